@@ -1,0 +1,165 @@
+/** The client: takes an operation's description and an input through token, limit, network and back. */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import { dual } from "effect/Function"
+import { globalValue } from "effect/GlobalValue"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type { ContentType, Endpoint } from "./Endpoint.js"
+import type { ClientError, InvalidInput } from "./Errors.js"
+import * as Address from "./internal/address.js"
+import * as Attempt from "./internal/attempt.js"
+import * as Http from "./internal/http.js"
+import * as Request from "./internal/request.js"
+import * as Response from "./internal/response.js"
+import { RateLimiter } from "./RateLimiter.js"
+import * as Retry from "./Retry.js"
+import { TokenProvider } from "./TokenProvider.js"
+
+/** The service that carries operations out. Tests replace it (`Testing.layer`). */
+export class IdentityClient extends Context.Tag("effect-identity-client/IdentityClient")<IdentityClient, {
+  readonly execute: <Input, Success, Failure>(
+    endpoint: Endpoint<Input, Success, Failure>,
+    input: Input
+  ) => Effect.Effect<Success, Failure | ClientError>
+}>() {}
+
+/** How a client reaches its tenant. */
+export interface Options {
+  /** The tenant's domain with the prefix of the interface, for example `https://tenant.eu.example.com/api/v2`. */
+  readonly baseUrl: string
+  /** Allows plain http to a host that is not this machine (default: false). */
+  readonly allowInsecure?: boolean | undefined
+}
+
+/**
+ * Makes a client. Make it once and share it. Fails with `InvalidInput` if `baseUrl` is not http(s), holds credentials, a
+ * query or a fragment, or would send tokens in the clear.
+ */
+export const make = (
+  options: Options
+): Effect.Effect<
+  Context.Tag.Service<IdentityClient>,
+  InvalidInput,
+  HttpClient.HttpClient | TokenProvider | RateLimiter
+> =>
+  Effect.gen(function*() {
+    const { allowInsecure, baseUrl } = options
+    const tenant = yield* Address.parse("IdentityClient.layer", { baseUrl }, allowInsecure)
+    const http = Http.strict(yield* HttpClient.HttpClient)
+    const tokens = yield* TokenProvider
+    const limiter = yield* RateLimiter
+
+    const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) =>
+      Effect.flatMap(FiberRef.get(currentSettings), (settings) => {
+        const operation = endpoint.name
+        const bodyLimit = Response.bodyLimit(endpoint)
+        return Request.make(endpoint, tenant, input, settings).pipe(
+          Effect.flatMap((request) =>
+            Attempt.authorized(tokens, operation, (token) =>
+              Attempt.permitted(
+                limiter,
+                { tenant, operation },
+                Attempt.exchange(http, operation, Request.authorize(request, token), { ...settings, bodyLimit })
+              )).pipe(Retry.around(Response.turnedAway))
+          ),
+          Effect.tap((answer) => settings.witness?.(answer)),
+          Effect.flatMap((answer) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              Response.interpret(endpoint, answer, {
+                now,
+                secrets: () => [Redacted.value(answer.token), ...Request.strings(input)]
+              }))
+          )
+        )
+      })
+    // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
+    return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
+  })
+
+/** The client as a layer. Build it once: the tokens, limits and connections that it holds are what makes it good. */
+export const layer = (
+  options: Options
+): Layer.Layer<IdentityClient, InvalidInput, HttpClient.HttpClient | TokenProvider | RateLimiter> =>
+  Layer.effect(IdentityClient, make(options))
+
+/** The client as a layer, with settings from a `Config` each. */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options>
+): Layer.Layer<
+  IdentityClient,
+  InvalidInput | ConfigError.ConfigError,
+  HttpClient.HttpClient | TokenProvider | RateLimiter
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+
+/** What calls may set besides their input. */
+interface Settings {
+  readonly contentType: ContentType
+  readonly headers: Headers.Headers
+  readonly timeout?: Duration.DurationInput
+  readonly witness?: (answer: Http.Received) => Effect.Effect<void>
+}
+
+const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
+  "effect-identity-client/IdentityClient/currentSettings",
+  () => FiberRef.unsafeMake<Settings>({ contentType: "application/json", headers: Headers.empty })
+)
+
+/**
+ * Limits the time that each attempt may take from sending to the last byte of the answer. Waiting for a token, for the
+ * limiter and between attempts does not count. It fails with `TransportError`, code `TIMEOUT`.
+ */
+export const withTimeout: {
+  (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, timeout: Duration.DurationInput) =>
+  Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout })))
+
+/** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. The token's header stays the client's. */
+export const withHeaders: {
+  (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
+  Effect.locallyWith(self, currentSettings, (settings) => ({
+    ...settings,
+    headers: Headers.merge(settings.headers, Headers.fromInput(headers))
+  })))
+
+/**
+ * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, nested members in brackets:
+ * `fields[0][name]=email`. A form has no notation for an empty list; one is `InvalidInput`.
+ */
+export const withFormBody: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
+  currentSettings,
+  (settings): Settings => ({ ...settings, contentType: "application/x-www-form-urlencoded" })
+)
+
+/** Status and headers of an answer. */
+export interface ResponseInfo {
+  readonly status: number
+  readonly headers: Headers.Headers
+}
+
+/** Also gives status and headers of the last answer in an effect; none if no request was made, as with a mock. */
+export const withResponse = <A, E, R>(
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
+  Effect.suspend(() => {
+    let response = Option.none<ResponseInfo>()
+    const witness = ({ headers, status }: Http.Received) =>
+      Effect.sync(() => {
+        response = Option.some({ headers, status })
+      })
+    return Effect.map(
+      Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, witness })),
+      (value) => ({ value, response })
+    )
+  })

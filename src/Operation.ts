@@ -1,0 +1,93 @@
+/** Turns one declaration into the function that users call, with the declaration attached as data. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import type { Endpoint, Fields } from "./Endpoint.js"
+import type { ClientError, ErrorClass, RateLimited } from "./Errors.js"
+import { IdentityClient } from "./IdentityClient.js"
+
+/** A call of the management interface: a function from input to Effect that also is its own description. */
+export interface Operation<Input, Success, Failure> {
+  (input: Input): Effect.Effect<Success, Failure | ClientError, IdentityClient>
+  readonly endpoint: Endpoint<Input, Success, Failure>
+}
+
+/** The names of the `:placeholders` of a path. */
+type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | Placeholder<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}` ? Name
+  : never
+
+/** `unknown` for a sound declaration, else a member that it lacks: the member's name is what the editor shows. */
+type Sound<Path extends string, Params, Query, Payload, Errors> =
+  & ([Placeholder<Path>] extends [keyof Params] ? unknown
+    : { readonly params: { readonly [Name in Placeholder<Path>]: Schema.Schema<string> } })
+  & ([keyof Params] extends [Placeholder<Path>] ? unknown : Refused<"a member of `params` is not in `path`">)
+  & (Params[keyof Params] extends Schema.Schema<string> ? unknown : Refused<"members of `params` are strings">)
+  & ([(keyof Params & keyof (Query & Payload)) | (keyof Query & keyof Payload)] extends [never] ? unknown
+    : Refused<"two parts share a name">)
+  & (typeof RateLimited extends Errors ? unknown : Refused<"`error` holds no RateLimited">)
+
+type Refused<Why extends string> = { readonly [Name in Why]: never }
+
+/** The input a caller gives: the members of all parts, flat. */
+type Input<Params extends Fields, Query extends Fields, Payload extends Fields> = Types.Simplify<
+  Schema.Struct.Type<Params> & Schema.Struct.Type<Query> & Schema.Struct.Type<Payload>
+>
+
+type Instance<Errors extends ReadonlyArray<ErrorClass>> = InstanceType<Errors[number]>
+
+interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
+  readonly method: Endpoint<never, never, never>["method"]
+  readonly path: Path
+  readonly params?: Params
+  readonly query?: Query
+  readonly payload?: Payload
+  readonly minProperties?: number
+  readonly success?: Schema.Schema<Success>
+  readonly items?: Items
+  readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
+  readonly repeat: "safe" | "never"
+  readonly error: Errors
+}
+
+/** A struct without fields would let every member through. */
+const flat = (fields: Fields) =>
+  Object.keys(fields).length === 0
+    ? Schema.Record({ key: Schema.String, value: Schema.Never })
+    : Schema.typeSchema(Schema.Struct(fields))
+
+/**
+ * Declares an operation.
+ *
+ * `params`, `query` and `payload` say where each member of the flat input travels: `params` fill the `:placeholders` of
+ * the path and name exactly those; no name stands in two parts. Names are the wire's own. The schemas are filters: they
+ * check a value and never change it. Without `success` the body is not decoded and the operation gives `void`. The
+ * failures of the operation are exactly the instances of the classes in `error`; `RateLimited` is always among them.
+ */
+export const make = <
+  const Path extends `/${string}`,
+  const Errors extends ReadonlyArray<ErrorClass>,
+  Params extends Fields = {},
+  Query extends Fields = {},
+  Payload extends Fields = {},
+  Success = void,
+  const Items extends keyof Success & string = never
+>(
+  name: string,
+  declaration:
+    & Declaration<Path, Params, Query, Payload, Success, Items, Errors>
+    & Sound<Path, Params, Query, Payload, Errors[number]>
+): Operation<Input<Params, Query, Payload>, Success, Instance<Errors>> => {
+  // Sound: `Input` and `Success` are what these very schemas accept, and `Failure` what these very classes build.
+  const endpoint = {
+    ...declaration,
+    name,
+    input: flat({ ...declaration.params, ...declaration.query, ...declaration.payload })
+  } as unknown as Endpoint<Input<Params, Query, Payload>, Success, Instance<Errors>>
+  return Object.assign(
+    (input: Input<Params, Query, Payload>) =>
+      Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
+    { endpoint }
+  )
+}

@@ -1,0 +1,27 @@
+/** A point in time exactly as the service wrote it: its nine fractional digits would not survive a `Date`. */
+import type * as Brand from "effect/Brand"
+import * as DateTime from "effect/DateTime"
+import type * as Option from "effect/Option"
+import * as Order_ from "effect/Order"
+import * as Schema from "effect/Schema"
+
+/** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
+export const Timestamp: Schema.Schema<Timestamp> = Schema.typeSchema(Schema.String.pipe(Schema.brand("Timestamp")))
+/** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
+export type Timestamp = string & Brand.Brand<"Timestamp">
+
+/** The time to the millisecond; none if the string is not a time. */
+export const toDateTime = (self: Timestamp): Option.Option<DateTime.Utc> => DateTime.make(self)
+
+/** The digits that a millisecond is too coarse for, as a fraction of a second padded to nine places. */
+const fraction = (self: string): string => (/[T ]\d\d:?\d\d:?\d\d[.,](\d+)/.exec(self)?.[1] ?? "").padEnd(9, "0")
+
+/** Compares all digits. Strings that are no time come first, in the order of their characters. */
+export const Order: Order_.Order<Timestamp> = Order_.make((a, b) => {
+  const [timeA, timeB] = [Date.parse(a), Date.parse(b)]
+  if (Number.isNaN(timeA) && Number.isNaN(timeB)) return Order_.string(a, b)
+  if (Number.isNaN(timeA)) return -1
+  if (Number.isNaN(timeB)) return 1
+  const [secondA, secondB] = [Math.floor(timeA / 1000), Math.floor(timeB / 1000)]
+  return secondA === secondB ? Order_.string(fraction(a), fraction(b)) : Order_.number(secondA, secondB)
+})

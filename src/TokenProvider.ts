@@ -1,0 +1,178 @@
+/** Who is calling: gives the bearer token of a call, and takes back one that the service has refused. */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
+import { type InvalidInput, TokenError } from "./Errors.js"
+import * as Address from "./internal/address.js"
+import * as Http from "./internal/http.js"
+import * as OAuth from "./internal/oauth.js"
+
+/** The service that supplies tokens (contract: Authentication). */
+export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, {
+  /** A token that is good for a call now. */
+  readonly get: Effect.Effect<Redacted.Redacted, TokenError>
+  /** Reports a token that was refused: exactly this one is not given again, unless it is the only one there is. */
+  readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
+}>() {}
+
+/** A token as it was issued. */
+export interface Issued {
+  readonly token: Redacted.Redacted
+  /** How long it is good from the moment it was asked for; absent: until it is refused. */
+  readonly lifetime?: Duration.Duration | undefined
+}
+
+interface Kept {
+  readonly token: Redacted.Redacted
+  /** In milliseconds on the local clock: from when on it is renewed in the background, and no longer given. */
+  readonly renewAt: number
+  readonly staleAt: number
+}
+
+interface State {
+  readonly kept?: Kept
+  readonly pending?: Deferred.Deferred<Redacted.Redacted, TokenError>
+}
+
+/** How long a background renewal that failed is not tried again. */
+const pause = Duration.toMillis("5 seconds")
+
+const keep = ({ lifetime, token }: Issued, requestedAt: number): Kept => {
+  const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
+  return {
+    token,
+    renewAt: requestedAt + millis * 0.8,
+    staleAt: requestedAt + millis - Math.min(30_000, millis * 0.1)
+  }
+}
+
+const equals = (a: Redacted.Redacted, b: Redacted.Redacted): boolean => Redacted.value(a) === Redacted.value(b)
+
+/**
+ * Keeps what `request` issues. However many callers wait, one request is under way, in the scope of the provider, so that
+ * interrupting a caller disturbs no other. A token is renewed in the background from 80 % of its lifetime on and not given
+ * any more shortly before its end (10 % of the lifetime, at most 30 s). Failures are never kept.
+ */
+export const make = (
+  request: Effect.Effect<Issued, TokenError>
+): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const state = yield* Ref.make<State>({})
+
+    const settle = (deferred: NonNullable<State["pending"]>) =>
+      Effect.gen(function*() {
+        const requestedAt = yield* Clock.currentTimeMillis
+        const exit = yield* Effect.exit(Effect.interruptible(request))
+        const now = yield* Clock.currentTimeMillis
+        yield* Ref.update(state, ({ kept }): State =>
+          exit._tag === "Success" ? { kept: keep(exit.value, requestedAt) }
+            : kept === undefined ? {}
+            : { kept: { ...kept, renewAt: now + pause } })
+        yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
+      })
+
+    // The request that is under way, started if there is none. Nobody can interrupt it between the two.
+    const renew = Effect.uninterruptible(Effect.gen(function*() {
+      const mine = yield* Deferred.make<Redacted.Redacted, TokenError>()
+      const pending = yield* Ref.modify(state, (state) => {
+        const pending = state.pending ?? mine
+        return [pending, { ...state, pending }]
+      })
+      if (pending === mine) yield* Effect.forkIn(settle(mine), scope)
+      return pending
+    }))
+
+    return {
+      get: Effect.gen(function*() {
+        const { kept } = yield* Ref.get(state)
+        const now = yield* Clock.currentTimeMillis
+        if (kept === undefined || now >= kept.staleAt) return yield* Deferred.await(yield* renew)
+        if (now >= kept.renewAt) yield* renew
+        return kept.token
+      }),
+      invalidate: (token) =>
+        Ref.update(state, ({ kept, ...rest }): State =>
+          kept === undefined || equals(kept.token, token) ? rest : { kept, ...rest })
+    }
+  })
+
+/** A token of your own, for as long as it is good. */
+export const layerBearer = (token: Redacted.Redacted): Layer.Layer<TokenProvider> =>
+  Layer.succeed(TokenProvider, { get: Effect.succeed(token), invalidate: () => Effect.void })
+
+/** A token of your own, from a `Config`. */
+export const layerBearerConfig = (
+  token: Config.Config<Redacted.Redacted>
+): Layer.Layer<TokenProvider, ConfigError.ConfigError> => Layer.unwrapEffect(Effect.map(token, layerBearer))
+
+/** Tokens from an effect, which is run when one is needed; what it issues is kept as long as it is good. */
+export const layerEffect = <R>(
+  request: Effect.Effect<Issued, TokenError, R>
+): Layer.Layer<TokenProvider, never, R> =>
+  Layer.scoped(TokenProvider, Effect.flatMap(Effect.context<R>(), (context) => make(Effect.provide(request, context))))
+
+/** OAuth 2.0 client credentials (contract: Authentication). */
+export type ClientCredentials = {
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted
+  /** What the token is for. Default: `/api/v2/`, or with `domain` `https://{domain}/api/v2/`. */
+  readonly audience?: string | undefined
+  /** Where tokens are issued. Default: `/oauth/token/`, or with `domain` `/oauth/token`. */
+  readonly tokenPath?: string | undefined
+  /** Allows plain http to a host that is not this machine. Default: false. */
+  readonly allowInsecure?: boolean | undefined
+} & (
+  /** The authentication host, for example `https://login.example.com`. */
+  | { readonly authUrl: string; readonly domain?: undefined }
+  /** The tenant's domain, for example `tenant.eu.example.com`; the rest follows from it. */
+  | { readonly domain: string; readonly authUrl?: undefined }
+)
+
+/** Tokens by OAuth 2.0 client credentials, with settings from a `Config` each. */
+export const layerClientCredentialsConfig = (
+  options: Config.Config.Wrap<ClientCredentials>
+): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
+
+/** Tokens by OAuth 2.0 client credentials, kept until shortly before they expire or until they are refused. */
+export const layerClientCredentials = (
+  options: ClientCredentials
+): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
+  Layer.scoped(
+    TokenProvider,
+    Effect.gen(function*() {
+      const client = Http.strict(yield* HttpClient.HttpClient)
+      const base = yield* Address.parse(
+        "TokenProvider.layerClientCredentials",
+        options.domain === undefined ? { authUrl: options.authUrl } : { domain: `https://${options.domain}` },
+        options.allowInsecure
+      )
+      const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
+      const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)
+      return yield* make(OAuth.request(
+        client,
+        HttpClientRequest.post(`${base}${path}`).pipe(
+          HttpClientRequest.acceptJson,
+          HttpClientRequest.bodyUrlParams({
+            grant_type: "client_credentials",
+            client_id: options.clientId,
+            client_secret: Redacted.value(options.clientSecret),
+            audience
+          })
+        ),
+        [Redacted.value(options.clientSecret), options.clientId]
+      ))
+    })
+  )

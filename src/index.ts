@@ -1,0 +1,10 @@
+/** The core: a namespace for each module, the operations flat. */
+export * as Endpoint from "./Endpoint.js"
+export * as Errors from "./Errors.js"
+export * as IdentityClient from "./IdentityClient.js"
+export * as Operation from "./Operation.js"
+export * from "./operations/index.js"
+export * as RateLimiter from "./RateLimiter.js"
+export * as Retry from "./Retry.js"
+export * as Timestamp from "./Timestamp.js"
+export * as TokenProvider from "./TokenProvider.js"

@@ -1,0 +1,79 @@
+/** The steps of one attempt, each around the next: a token, the limiter's leave, an exchange with the service. */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Redacted from "effect/Redacted"
+import { type RateLimited, TokenError, TransportError } from "../Errors.js"
+import type { Call, RateLimiter } from "../RateLimiter.js"
+import type { TokenProvider } from "../TokenProvider.js"
+import * as Http from "./http.js"
+import * as OAuth from "./oauth.js"
+
+/** An answer, and the token of the call that it is for. */
+export interface Answered extends Http.Received {
+  readonly token: Redacted.Redacted
+}
+
+/** Makes a call with a token. Refused, it was not carried out: if there is another token, it is made once more. */
+export const authorized = <E>(
+  tokens: Context.Tag.Service<TokenProvider>,
+  operation: string,
+  send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
+): Effect.Effect<Answered, E | TokenError> => {
+  const get = tokens.get.pipe(
+    Effect.filterOrFail(
+      (token) => OAuth.isToken(Redacted.value(token)),
+      () => new TokenError({ operation, message: "the token holds characters that no header can carry" })
+    ),
+    Effect.mapError((error) => new TokenError({ ...error, operation, message: error.message }))
+  )
+  const sendWith = (token: Redacted.Redacted) => Effect.map(send(token), (received): Answered => ({ ...received, token }))
+  return Effect.flatMap(get, (token) =>
+    Effect.flatMap(sendWith(token), (answer) =>
+      answer.status !== 401 ? Effect.succeed(answer) : tokens.invalidate(token).pipe(
+        Effect.zipRight(get),
+        Effect.flatMap((fresh) =>
+          Redacted.value(fresh) === Redacted.value(token) ? Effect.succeed(answer) : sendWith(fresh)
+        )
+      )))
+}
+
+/** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. */
+export const permitted = <E>(
+  limiter: Context.Tag.Service<RateLimiter>,
+  call: Call,
+  send: Effect.Effect<Http.Received, E>
+): Effect.Effect<Http.Received, E | RateLimited> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.zipRight(
+      restore(limiter.acquire(call)),
+      Effect.onExit(restore(send), (exit) => limiter.observe(call, Exit.isSuccess(exit) ? exit.value : undefined))
+    )
+  )
+
+/** Sends a request, once, and reads the answer. The time limit covers both. */
+export const exchange = (
+  http: HttpClient.HttpClient,
+  operation: string,
+  request: HttpClientRequest.HttpClientRequest,
+  options: { readonly bodyLimit: (status: number) => number; readonly timeout?: Duration.DurationInput }
+): Effect.Effect<Http.Received, TransportError> => {
+  const { bodyLimit, timeout } = options
+  const answer = Http.exchange(http, request, bodyLimit)
+  const inTime = timeout === undefined ? answer : Effect.timeoutFail(answer, {
+    duration: timeout,
+    onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
+  })
+  return Effect.mapError(inTime, ({ code, outcome }) =>
+    new TransportError({
+      operation,
+      outcome,
+      message: `${outcome === "not-sent" ? "the service could not be reached" : "the service gave no answer"}${
+        code === undefined ? "" : ` (${code})`
+      }`,
+      ...(code !== undefined && { code })
+    }))
+}

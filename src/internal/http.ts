@@ -1,0 +1,146 @@
+/** One exchange with a server: the request goes out once, its answer is read to the end, and nothing of the platform's leaks. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import type * as Headers from "@effect/platform/Headers"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+
+/** An answer, read. */
+export interface Received {
+  readonly status: number
+  readonly headers: Headers.Headers
+  /** At most as much of the body as was asked for. */
+  readonly body: Uint8Array
+  /** How it ended: `whole`; the connection is `broken`; it was `cut` because it is larger than asked for; its gzip is `garbled`. */
+  readonly end: "whole" | "broken" | "cut" | "garbled"
+  /** Whether it comes from elsewhere than it was asked of. */
+  readonly redirected: boolean
+}
+
+/** No answer came. */
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{
+  readonly outcome: "not-sent" | "unknown"
+  readonly code: string | undefined
+}> {}
+
+/** How much of a body is read: 64 MiB of one that is decoded, 64 KiB of one that is not. */
+export const limits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
+
+/** System calls and codes that fail before the first byte of a request can leave. */
+const beforeSending = {
+  syscalls: new Set(["connect", "getaddrinfo"]),
+  codes:
+    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+}
+
+/** The chain of causes of a failure, the outermost first; platforms wrap the system's errors. */
+const causes = (error: unknown, depth = 0): ReadonlyArray<object> =>
+  Predicate.isObject(error) && depth < 8
+    ? [error, ...("cause" in error ? causes(error.cause, depth + 1) : [])]
+    : []
+
+const text = (error: object, name: "code" | "syscall"): string | undefined => {
+  const value = name in error ? (error as Record<string, unknown>)[name] : undefined // sound: it is in there
+  return typeof value === "string" && /^\w{1,64}$/.test(value) ? value : undefined
+}
+
+const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
+  const chain = causes(error)
+  const code = chain.map((error) => text(error, "code")).findLast(Predicate.isNotUndefined)
+  const before = error._tag === "RequestError" && (
+    error.reason !== "Transport" ||
+    chain.some((error) => beforeSending.syscalls.has(text(error, "syscall") ?? "")) ||
+    (code !== undefined && beforeSending.codes.test(code))
+  )
+  return new NoAnswer({ outcome: before ? "not-sent" : "unknown", code })
+}
+
+/** Reads at most `limit` bytes. To stop reading early closes the connection. */
+const read = (
+  stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>,
+  limit: number
+): Effect.Effect<Pick<Received, "body" | "end">> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const result = (end: Received["end"]) => ({ body: concat(chunks, Math.min(size, limit)), end })
+    return Stream.runForEachWhile(stream, (chunk) =>
+      Effect.sync(() => {
+        chunks.push(chunk)
+        size += chunk.length
+        return size <= limit
+      })).pipe(Effect.match({
+        onSuccess: () => result(size <= limit ? "whole" : "cut"),
+        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : "broken")
+      }))
+  })
+
+const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk.subarray(0, size - at), at)
+    at += Math.min(chunk.length, size - at)
+  }
+  return whole
+}
+
+/** Gunzips at most `limit` bytes. */
+const gunzip = (bytes: Uint8Array, limit: number): Effect.Effect<Pick<Received, "body" | "end">> => {
+  const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]) // sound: `concat` made it, on a plain buffer
+  return read(
+    Stream.fromReadableStream(
+      () => compressed.stream().pipeThrough(new DecompressionStream("gzip")),
+      () => ({ reason: "Decode" }) as HttpClientError.ResponseError // sound: `read` looks at nothing else
+    ),
+    limit
+  ).pipe(Effect.map((read) => read.end === "broken" ? { ...read, end: "garbled" } : read))
+}
+
+/** Whether the bytes are gzip. JSON never begins so; the header alone would not tell, `fetch` keeps it when it has unzipped. */
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+/** Whether `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
+const isRedirected = (response: object): boolean => {
+  if ("redirected" in response && response.redirected === true) return true
+  const inner = "original" in response ? response.original : "source" in response ? response.source : undefined
+  return Predicate.isObject(inner) && isRedirected(inner)
+}
+
+/** A client that follows no redirect and makes no span of its own: the platform's would hold the whole URL. */
+export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  client.pipe(
+    HttpClient.withTracerDisabledWhen(() => true),
+    HttpClient.transform(Effect.mapInputContext((context: Context.Context<never>) =>
+      Context.add(context, FetchHttpClient.RequestInit, {
+        ...Context.getOrElse(context as Context.Context<FetchHttpClient.RequestInit>, FetchHttpClient.RequestInit, () => ({})),
+        redirect: "manual"
+      })
+    ))
+  )
+
+/** Sends a request once. How much of the body is read may depend on the status. */
+export const exchange = (
+  client: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  limit: (status: number) => number
+): Effect.Effect<Received, NoAnswer> =>
+  client.execute(request).pipe(
+    Effect.mapError(noAnswer),
+    Effect.flatMap((response) =>
+      read(response.stream, limit(response.status)).pipe(
+        Effect.flatMap((read) => read.end === "whole" && isGzip(read.body) ? gunzip(read.body, limit(response.status)) : Effect.succeed(read)),
+        Effect.map((read) => ({
+          status: response.status,
+          headers: response.headers,
+          redirected: isRedirected(response),
+          ...read
+        }))
+      )
+    )
+  )

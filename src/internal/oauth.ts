@@ -1,0 +1,94 @@
+/** The token request of OAuth 2.0 client credentials: one exchange, and what its answer means. */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import { TokenError } from "../Errors.js"
+import * as Headers from "./headers.js"
+import * as Http from "./http.js"
+import { redact } from "./redact.js"
+import * as Response from "./response.js"
+
+type Members = Readonly<Record<string, unknown>>
+
+const members = (text: string): Members => {
+  const json = Either.getOrUndefined(Response.parseJson(text))
+  return Predicate.isReadonlyRecord(json) ? json : {}
+}
+
+const seconds = (value: unknown): number | undefined => {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
+  return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+/** The lifetime that a JSON Web Token states: from its `iat`, or else the time of the answer, to its `exp`. */
+const statedLifetime = (token: string, answeredAt: number | undefined): number | undefined => {
+  const claims = members(Either.getOrElse(Encoding.decodeBase64UrlString(token.split(".")[1] ?? ""), () => ""))
+  const [from, until] = [seconds(claims.iat) ?? answeredAt, seconds(claims.exp)]
+  return from === undefined || until === undefined ? undefined : Math.max(0, until - from)
+}
+
+const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+
+/** What can stand in an `Authorization` header. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+/** `operation` of failures that no operation has caused yet: the client names the one that needed the token. */
+export const operation = "token"
+
+const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
+  const body = members(Response.decodeText(received.body, false) ?? "")
+  const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
+  const error = clean(string(body.error) ?? string(body.code))
+  const description = clean(
+    string(body.error_description) ??
+      (body.description === undefined ? string(body.message) : string(body.description) ?? JSON.stringify(body.description))
+  )
+  const retryAfter = Headers.retryAfter(received.headers, now)
+  const accepted = Response.isSuccess(received.status)
+  return new TokenError({
+    operation,
+    message: accepted
+      ? "the token endpoint's answer holds no usable access_token"
+      : `the token endpoint answered ${[received.status, error, description].filter(Predicate.isNotUndefined).join(" ")}`,
+    status: received.status,
+    ...(error !== undefined && { error }),
+    ...(description !== undefined && { description }),
+    ...(retryAfter !== undefined && { retryAfter })
+  })
+}
+
+/** Asks for a token. `secrets` are the strings that no failure may repeat. */
+export const request = (
+  client: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  secrets: ReadonlyArray<string>
+) =>
+  Effect.gen(function*() {
+    const received = yield* Http.exchange(client, request, () => Http.limits.drained)
+    const now = yield* Clock.currentTimeMillis
+    const body = members(Response.decodeText(received.body, false) ?? "")
+    const token = string(body.access_token)
+    if (!Response.isSuccess(received.status) || received.redirected || token === undefined || !isToken(token)) {
+      return yield* failure(received, now, token === undefined ? secrets : [...secrets, token])
+    }
+    const lifetime = seconds(body.expires_in) ?? statedLifetime(token, Headers.date(received.headers))
+    return {
+      token: Redacted.make(token),
+      lifetime: lifetime === undefined ? undefined : Duration.seconds(lifetime)
+    }
+  }).pipe(
+    Effect.catchTag("NoAnswer", ({ code }) =>
+      Effect.fail(
+        new TokenError({
+          operation,
+          message: `the token endpoint gave no answer${code === undefined ? "" : ` (${code})`}`,
+          ...(code !== undefined && { code })
+        })
+      ))
+  )

@@ -1,0 +1,79 @@
+/** Get an action's versions (contract: Endpoints 3). */
+import * as Schema from "effect/Schema"
+import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
+import * as Operation from "../Operation.js"
+import { Timestamp } from "../Timestamp.js"
+import { integer, list, omittable } from "./fields.js"
+
+const string = omittable(Schema.String)
+
+const TriggerDescriptor = Schema.Struct({
+  id: string,
+  version: string,
+  status: string,
+  runtimes: list(Schema.String),
+  default_runtime: string,
+  compatible_triggers: list(Schema.Struct({ id: string, version: string })),
+  binding_policy: string
+})
+
+const version = Schema.Struct({
+  id: string,
+  action_id: string,
+  code: string,
+  dependencies: list(Schema.Struct({ name: string, version: string, registry_url: string })),
+  deployed: omittable(Schema.Boolean),
+  runtime: string,
+  secrets: list(Schema.Struct({ name: string, updated_at: omittable(Timestamp) })),
+  status: string,
+  number: omittable(Schema.Number),
+  errors: list(Schema.Struct({ id: string, msg: string, url: string })),
+  action: omittable(Schema.Struct({
+    id: string,
+    name: string,
+    supported_triggers: list(TriggerDescriptor),
+    all_changes_deployed: omittable(Schema.Boolean),
+    created_at: omittable(Timestamp),
+    updated_at: omittable(Timestamp)
+  })),
+  built_at: omittable(Timestamp),
+  created_at: omittable(Timestamp),
+  updated_at: omittable(Timestamp),
+  supported_triggers: list(TriggerDescriptor),
+  modules: list(Schema.Struct({
+    module_id: string,
+    module_name: string,
+    module_version_id: string,
+    module_version_number: omittable(Schema.Number)
+  }))
+})
+
+/** What was deployed once: code, dependencies, names of secrets. Any member may be missing (contract: Action version). */
+export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
+/** What was deployed once: code, dependencies, names of secrets. Any member may be missing (contract: Action version). */
+export const ActionVersion: Schema.Schema<ActionVersion> = version
+
+const page = Schema.Struct({
+  total: Schema.Number,
+  page: omittable(Schema.Number),
+  per_page: Schema.Number,
+  versions: Schema.Array(ActionVersion)
+})
+
+/** A page of versions. The service omits `page` on the first one, which is page 0. */
+export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
+/** A page of versions. The service omits `page` on the first one, which is page 0. */
+export const ActionVersions: Schema.Schema<ActionVersions> = page
+
+/** Gives one page of an action's versions: `page` counts from 0, the service puts 20 on a page unless `per_page` is set. */
+export const listActionVersions = Operation.make("listActionVersions", {
+  method: "GET",
+  path: "/actions/actions/:actionId/versions",
+  params: { actionId: Schema.String },
+  query: { page: Schema.optional(integer(0)), per_page: Schema.optional(integer(0)) },
+  success: ActionVersions,
+  items: "versions",
+  scope: "read:actions",
+  repeat: "safe",
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
+})

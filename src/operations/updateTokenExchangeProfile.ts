@@ -1,0 +1,57 @@
+/** Update an existing token exchange profile (contract: Endpoints 2). */
+import * as Schema from "effect/Schema"
+import {
+  BadRequest,
+  Conflict,
+  Forbidden,
+  InsufficientScope,
+  NotFound,
+  RateLimited,
+  Unauthorized
+} from "../Errors.js"
+import * as Operation from "../Operation.js"
+import { Timestamp } from "../Timestamp.js"
+import { omittable, text } from "./fields.js"
+
+/** A scheme, and behind the colon only characters that RFC 3986 allows. */
+const uri = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
+
+const SubjectTokenType = text({ min: 8, max: 100 }).pipe(
+  Schema.pattern(uri, { description: "a URI of 8 to 100 characters" })
+)
+
+const profile = Schema.Struct({
+  id: omittable(Schema.String),
+  name: omittable(Schema.String),
+  type: omittable(Schema.String),
+  subject_token_type: omittable(Schema.String),
+  action_id: omittable(Schema.String),
+  created_at: omittable(Timestamp),
+  updated_at: omittable(Timestamp)
+})
+
+/** A token exchange profile as the service describes it; any member may be missing. */
+export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}
+/** A token exchange profile as the service describes it; any member may be missing. */
+export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
+
+/**
+ * Changes the name (3 to 50 characters) or the `subject_token_type` (a URI of 8 to 100 characters) of a token exchange
+ * profile; at least one of them. Gives the profile if the service sends it back, else `undefined`.
+ *
+ * Whoever runs the profile's action must validate the subject token of the exchanged user securely.
+ */
+export const updateTokenExchangeProfile = Operation.make("updateTokenExchangeProfile", {
+  method: "PATCH",
+  path: "/token-exchange-profiles/:id",
+  params: { id: Schema.String },
+  payload: {
+    name: Schema.optional(text({ min: 3, max: 50 })),
+    subject_token_type: Schema.optional(SubjectTokenType)
+  },
+  minProperties: 1,
+  success: Schema.UndefinedOr(TokenExchangeProfile),
+  scope: "update:token_exchange_profiles",
+  repeat: "safe",
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
+})
