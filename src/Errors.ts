@@ -2,6 +2,7 @@
  * Every way a call can fail: one class per meaning. A class that stands for an answer of the service carries the status
  * it answers to, so that the list an operation declares is at once its error type and what the runtime searches.
  */
+import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -58,12 +59,25 @@ const serviceFailure = (failure: ServiceFailure): ServiceFailure => ({
   ...(failure.raw !== undefined && { raw: failure.raw })
 })
 
+/** What `answering` gives back. It is written out because the inferred one has no name in a declaration file. */
+export interface Answering<Tag extends string, Status extends number> {
+  new(failure: ServiceFailure): Cause.YieldableError & ServiceFailure & {
+    readonly _tag: Tag
+    readonly status: Status
+  }
+  readonly status: Status
+  accepts(answer: Answer): boolean
+}
+
 /**
  * Makes the base of an error class for one status: `class Gone extends Errors.answering("Gone", 410) {}` can be listed
  * by an operation.
  */
-export const answering = <const Tag extends string, const Status extends number>(tag: Tag, status: Status) => {
-  abstract class Answering extends Data.TaggedError(tag)<ServiceFailure> {
+export const answering = <const Tag extends string, const Status extends number>(
+  tag: Tag,
+  status: Status
+): Answering<Tag, Status> =>
+  class extends Data.TaggedError(tag)<ServiceFailure> {
     static readonly status: Status = status
     static accepts(_answer: Answer): boolean {
       return true
@@ -73,8 +87,6 @@ export const answering = <const Tag extends string, const Status extends number>
       super(serviceFailure(failure) as never) // sound: TypeScript cannot see through `TaggedError`'s conditional argument
     }
   }
-  return Answering
-}
 
 /** 400: the request is not valid, or names something that does not exist. The message says which. */
 export class BadRequest extends answering("BadRequest", 400) {}
@@ -140,7 +152,10 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   readonly message: string
 }> {
   constructor(props: { readonly operation: string; readonly issues: ReadonlyArray<Issue> }) {
-    super({ ...props, message: props.issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ") })
+    super({
+      ...props,
+      message: props.issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
+    })
   }
 }
 

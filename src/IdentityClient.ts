@@ -120,18 +120,24 @@ const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, timeout: Duration.DurationInput) =>
-  Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout })))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, timeout: Duration.DurationInput) =>
+    Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout }))
+)
 
 /** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. The token's header stays the client's. */
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
-  Effect.locallyWith(self, currentSettings, (settings) => ({
-    ...settings,
-    headers: Headers.merge(settings.headers, Headers.fromInput(headers))
-  })))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
+    Effect.locallyWith(self, currentSettings, (settings) => ({
+      ...settings,
+      headers: Headers.merge(settings.headers, Headers.fromInput(headers))
+    }))
+)
 
 /**
  * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, nested members in brackets:

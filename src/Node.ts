@@ -31,7 +31,10 @@ const tokens = (domain: string | undefined, token: Redacted.Redacted | undefined
     audience: optional(Config.nonEmptyString("IDENTITY_AUDIENCE"))
   }
   return domain === undefined
-    ? TokenProvider.layerClientCredentialsConfig({ ...credentials, authUrl: Config.nonEmptyString("IDENTITY_AUTH_URL") })
+    ? TokenProvider.layerClientCredentialsConfig({
+      ...credentials,
+      authUrl: Config.nonEmptyString("IDENTITY_AUTH_URL")
+    })
     : TokenProvider.layerClientCredentialsConfig({ ...credentials, domain: Config.succeed(domain) })
 }
 

@@ -3,11 +3,14 @@ import type * as HttpHeaders from "@effect/platform/Headers"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type { Quota, RateLimited } from "./Errors.js"
 import * as Bucket from "./internal/bucket.js"
@@ -64,20 +67,44 @@ export const layerUnlimited: Layer.Layer<RateLimiter> = Layer.succeed(RateLimite
 interface Lane {
   readonly call: Call
   bucket: Bucket.Bucket | undefined
+  /** Until when the service has asked to send nothing at all, in local milliseconds. */
+  blockedUntil: number
   inFlight: number
-  waiting: number
-  readonly queue: Effect.Semaphore
-  readonly backgroundQueue: Effect.Semaphore
+  readonly queue: Queue
+  readonly backgroundQueue: Queue
 }
+
+/** Who waits, the first one in front; it is its turn when its place is done. */
+type Queue = Set<Deferred.Deferred<void>>
 
 const makeLane = (call: Call, bucket: Bucket.Bucket | undefined): Lane => ({
   call,
   bucket,
+  blockedUntil: 0,
   inFlight: 0,
-  waiting: 0,
-  queue: Effect.unsafeMakeSemaphore(1),
-  backgroundQueue: Effect.unsafeMakeSemaphore(1)
+  queue: new Set(),
+  backgroundQueue: new Set()
 })
+
+/** Runs an effect when all who came before are through or gone. A place is left however it ends (a semaphore's may not be). */
+const inTurn = (queue: Queue) => <A>(self: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.suspend(() => {
+      const place = Deferred.unsafeMake<void>(FiberId.none)
+      const next = () => {
+        for (const first of queue) return Deferred.unsafeDone(first, Effect.void)
+      }
+      queue.add(place)
+      next()
+      return Effect.ensuring(
+        restore(Effect.zipRight(Deferred.await(place), self)),
+        Effect.sync(() => {
+          queue.delete(place)
+          next()
+        })
+      )
+    })
+  )
 
 /** No wait is shorter, so that a mistaken estimate cannot make a call spin. */
 const floor = 20
@@ -85,10 +112,13 @@ const floor = 20
 /** Waits at the head of the queue until the bucket gives a call. */
 const acquire = (lane: Lane, share: number): Effect.Effect<void> =>
   Effect.flatMap(FiberRef.get(isBackground), (isBackground) => {
-    const reserve = () => isBackground ? Math.ceil(share * (lane.bucket?.limit ?? 0)) : 0
+    const reserve = isBackground ? share : 0
     let taken = false
     const turn: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const wait = lane.bucket === undefined ? 0 : Bucket.wait(lane.bucket, now, reserve())
+      const wait = Math.max(
+        lane.blockedUntil - now,
+        lane.bucket === undefined ? 0 : Bucket.wait(lane.bucket, now, Math.ceil(reserve * lane.bucket.limit))
+      )
       if (wait > 0) return Effect.zipRight(sleep(wait), turn)
       if (lane.bucket !== undefined) Bucket.take(lane.bucket, now)
       lane.inFlight++
@@ -96,11 +126,7 @@ const acquire = (lane: Lane, share: number): Effect.Effect<void> =>
       return Effect.void
     })
     const queue = isBackground ? lane.backgroundQueue : lane.queue
-    lane.waiting++
-    return queue.withPermits(1)(turn).pipe(
-      Effect.onInterrupt(() => Effect.sync(() => taken && release(lane))),
-      Effect.ensuring(Effect.sync(() => lane.waiting--))
-    )
+    return Effect.onInterrupt(inTurn(queue)(turn), () => Effect.sync(() => taken && release(lane)))
   })
 
 /** Sleeps so many milliseconds and a little longer, so that callers of several processes do not come back at once. */
@@ -113,13 +139,13 @@ const release = (lane: Lane): void => {
   if (lane.bucket !== undefined) Bucket.giveBack(lane.bucket)
 }
 
-const status = (lane: Lane): Status => ({
-  ...lane.call,
-  waiting: lane.waiting,
-  ...(lane.bucket !== undefined && {
-    limit: lane.bucket.limit,
-    remaining: Math.max(0, Math.floor(lane.bucket.tokens)),
-    resetAt: DateTime.unsafeMake(Bucket.fullAt(lane.bucket))
+const status = ({ backgroundQueue, bucket, call, queue }: Lane, now: number): Status => ({
+  ...call,
+  waiting: queue.size + backgroundQueue.size,
+  ...(bucket !== undefined && {
+    limit: bucket.limit,
+    remaining: Bucket.whole(bucket, now),
+    resetAt: Option.getOrUndefined(DateTime.make(Bucket.fullAt(bucket))) // it may lie beyond all dates
   })
 })
 
@@ -139,10 +165,11 @@ export const layerFixed = (
       const lane = makeLane({ tenant: "*", operation: "*" }, Bucket.full(options.limit, rate, now))
       return {
         acquire: () => acquire(lane, options.reserve ?? 0.2),
-        observe: () => Effect.sync(() => {
-          lane.inFlight--
-        }),
-        status: Effect.sync(() => [status(lane)])
+        observe: () =>
+          Effect.sync(() => {
+            lane.inFlight--
+          }),
+        status: Effect.map(Clock.currentTimeMillis, (now) => [status(lane, now)])
       }
     })
   )
@@ -166,9 +193,9 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
         Effect.map(Clock.currentTimeMillis, (now) => {
           const lane = laneOf(call)
           lane.inFlight--
-          if (answer !== undefined) lane.bucket = learn(lane, answer, now)
+          if (answer !== undefined) learn(lane, answer, now)
         }),
-      status: Effect.sync(() => [...lanes.values()].map(status))
+      status: Effect.map(Clock.currentTimeMillis, (now) => [...lanes.values()].map((lane) => status(lane, now)))
     }
   })
 
@@ -176,19 +203,23 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
 export const layer: Layer.Layer<RateLimiter> = layerAdaptive()
 
 /** What an answer changes. Calls in flight may not be counted in it, so they are taken off. */
-const learn = (lane: Lane, answer: Answer, now: number): Bucket.Bucket | undefined => {
-  const { limit, remaining = 0, reset } = Headers.rateLimit(answer.headers)
-  const pause = answer.status === 429 ? Headers.retryAfter(answer.headers, now) : undefined
-  const blockedUntil = pause === undefined ? lane.bucket?.blockedUntil ?? 0 : now + Duration.toMillis(pause)
-  if (limit === undefined || limit === 0) return lane.bucket === undefined ? undefined : { ...lane.bucket, blockedUntil }
-  const left = answer.status === 429 ? 0 : Math.min(remaining, limit)
+const learn = (lane: Lane, answer: Answer, now: number): void => {
+  const refused = answer.status === 429
+  const pause = refused ? Headers.retryAfter(answer.headers, now) : undefined
+  if (pause !== undefined) lane.blockedUntil = now + Duration.toMillis(pause)
+  const { limit, remaining, reset } = Headers.rateLimit(answer.headers)
+  const told = refused ? 0 : remaining
+  if (limit === undefined || limit === 0 || told === undefined) return
+  const left = Math.min(told, limit)
   // The reset is told in whole seconds and may lie in the past: it is taken to be a second off.
-  const untilFull = Math.max(1000, reset === undefined ? 0 : reset * 1000 - (Headers.date(answer.headers) ?? now / 1000) * 1000)
-  return {
+  const untilFull = Math.max(
+    1000,
+    reset === undefined ? 0 : reset * 1000 - (Headers.date(answer.headers) ?? now / 1000) * 1000
+  )
+  lane.bucket = {
     limit,
     tokens: left - lane.inFlight,
     at: now,
-    rate: left < limit ? (limit - left) / untilFull : lane.bucket?.rate ?? limit / untilFull,
-    blockedUntil
+    rate: left < limit ? (limit - left) / untilFull : lane.bucket?.rate ?? limit / untilFull
   }
 }

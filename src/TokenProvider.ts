@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import { type InvalidInput, TokenError } from "./Errors.js"
+import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Http from "./internal/http.js"
 import * as OAuth from "./internal/oauth.js"
@@ -77,8 +77,10 @@ export const make = (
         const exit = yield* Effect.exit(Effect.interruptible(request))
         const now = yield* Clock.currentTimeMillis
         yield* Ref.update(state, ({ kept }): State =>
-          exit._tag === "Success" ? { kept: keep(exit.value, requestedAt) }
-            : kept === undefined ? {}
+          exit._tag === "Success" ?
+            { kept: keep(exit.value, requestedAt) }
+            : kept === undefined ?
+            {}
             : { kept: { ...kept, renewAt: now + pause } })
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
       })
@@ -124,21 +126,23 @@ export const layerEffect = <R>(
   Layer.scoped(TokenProvider, Effect.flatMap(Effect.context<R>(), (context) => make(Effect.provide(request, context))))
 
 /** OAuth 2.0 client credentials (contract: Authentication). */
-export type ClientCredentials = {
-  readonly clientId: string
-  readonly clientSecret: Redacted.Redacted
-  /** What the token is for. Default: `/api/v2/`, or with `domain` `https://{domain}/api/v2/`. */
-  readonly audience?: string | undefined
-  /** Where tokens are issued. Default: `/oauth/token/`, or with `domain` `/oauth/token`. */
-  readonly tokenPath?: string | undefined
-  /** Allows plain http to a host that is not this machine. Default: false. */
-  readonly allowInsecure?: boolean | undefined
-} & (
-  /** The authentication host, for example `https://login.example.com`. */
-  | { readonly authUrl: string; readonly domain?: undefined }
-  /** The tenant's domain, for example `tenant.eu.example.com`; the rest follows from it. */
-  | { readonly domain: string; readonly authUrl?: undefined }
-)
+export type ClientCredentials =
+  & {
+    readonly clientId: string
+    readonly clientSecret: Redacted.Redacted
+    /** What the token is for. Default: `/api/v2/`, or with `domain` `https://{domain}/api/v2/`. */
+    readonly audience?: string | undefined
+    /** Where tokens are issued. Default: `/oauth/token/`, or with `domain` `/oauth/token`. */
+    readonly tokenPath?: string | undefined
+    /** Allows plain http to a host that is not this machine. Default: false. */
+    readonly allowInsecure?: boolean | undefined
+  }
+  & (
+    /** The authentication host, for example `https://login.example.com`. */
+    | { readonly authUrl: string; readonly domain?: undefined }
+    /** The tenant's domain, for example `tenant.eu.example.com`; the rest follows from it. */
+    | { readonly domain: string; readonly authUrl?: undefined }
+  )
 
 /** Tokens by OAuth 2.0 client credentials, with settings from a `Config` each. */
 export const layerClientCredentialsConfig = (
@@ -172,7 +176,7 @@ export const layerClientCredentials = (
             audience
           })
         ),
-        [Redacted.value(options.clientSecret), options.clientId]
+        [Redacted.value(options.clientSecret)]
       ))
     })
   )

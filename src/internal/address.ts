@@ -10,7 +10,7 @@ const fault = (address: string, allowInsecure: boolean): string | undefined => {
   const url = new URL(address)
   if (url.protocol !== "http:" && url.protocol !== "https:") return "expected http or https"
   if (url.username !== "" || url.password !== "") return "expected no credentials in it"
-  if (url.search !== "" || url.hash !== "") return "expected no query and no fragment"
+  if (/[?#]/.test(url.href)) return "expected no query and no fragment"
   return url.protocol === "http:" && !allowInsecure && !isLoopback(url.hostname)
     ? "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
     : undefined

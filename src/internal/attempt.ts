@@ -30,15 +30,22 @@ export const authorized = <E>(
     ),
     Effect.mapError((error) => new TokenError({ ...error, operation, message: error.message }))
   )
-  const sendWith = (token: Redacted.Redacted) => Effect.map(send(token), (received): Answered => ({ ...received, token }))
-  return Effect.flatMap(get, (token) =>
-    Effect.flatMap(sendWith(token), (answer) =>
-      answer.status !== 401 ? Effect.succeed(answer) : tokens.invalidate(token).pipe(
-        Effect.zipRight(get),
-        Effect.flatMap((fresh) =>
-          Redacted.value(fresh) === Redacted.value(token) ? Effect.succeed(answer) : sendWith(fresh)
-        )
-      )))
+  const sendWith = (token: Redacted.Redacted) =>
+    Effect.map(send(token), (received): Answered => ({ ...received, token }))
+  return Effect.flatMap(
+    get,
+    (token) =>
+      Effect.flatMap(
+        sendWith(token),
+        (answer) =>
+          answer.status !== 401 ? Effect.succeed(answer) : tokens.invalidate(token).pipe(
+            Effect.zipRight(get),
+            Effect.flatMap((fresh) =>
+              Redacted.value(fresh) === Redacted.value(token) ? Effect.succeed(answer) : sendWith(fresh)
+            )
+          )
+      )
+  )
 }
 
 /** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. */

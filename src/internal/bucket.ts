@@ -7,8 +7,6 @@ export interface Bucket {
   at: number
   /** How many calls come back in a millisecond. */
   rate: number
-  /** Until when nothing may be sent at all. */
-  blockedUntil: number
 }
 
 /** A full bucket that fills at a known rate. */
@@ -16,19 +14,25 @@ export const full = (limit: number, rate: number, now: number): Bucket => ({
   limit,
   tokens: limit,
   at: now,
-  rate,
-  blockedUntil: 0
+  rate
 })
 
-/** How many calls are left at `now`. */
-export const left = (bucket: Bucket, now: number): number =>
-  Math.min(bucket.limit, bucket.tokens + Math.max(0, now - bucket.at) * bucket.rate)
+/** How many calls are left at `now`. If the clock was set back, time counts from there on. */
+export const left = (bucket: Bucket, now: number): number => {
+  bucket.at = Math.min(bucket.at, now)
+  return Math.min(bucket.limit, bucket.tokens + (now - bucket.at) * bucket.rate)
+}
+
+/** Rates are fractions: a millionth of a call is an error of rounding. */
+const rounding = 1e-6
+
+/** How many whole calls are left at `now`. */
+export const whole = (bucket: Bucket, now: number): number => Math.max(0, Math.floor(left(bucket, now) + rounding))
 
 /** How many milliseconds to wait until a call may be taken that leaves `reserve` of them; 0: now. */
 export const wait = (bucket: Bucket, now: number, reserve: number): number => {
   const missing = 1 + Math.min(reserve, bucket.limit - 1) - left(bucket, now)
-  // Rates are fractions: a millionth of a call is an error of rounding.
-  return Math.max(bucket.blockedUntil - now, missing > 1e-6 ? missing / bucket.rate : 0, 0)
+  return missing > rounding ? missing / bucket.rate : 0
 }
 
 /** Takes a call. */

@@ -16,9 +16,9 @@ export const rateLimit = (headers: Headers.Headers) => ({
   reset: integer(headers["x-ratelimit-reset"])
 })
 
-/** A date in seconds since 1970. */
+/** A date in seconds since 1970. Only what tells a time of day is one: `Date.parse` takes `1.5` for a day in 2001. */
 const epoch = (text: string | undefined): number | undefined => {
-  const time = Date.parse(text ?? "")
+  const time = text?.includes(":") === true ? Date.parse(text) : NaN
   return Number.isNaN(time) ? undefined : time / 1000
 }
 

@@ -35,7 +35,7 @@ export const limits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
 const beforeSending = {
   syscalls: new Set(["connect", "getaddrinfo"]),
   codes:
-    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w*(?:VERSION_NUMBER|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|UNKNOWN_CA)|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 }
 
 /** The chain of causes of a failure, the outermost first; platforms wrap the system's errors. */
@@ -118,7 +118,11 @@ export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
     HttpClient.withTracerDisabledWhen(() => true),
     HttpClient.transform(Effect.mapInputContext((context: Context.Context<never>) =>
       Context.add(context, FetchHttpClient.RequestInit, {
-        ...Context.getOrElse(context as Context.Context<FetchHttpClient.RequestInit>, FetchHttpClient.RequestInit, () => ({})),
+        ...Context.getOrElse(
+          context as Context.Context<FetchHttpClient.RequestInit>,
+          FetchHttpClient.RequestInit,
+          () => ({})
+        ),
         redirect: "manual"
       })
     ))
@@ -134,7 +138,9 @@ export const exchange = (
     Effect.mapError(noAnswer),
     Effect.flatMap((response) =>
       read(response.stream, limit(response.status)).pipe(
-        Effect.flatMap((read) => read.end === "whole" && isGzip(read.body) ? gunzip(read.body, limit(response.status)) : Effect.succeed(read)),
+        Effect.flatMap((read) =>
+          read.end === "whole" && isGzip(read.body) ? gunzip(read.body, limit(response.status)) : Effect.succeed(read)
+        ),
         Effect.map((read) => ({
           status: response.status,
           headers: response.headers,

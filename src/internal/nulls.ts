@@ -1,6 +1,6 @@
 /** Where a member may be missing, a `null` means that it is. */
 import * as Predicate from "effect/Predicate"
-import * as AST from "effect/SchemaAST"
+import type * as AST from "effect/SchemaAST"
 
 /** A copy of a parsed JSON value without the nulls of members that the schema knows as optional, at any depth. */
 export const withoutNulls = (ast: AST.AST, value: unknown): unknown => {

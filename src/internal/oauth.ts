@@ -16,8 +16,8 @@ import * as Response from "./response.js"
 
 type Members = Readonly<Record<string, unknown>>
 
-const members = (text: string): Members => {
-  const json = Either.getOrUndefined(Response.parseJson(text))
+const members = (text: string | undefined): Members => {
+  const json = Either.getOrUndefined(Response.parseJson(text ?? ""))
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
 
@@ -28,12 +28,24 @@ const seconds = (value: unknown): number | undefined => {
 
 /** The lifetime that a JSON Web Token states: from its `iat`, or else the time of the answer, to its `exp`. */
 const statedLifetime = (token: string, answeredAt: number | undefined): number | undefined => {
-  const claims = members(Either.getOrElse(Encoding.decodeBase64UrlString(token.split(".")[1] ?? ""), () => ""))
+  const claims = members(Either.getOrUndefined(Encoding.decodeBase64UrlString(token.split(".")[1] ?? "")))
   const [from, until] = [seconds(claims.iat) ?? answeredAt, seconds(claims.exp)]
   return from === undefined || until === undefined ? undefined : Math.max(0, until - from)
 }
 
 const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+
+/** A description as text. Some servers send an object. */
+const described = (value: unknown): string | undefined =>
+  Predicate.isObject(value)
+    ? Either.getOrUndefined(Either.try(() => JSON.stringify(value))) // it may be nested too deep
+    : string(value)
+
+/** A secret as it is, and as the form of the request spells it, which some servers repeat. */
+const spellings = (secret: string): ReadonlyArray<string> => [
+  secret,
+  new URLSearchParams({ "": secret }).toString().slice(1)
+]
 
 /** What can stand in an `Authorization` header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
@@ -42,20 +54,19 @@ export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 export const operation = "token"
 
 const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
-  const body = members(Response.decodeText(received.body, false) ?? "")
-  const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
+  const body = members(Response.decodeText(received.body, false))
+  const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets.flatMap(spellings))
   const error = clean(string(body.error) ?? string(body.code))
-  const description = clean(
-    string(body.error_description) ??
-      (body.description === undefined ? string(body.message) : string(body.description) ?? JSON.stringify(body.description))
-  )
+  const description = clean(string(body.error_description) ?? described(body.description) ?? string(body.message))
   const retryAfter = Headers.retryAfter(received.headers, now)
   const accepted = Response.isSuccess(received.status)
   return new TokenError({
     operation,
     message: accepted
       ? "the token endpoint's answer holds no usable access_token"
-      : `the token endpoint answered ${[received.status, error, description].filter(Predicate.isNotUndefined).join(" ")}`,
+      : `the token endpoint answered ${
+        [received.status, error, description].filter(Predicate.isNotUndefined).join(" ")
+      }`,
     status: received.status,
     ...(error !== undefined && { error }),
     ...(description !== undefined && { description }),
@@ -72,7 +83,7 @@ export const request = (
   Effect.gen(function*() {
     const received = yield* Http.exchange(client, request, () => Http.limits.drained)
     const now = yield* Clock.currentTimeMillis
-    const body = members(Response.decodeText(received.body, false) ?? "")
+    const body = members(Response.decodeText(received.body, false))
     const token = string(body.access_token)
     if (!Response.isSuccess(received.status) || received.redirected || token === undefined || !isToken(token)) {
       return yield* failure(received, now, token === undefined ? secrets : [...secrets, token])

@@ -17,5 +17,5 @@ export const redact = (text: string, secrets: Iterable<string>): string => {
   const clean = hidden
     .sort((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, "…"), text.replace(jwt, "…"))
-  return clean.length <= printable ? clean : `${[...clean.slice(0, printable - 1)].join("").replace(/\p{Cs}$/u, "")}…`
+  return clean.length <= printable ? clean : `${clean.slice(0, printable - 1).replace(/\p{Cs}$/u, "")}…`
 }

@@ -1,5 +1,5 @@
 /** From a caller's input to what goes over the wire: checked, split into its parts, encoded. Nothing is sent before. */
-import * as Headers from "@effect/platform/Headers"
+import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Either from "effect/Either"
@@ -33,7 +33,10 @@ export const validate = <Input, Success, Failure>(
   const set = names.filter((name) => (checked.right as Members)[name] !== undefined) // sound: inputs are structs
   return set.length < (endpoint.minProperties ?? 0)
     ? Either.left(invalid([{ path: names.join(", "), message: `at least ${endpoint.minProperties} must be set` }]))
-    : Either.right(checked.right)
+    : Either.mapBoth(path(endpoint.path, checked.right as Members), {
+      onLeft: (issue) => invalid([issue]),
+      onRight: () => checked.right
+    })
 }
 
 const pick = (members: Members, fields: Fields): Members =>
@@ -114,6 +117,8 @@ export const authorize = (
 
 /** Every string of an input, at any depth: what a printed message must not repeat. */
 export const strings = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ? [value]
-    : typeof value === "object" && value !== null ? Object.values(value).flatMap(strings)
+  typeof value === "string" ?
+    [value]
+    : typeof value === "object" && value !== null ?
+    Object.values(value).flatMap(strings)
     : []

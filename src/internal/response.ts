@@ -27,8 +27,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const decodeText = (body: Uint8Array, fatal: boolean): string | undefined =>
   Either.getOrUndefined(Either.try(() => new TextDecoder("utf-8", { fatal }).decode(body)))
 
-export const parseJson = (text: string): Either.Either<unknown, unknown> =>
-  Either.try((): unknown => JSON.parse(text))
+export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
 
 /** How much of a body is read: all of one that is decoded, else as much as a failure may want to say. */
 export const bodyLimit = (endpoint: Pick<Any, "success">) => (status: number): number =>
@@ -74,7 +73,8 @@ const read = (
   const clean = (text: string) => redact(text, context.secrets())
   const message = string(body.message) ?? string(body.error_description) ?? string(body.description)
   // `error` is the reason phrase, but a code where the body has the OAuth shape.
-  const errorCode = string(body.errorCode) ?? string(body.code) ?? (body.statusCode === undefined ? string(body.error) : undefined)
+  const errorCode = string(body.errorCode) ?? string(body.code) ??
+    (body.statusCode === undefined ? string(body.error) : undefined)
   const scopeMissing = received.status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(message ?? ""))
   const quota = Headers.rateLimit(received.headers)
@@ -128,30 +128,40 @@ const decode = <Input, Success, Failure>(
   refuse: (reason: UnexpectedResponse["reason"], message: string, path?: string) => UnexpectedResponse
 ): Either.Either<Success, UnexpectedResponse> => {
   const text = decodeText(received.body, true)
+  // Old pages are not UTF-8, and one that was cut may end within a character.
+  const isPage = () => isHtml(text ?? new TextDecoder().decode(received.body))
   // Whatever carries no value is fine where none is promised. A web page is not: it comes from something in between.
   if (endpoint.success === undefined) {
-    return text !== undefined && isHtml(text)
+    return isPage()
       ? Either.left(refuse("html", "a web page instead of an answer"))
       : Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
   }
   if (received.end === "cut") return Either.left(refuse("size", "the answer is larger than what is accepted"))
-  if (text === undefined || received.end === "garbled") return Either.left(refuse("encoding", "the answer is not UTF-8"))
-  const parsed = text.trim() === "" ? Either.right(undefined) : parseJson(text)
+  const parsed = text === undefined || received.end === "garbled"
+    ? Either.left("encoding" as const)
+    : text.trim() === "" ?
+    Either.right(undefined)
+    : parseJson(text)
   if (Either.isLeft(parsed)) {
-    return Either.left(isHtml(text)
-      ? refuse("html", "a web page instead of an answer")
-      : refuse("json", "the answer is not JSON"))
+    return Either.left(
+      isPage() ?
+        refuse("html", "a web page instead of an answer")
+        : parsed.left === "encoding" ?
+        refuse("encoding", "the answer is not UTF-8")
+        : refuse("json", "the answer is not JSON")
+    )
   }
   const is = ParseResult.is(endpoint.success)
   const value = parsed.right === "" || parsed.right === null ? undefined : parsed.right
   if (is(value)) return Either.right(value)
   const cleaned = withoutNulls(endpoint.success.ast, value)
-  if (is(cleaned)) return Either.right(cleaned)
-  const [issue] = Either.match(ParseResult.validateEither(endpoint.success)(cleaned), {
-    onLeft: (issue) => Issues.of(issue),
-    onRight: () => []
-  })
-  return Either.left(refuse("schema", `not as promised at ${issue?.path}: ${issue?.message}`, issue?.path))
+  const checked = ParseResult.validateEither(endpoint.success)(cleaned)
+  if (Either.isRight(checked)) return Either.right(cleaned as Success) // sound: it was just checked
+  const [issue] = Issues.of(checked.left)
+  const path = issue?.path === "" ? undefined : issue?.path
+  return Either.left(
+    refuse("schema", `not as promised${path === undefined ? "" : ` at ${path}`}: ${issue?.message}`, path)
+  )
 }
 
 /** Turns an answer into the operation's value or failure. */
@@ -171,11 +181,13 @@ export const interpret = <Input, Success, Failure>(
   }
   if (isSuccess(status)) {
     return received.end === "broken" && endpoint.success !== undefined
-      ? Either.left(new TransportError({
-        operation: endpoint.name,
-        outcome: "unknown",
-        message: "the connection broke within the answer"
-      }))
+      ? Either.left(
+        new TransportError({
+          operation: endpoint.name,
+          outcome: "unknown",
+          message: "the connection broke within the answer"
+        })
+      )
       : decode(endpoint, received, refuse)
   }
   const answer = read(endpoint, received, context)

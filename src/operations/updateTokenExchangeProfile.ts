@@ -1,14 +1,6 @@
 /** Update an existing token exchange profile (contract: Endpoints 2). */
 import * as Schema from "effect/Schema"
-import {
-  BadRequest,
-  Conflict,
-  Forbidden,
-  InsufficientScope,
-  NotFound,
-  RateLimited,
-  Unauthorized
-} from "../Errors.js"
+import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
 import { omittable, text } from "./fields.js"

@@ -1,0 +1,78 @@
+/** How to test a program of your own: answer its operations, script the replies beneath the client, or run a tenant. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import {
+  createUsersExport,
+  Errors,
+  IdentityClient,
+  RateLimiter,
+  redeliverEvent,
+  TokenProvider
+} from "effect-identity-client"
+import * as Tenant from "effect-identity-client/tenant"
+import * as Testing from "effect-identity-client/testing"
+
+/** The program under test: redelivers an event and says in a word what became of it. */
+const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
+  redeliverEvent(input).pipe(
+    Effect.as("accepted"),
+    Effect.catchTags({ NotFound: () => Effect.succeed("gone"), Conflict: () => Effect.succeed("not failed") })
+  )
+
+const { streams: [stream] } = Tenant.demo
+const input = { id: stream.id, event_id: stream.events[0].id }
+
+// Seam 1: the operations. No HTTP, no token, no limit; what you answer is held to the operation's own types.
+it.effect("says that an event is gone", () =>
+  Effect.gen(function*() {
+    assert.strictEqual(yield* redeliver(input), "gone")
+  }).pipe(Effect.provide(Testing.layer(
+    Testing.handle(redeliverEvent, ({ event_id }) =>
+      Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: `there is no ${event_id}` })))
+  ))))
+
+// Seam 2: the network. The real client runs, above replies that you script.
+const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
+  IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
+    Layer.provide(RateLimiter.layerUnlimited),
+    Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
+    Layer.provideMerge(Testing.layerHttp(...replies))
+  )
+
+it.effect("says that an event has not failed", () =>
+  Effect.gen(function*() {
+    assert.strictEqual(yield* redeliver(input), "not failed")
+    const [request] = yield* Testing.requests
+    assert.isTrue(request?.url.endsWith(`/event-streams/${input.id}/redeliver/${input.event_id}`))
+  }).pipe(Effect.provide(clientAbove(
+    Testing.reply({ status: 409, body: { statusCode: 409, message: "The event is not in a failed state." } })
+  ))))
+
+// Seam 3: a tenant in process, with state, tokens, scopes and limits. It lives by the Clock, so TestClock drives it.
+const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
+  Layer.provide(RateLimiter.layer),
+  Layer.provide(TokenProvider.layerClientCredentials({
+    domain: "tenant.example.com",
+    clientId: Tenant.demoClients.full.id,
+    clientSecret: Tenant.demoClients.full.secret
+  })),
+  Layer.provide(Tenant.layerHttpClient),
+  Layer.provideMerge(Tenant.layer())
+)
+
+it.effect("redelivers an event once", () =>
+  Effect.gen(function*() {
+    assert.strictEqual(yield* redeliver(input), "accepted")
+    assert.strictEqual(yield* redeliver(input), "not failed")
+    const { requests, state } = yield* Tenant.Tenant
+    assert.deepStrictEqual((yield* requests).map(({ status }) => status), [200, 202, 409])
+    assert.strictEqual((yield* state).streams[0]?.events[0]?.state, "queued")
+  }).pipe(Effect.provide(TenantClient)))
+
+it.effect("reports a tenant that misbehaves", () =>
+  Effect.gen(function*() {
+    const { misbehave } = yield* Tenant.Tenant
+    yield* misbehave({ operation: "createUsersExport", status: 502, body: "<html><title>Bad gateway</title></html>" })
+    const error = yield* Effect.flip(createUsersExport({}))
+    assert.strictEqual(error._tag, "UnexpectedResponse")
+  }).pipe(Effect.provide(TenantClient)))

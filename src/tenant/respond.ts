@@ -1,0 +1,71 @@
+/** An answer as plain data, in the service's shapes, so that handlers stay pure and faults can change what they gave. */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly body: string
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout"
+}
+
+/** JSON under the service's content type. */
+export const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  headers: Headers.fromInput({ "content-type": "application/json; charset=utf-8", ...headers }),
+  body: JSON.stringify(body)
+})
+
+export const text = (status: number, body: string): Answer => ({
+  status,
+  headers: Headers.fromInput({ "content-type": "text/plain; charset=utf-8" }),
+  body
+})
+
+/** Nothing, yet labelled as JSON, as the service does. */
+export const nothing = (status: number): Answer => ({
+  status,
+  headers: Headers.fromInput({ "content-type": "application/json" }),
+  body: ""
+})
+
+/** A failure of the management interface. */
+export const failure = (
+  status: number,
+  message: string,
+  more: { readonly errorCode?: string; readonly attributes?: { readonly error: string } } = {}
+): Answer => json(status, { statusCode: status, error: phrases[status] ?? "Error", message, ...more })
+
+/** A failure of the token endpoint. */
+export const oauthFailure = (status: number, error: string, error_description: string): Answer =>
+  json(status, { error, error_description }, { "cache-control": "no-store" })
+
+/** The answer with more headers; `undefined` takes one away. */
+export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string | undefined>>): Answer => {
+  const replaced = Headers.remove(answer.headers, Object.keys(headers))
+  return { ...answer, headers: Headers.setAll(replaced, Headers.fromInput(headers)) }
+}
+
+/** What may be sent of the body: HTTP allows none with some statuses. */
+export const bytes = (answer: Answer): Uint8Array =>
+  [204, 205, 304].includes(answer.status) ? new Uint8Array() : new TextEncoder().encode(answer.body)
+
+export const toResponse = (answer: Answer): HttpServerResponse.HttpServerResponse => {
+  const { headers, status } = answer
+  const body = bytes(answer)
+  return body.length === 0
+    ? HttpServerResponse.empty({ status, headers })
+    : HttpServerResponse.uint8Array(body, { status, headers })
+}

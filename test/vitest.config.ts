@@ -1,0 +1,36 @@
+/** How the suites run: from the root, with the package's own names resolved to `src` as `tsconfig.json` says. */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitest/config"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const { compilerOptions }: { compilerOptions: { paths: Record<string, [string]> } } = JSON.parse(
+  readFileSync(`${root}tsconfig.json`, "utf8")
+)
+
+export default defineConfig({
+  root,
+  resolve: {
+    // Whole names only, so that `effect-identity-client` does not catch `effect-identity-client/node`.
+    alias: Object.entries(compilerOptions.paths).map(([name, [file]]) => ({
+      find: new RegExp(`^${name}$`),
+      replacement: fileURLToPath(new URL(file, new URL("..", import.meta.url)))
+    }))
+  },
+  test: {
+    include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    pool: "forks",
+    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    coverage: {
+      provider: "v8",
+      experimentalAstAwareRemapping: true,
+      include: ["src/**/*.ts"],
+      exclude: [],
+      reporter: ["text"],
+      thresholds: { lines: 95, branches: 95, functions: 95, statements: 95 }
+    }
+  }
+})
