@@ -4,39 +4,36 @@ import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as TokenProvider from "./TokenProvider.js"
 
-/** A variable that need not be set; set to nothing, it is not set. */
-const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
+/** A variable; set to nothing, it is not set. */
+const variable = (name: string) => Config.nonEmptyString(`IDENTITY_${name}`)
 
-const variables = Config.all({
-  domain: optional(Config.nonEmptyString("IDENTITY_DOMAIN")),
-  token: optional(Config.redacted(Config.nonEmptyString("IDENTITY_TOKEN")))
-})
+const domain = variable("DOMAIN")
 
-const client = (domain: string | undefined) =>
-  domain === undefined
-    ? IdentityClient.layerConfig({ baseUrl: Config.nonEmptyString("IDENTITY_BASE_URL") })
-    : IdentityClient.layer({ baseUrl: `https://${domain}/api/v2` })
+/** Where the tenant is. */
+const baseUrl = Config.orElse(Config.map(domain, (domain) => `https://${domain}/api/v2`), () => variable("BASE_URL"))
 
-const tokens = (domain: string | undefined, token: Redacted.Redacted | undefined) => {
-  if (token !== undefined) return TokenProvider.layerBearer(token)
-  const credentials = {
-    clientId: Config.nonEmptyString("IDENTITY_CLIENT_ID"),
-    clientSecret: Config.redacted(Config.nonEmptyString("IDENTITY_CLIENT_SECRET")),
-    audience: optional(Config.nonEmptyString("IDENTITY_AUDIENCE"))
-  }
-  return domain === undefined
-    ? TokenProvider.layerClientCredentialsConfig({
-      ...credentials,
-      authUrl: Config.nonEmptyString("IDENTITY_AUTH_URL")
-    })
-    : TokenProvider.layerClientCredentialsConfig({ ...credentials, domain: Config.succeed(domain) })
-}
+/** Who is calling, by a token or by client credentials. */
+const tokens = Config.orElse(
+  Config.map(Config.redacted(variable("TOKEN")), TokenProvider.layerBearer),
+  () =>
+    Config.map(
+      Config.all({
+        clientId: variable("CLIENT_ID"),
+        clientSecret: Config.redacted(variable("CLIENT_SECRET")),
+        audience: Config.withDefault(variable("AUDIENCE"), undefined),
+        host: Config.orElse(
+          Config.map(domain, (domain) => ({ domain })),
+          () => Config.map(variable("AUTH_URL"), (authUrl) => ({ authUrl }))
+        )
+      }),
+      ({ host, ...credentials }) => TokenProvider.layerClientCredentials({ ...credentials, ...host })
+    )
+)
 
 /**
  * The client with its limiter and its connections. Where: `IDENTITY_DOMAIN`, or `IDENTITY_BASE_URL` (with the `/api/v2`)
@@ -44,9 +41,9 @@ const tokens = (domain: string | undefined, token: Redacted.Redacted | undefined
  * `IDENTITY_AUDIENCE`. What is missing is a `ConfigError` that names it.
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
-  .unwrapEffect(Effect.map(variables, ({ domain, token }) =>
-    client(domain).pipe(
+  .unwrapEffect(Effect.map(Config.all([baseUrl, tokens]), ([baseUrl, tokens]) =>
+    IdentityClient.layer({ baseUrl }).pipe(
       Layer.provide(RateLimiter.layer),
-      Layer.provide(tokens(domain, token)),
+      Layer.provide(tokens),
       Layer.provide(NodeHttpClient.layerUndici)
     )))

@@ -158,11 +158,10 @@ export const layerClientCredentials = (
     TokenProvider,
     Effect.gen(function*() {
       const client = Http.strict(yield* HttpClient.HttpClient)
-      const base = yield* Address.parse(
-        "TokenProvider.layerClientCredentials",
-        options.domain === undefined ? { authUrl: options.authUrl } : { domain: `https://${options.domain}` },
-        options.allowInsecure
-      )
+      const operation = "TokenProvider.layerClientCredentials"
+      const base = yield* options.domain === undefined
+        ? Address.parse(operation, { authUrl: options.authUrl }, options.allowInsecure)
+        : Address.ofDomain(operation, options.domain)
       const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
       const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)
       return yield* make(OAuth.request(

@@ -28,3 +28,14 @@ export const parse = (
     ? Either.right(new URL(address).href.replace(/\/+$/, ""))
     : Either.left(new InvalidInput({ operation, issues: [{ path, message }] }))
 }
+
+/** The address of a domain: a host, with a port if need be, and nothing more. */
+export const ofDomain = (operation: string, domain: string): Either.Either<string, InvalidInput> =>
+  /^[\w.-]+(:\d{1,5})?$/.test(domain)
+    ? parse(operation, { domain: `https://${domain}` })
+    : Either.left(
+      new InvalidInput({
+        operation,
+        issues: [{ path: "domain", message: "expected a domain such as tenant.example.com" }]
+      })
+    )

@@ -41,12 +41,6 @@ const described = (value: unknown): string | undefined =>
     ? Either.getOrUndefined(Either.try(() => JSON.stringify(value))) // it may be nested too deep
     : string(value)
 
-/** A secret as it is, and as the form of the request spells it, which some servers repeat. */
-const spellings = (secret: string): ReadonlyArray<string> => [
-  secret,
-  new URLSearchParams({ "": secret }).toString().slice(1)
-]
-
 /** What can stand in an `Authorization` header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
@@ -55,7 +49,7 @@ export const operation = "token"
 
 const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
   const body = members(Response.decodeText(received.body, false))
-  const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets.flatMap(spellings))
+  const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
   const error = clean(string(body.error) ?? string(body.code))
   const description = clean(string(body.error_description) ?? described(body.description) ?? string(body.message))
   const retryAfter = Headers.retryAfter(received.headers, now)

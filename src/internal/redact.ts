@@ -2,12 +2,13 @@
 
 const printable = 500
 
-const jwt = /\bey[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?/g
+const jwt = /(?<![\w-])ey[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?/g
 
-/** A string as it may stand in a message: plain, in a URL, in JSON. */
+/** A string as it may stand in a message: plain, in a URL, in a form, in JSON. */
 const spellings = (secret: string): ReadonlyArray<string> => [
   secret,
   encodeURIComponent(secret.replace(/\p{Cs}/gu, "\uFFFD")),
+  new URLSearchParams({ "": secret }).toString().slice(1),
   JSON.stringify(secret).slice(1, -1)
 ]
 
