@@ -20,7 +20,7 @@ export interface ServiceFailure {
   readonly requestId?: string | undefined
   /** How long the service asks to wait (`Retry-After`, seconds or a date). */
   readonly retryAfter?: Duration.Duration | undefined
-  /** The whole body as it came. It may hold personal data, so it prints as `<redacted>`. */
+  /** The body as text, at most 64 KiB of one that is not decoded. It may hold personal data, so it prints as `<redacted>`. */
   readonly raw?: Redacted.Redacted<string> | undefined
 }
 
@@ -125,9 +125,9 @@ export class Conflict extends answering("Conflict", 409) {}
  */
 export class RateLimited extends answering("RateLimited", 429) implements Quota {
   readonly source: "service" | "limiter"
-  readonly limit?: number
-  readonly remaining?: number
-  readonly resetAt?: DateTime.Utc
+  declare readonly limit?: number
+  declare readonly remaining?: number
+  declare readonly resetAt?: DateTime.Utc
   constructor(failure: ServiceFailure & Quota & { readonly source?: "service" | "limiter" }) {
     super(failure)
     this.source = failure.source ?? "service"

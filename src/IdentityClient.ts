@@ -53,7 +53,7 @@ export const make = (
 > =>
   Effect.gen(function*() {
     const { allowInsecure, baseUrl } = options
-    const tenant = yield* Address.parse("IdentityClient.layer", { baseUrl }, allowInsecure)
+    const tenant = yield* Address.parse("IdentityClient.layer", "baseUrl", baseUrl, allowInsecure)
     const http = Http.strict(yield* HttpClient.HttpClient)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
@@ -71,7 +71,7 @@ export const make = (
                 Attempt.exchange(http, operation, Request.authorize(request, token), { ...settings, bodyLimit })
               )).pipe(Retry.around(Response.turnedAway))
           ),
-          Effect.tap((answer) => settings.witness?.(answer)),
+          Effect.tap((answer) => Effect.sync(() => settings.witness?.(answer))),
           Effect.flatMap((answer) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) =>
               Response.interpret(endpoint, answer, {
@@ -105,7 +105,7 @@ interface Settings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
   readonly timeout?: Duration.DurationInput
-  readonly witness?: (answer: Http.Received) => Effect.Effect<void>
+  readonly witness?: (answer: ResponseInfo) => void
 }
 
 const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
@@ -160,12 +160,12 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let response = Option.none<ResponseInfo>()
-    const witness = ({ headers, status }: Http.Received) =>
-      Effect.sync(() => {
-        response = Option.some({ headers, status })
-      })
-    return Effect.map(
-      Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, witness })),
-      (value) => ({ value, response })
-    )
+    const witnessed = Effect.locallyWith(self, currentSettings, (outer): Settings => ({
+      ...outer,
+      witness: (answer) => {
+        response = Option.some({ status: answer.status, headers: answer.headers })
+        outer.witness?.(answer)
+      }
+    }))
+    return Effect.map(witnessed, (value) => ({ value, response }))
   })

@@ -49,7 +49,10 @@ export type Reply =
   }
   | { readonly code: string }
 
-/** A reply. A `body` that is no string and no bytes is sent as JSON; default: status 200, no body. */
+/**
+ * A reply. A `body` that is no string and no bytes is sent as JSON, a string as text unless `headers` say
+ * otherwise; default: status 200, no body.
+ */
 export const reply = (options: {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>

@@ -160,7 +160,7 @@ export const layerClientCredentials = (
       const client = Http.strict(yield* HttpClient.HttpClient)
       const operation = "TokenProvider.layerClientCredentials"
       const base = yield* options.domain === undefined
-        ? Address.parse(operation, { authUrl: options.authUrl }, options.allowInsecure)
+        ? Address.parse(operation, "authUrl", options.authUrl, options.allowInsecure)
         : Address.ofDomain(operation, options.domain)
       const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
       const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)

@@ -2,7 +2,20 @@
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Context, Effect, Either, Fiber, FiberId, FiberStatus, Layer, Option, Schema, TestClock } from "effect"
+import {
+  Config,
+  ConfigProvider,
+  Context,
+  Effect,
+  Either,
+  Fiber,
+  FiberId,
+  FiberStatus,
+  Layer,
+  Option,
+  Schema,
+  TestClock
+} from "effect"
 import { readFileSync } from "node:fs"
 import {
   createUsersExport,
@@ -38,7 +51,9 @@ const reaches = (options: IdentityClient.Options) =>
     yield* deleteEventStream(bare)
     return (yield* Testing.requests).map(({ url }) => url)
   }).pipe(
-    Effect.provide(IdentityClient.layer(options).pipe(Layer.provide(needs), Layer.provideMerge(Testing.layerHttp(Testing.reply({})))))
+    Effect.provide(
+      IdentityClient.layer(options).pipe(Layer.provide(needs), Layer.provideMerge(Testing.layerHttp(Testing.reply({}))))
+    )
   )
 
 describe("the address of a client", () => {
@@ -69,9 +84,18 @@ describe("the address of a client", () => {
     ["https://tenant.example.com/api/v2#a", "expected no query and no fragment"],
     ["https://tenant.example.com/api/v2?", "expected no query and no fragment"],
     ["https://tenant.example.com/api/v2#", "expected no query and no fragment"],
-    ["http://tenant.example.com", "expected https: plain http would send secrets in the clear (allowInsecure permits it)"],
-    ["http://127.0.0.1.example.com", "expected https: plain http would send secrets in the clear (allowInsecure permits it)"],
-    ["http://localhost.example.com", "expected https: plain http would send secrets in the clear (allowInsecure permits it)"]
+    [
+      "http://tenant.example.com",
+      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+    ],
+    [
+      "http://127.0.0.1.example.com",
+      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+    ],
+    [
+      "http://localhost.example.com",
+      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+    ]
   ])("%j is refused, and the message does not repeat it", ([baseUrl = "", message = ""]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reaches({ baseUrl }))
@@ -114,7 +138,10 @@ describe("the address of a client", () => {
 
   it.effect("is checked with layerConfig as well", () =>
     Effect.gen(function*() {
-      assert.instanceOf(yield* Effect.flip(configured([["BASE_URL", "http://tenant.example.com"]])), Errors.InvalidInput)
+      assert.instanceOf(
+        yield* Effect.flip(configured([["BASE_URL", "http://tenant.example.com"]])),
+        Errors.InvalidInput
+      )
     }))
 
   it.effect("a setting that is missing is a ConfigError of layerConfig", () =>
@@ -139,14 +166,19 @@ describe("withHeaders", () => {
       assert.deepStrictEqual([headers.accept, headers["user-agent"]], ["text/plain", "mine/1"])
     }))
 
-  it.effect.each(["authorization", "Authorization", "AUTHORIZATION"])("%s stays the client's", (name) =>
-    Effect.gen(function*() {
-      assert.strictEqual((yield* headersOf({ [name]: "Bearer mine" })).authorization, `Bearer ${token}`)
-    }))
+  it.effect.each(["authorization", "Authorization", "AUTHORIZATION"])(
+    "%s stays the client's",
+    (name) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* headersOf({ [name]: "Bearer mine" })).authorization, `Bearer ${token}`)
+      })
+  )
 
   it.effect("the content type of a body stays the client's", () =>
     Effect.gen(function*() {
-      const request = yield* IdentityClient.withHeaders(sentOne(createUsersExport, {}), { "content-type": "text/plain" })
+      const request = yield* IdentityClient.withHeaders(sentOne(createUsersExport, {}), {
+        "content-type": "text/plain"
+      })
       assert.strictEqual(request.headers["content-type"], "application/json")
     }))
 
@@ -174,13 +206,21 @@ describe("withHeaders", () => {
     ["x-a\r\nx-evil", "b", "headers.x-a\r\nx-evil"],
     ["x:a", "b", "headers.x:a"],
     ["", "b", "headers."]
-  ])("the header %j: %j is InvalidInput that names it, and nothing is sent", ([name = "", value = "", path = ""]) =>
-    Effect.gen(function*() {
-      const error = yield* IdentityClient.withHeaders(failed(deleteEventStream, bare, Testing.reply({})), { [name]: value })
-      assert.instanceOf(error, Errors.InvalidInput)
-      assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message: "expected a valid HTTP header" }])
-      assert.lengthOf(yield* IdentityClient.withHeaders(sent(deleteEventStream, bare), { [name]: value }), 0)
-    }))
+  ])(
+    "the header %j: %j is InvalidInput that names it, and nothing is sent",
+    ([name = "", value = "", path = ""]) =>
+      Effect.gen(function*() {
+        const error = yield* IdentityClient.withHeaders(failed(deleteEventStream, bare, Testing.reply({})), {
+          [name]: value
+        })
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{
+          path,
+          message: "expected a valid HTTP header"
+        }])
+        assert.lengthOf(yield* IdentityClient.withHeaders(sent(deleteEventStream, bare), { [name]: value }), 0)
+      })
+  )
 
   it.effect.each(["a b", "a\tb", "é", "", "!~"])("the value %j is a valid header", (value) =>
     Effect.gen(function*() {
@@ -246,19 +286,27 @@ describe("withFormBody", () => {
     method: "PUT",
     path: "/things/:part",
     params: { part: Schema.String },
-    query: { tags: Schema.optional(Schema.Array(Schema.String)), filter: Schema.optional(Schema.NullOr(Schema.String)) },
-    payload: { map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })), text: Schema.optional(Schema.String) },
+    query: {
+      tags: Schema.optional(Schema.Array(Schema.String)),
+      filter: Schema.optional(Schema.NullOr(Schema.String))
+    },
+    payload: {
+      map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+      text: Schema.optional(Schema.String)
+    },
     scope: "update:things",
     repeat: "safe",
     error: [Errors.RateLimited]
   })
 
-  it.effect.each([
-    [{ map: { a: null } }, "map[a]", "a form cannot express null or an empty list"],
-    [{ map: { a: { b: [] } } }, "map[a][b]", "a form cannot express null or an empty list"],
-    [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
-    [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
-  ] as const)("what a form cannot express is refused by its path: %#", ([members, path, message]) =>
+  it.effect.each(
+    [
+      [{ map: { a: null } }, "map[a]", "a form cannot express null or an empty list"],
+      [{ map: { a: { b: [] } } }, "map[a][b]", "a form cannot express null or an empty list"],
+      [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
+      [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
+    ] as const
+  )("what a form cannot express is refused by its path: %#", ([members, path, message]) =>
     Effect.gen(function*() {
       const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...members }, Testing.reply({})))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message }])
@@ -308,42 +356,60 @@ describe("what is refused", () => {
     error: [Errors.RateLimited]
   })
 
-  it.effect.each([
-    [{ mode: "hidden" }, "mode", "expected \"on\" or \"off\" or 3 or true or null"],
-    [{ either: "hidden" }, "either", "expected a number or an object"],
-    [{ either: { deep: "hidden" } }, "either.deep", "expected a number"],
-    [{ either: {} }, "either.deep", "is missing"],
-    [{ tuple: ["hidden", "hidden"] }, "tuple[1]", "expected a number"],
-    [{ tuple: ["hidden"] }, "tuple[1]", "is missing"],
-    [{ tuple: "hidden" }, "tuple", "expected a list"],
-    [{ node: { "a-b": "hidden" } }, "node.a-b", "expected a number"],
-    [{ node: "hidden" }, "node", "expected an object"],
-    [{ node: null }, "node", "expected an object"],
-    [{ even: 3 }, "even", "expected a number"],
-    [{ list: [{ x: "fine" }, { x: 1 }] }, "list[1].x", "expected a string"],
-    [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "there is no such member"],
-    [{ list: { x: "hidden" } }, "list", "expected a list"]
-  ] as const)("%#: by its path and what is expected there, never by its value", ([input, path, message]) =>
-    Effect.gen(function*() {
-      const error = (yield* failed(odd, input, Testing.reply({}))) as Errors.InvalidInput
-      assert.deepStrictEqual(error.issues, [{ path, message }])
-      assert.strictEqual(error.message, `${path}: ${message}`)
-    }))
+  it.effect.each(
+    [
+      [{ mode: "hidden" }, "mode", "expected \"on\" or \"off\" or 3 or true or null"],
+      [{ either: "hidden" }, "either", "expected a number or an object"],
+      [{ either: { deep: "hidden" } }, "either.deep", "expected a number"],
+      [{ either: {} }, "either.deep", "is missing"],
+      [{ tuple: ["hidden", "hidden"] }, "tuple[1]", "expected a number"],
+      [{ tuple: ["hidden"] }, "tuple[1]", "is missing"],
+      [{ tuple: "hidden" }, "tuple", "expected a list"],
+      [{ node: { "a-b": "hidden" } }, "node.a-b", "expected a number"],
+      [{ node: "hidden" }, "node", "expected an object"],
+      [{ node: null }, "node", "expected an object"],
+      [{ even: 3 }, "even", "expected a number"],
+      [{ list: [{ x: "fine" }, { x: 1 }] }, "list[1].x", "expected a string"],
+      [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "there is no such member"],
+      [{ list: { x: "hidden" } }, "list", "expected a list"]
+    ] as const
+  )(
+    "%#: by its path and what is expected there, never by its value",
+    ([input, path, message]) =>
+      Effect.gen(function*() {
+        const error = (yield* failed(odd, input, Testing.reply({}))) as Errors.InvalidInput
+        assert.deepStrictEqual(error.issues, [{ path, message }])
+        assert.strictEqual(error.message, `${path}: ${message}`)
+      })
+  )
 
   it.effect("all faults are told at once", () =>
     Effect.gen(function*() {
       const error = yield* failed(odd, { mode: 4, even: 3, unknown: 1 }, Testing.reply({}))
-      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), ["even", "mode", "unknown"])
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), [
+        "even",
+        "mode",
+        "unknown"
+      ])
     }))
 
   it.effect("what is no object at all has a message without a path", () =>
     Effect.gen(function*() {
-      assert.strictEqual(((yield* failed(odd, "hidden", Testing.reply({}))) as Errors.InvalidInput).message, "expected an object")
+      assert.strictEqual(
+        ((yield* failed(odd, "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
+        "expected an object"
+      )
     }))
 
   it.effect("an operation without members takes an empty object and no other", () =>
     Effect.gen(function*() {
-      const ping = Operation.make("ping", { method: "GET", path: "/ping", scope: "read:ping", repeat: "safe", error: [Errors.RateLimited] })
+      const ping = Operation.make("ping", {
+        method: "GET",
+        path: "/ping",
+        scope: "read:ping",
+        repeat: "safe",
+        error: [Errors.RateLimited]
+      })
       assert.strictEqual((yield* sentOne(ping, {})).url, `${baseUrl}/ping`)
       const error = yield* failed(ping, { a: 1, b: 2 }, Testing.reply({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), ["a", "b"])
@@ -354,10 +420,11 @@ describe("what is refused", () => {
       const fields = [{ name: "email" }]
       const input = { fields }
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () => Effect.sync(() => {
-          fields[0] = { name: "changed" }
-          input.fields = []
-        }),
+        acquire: () =>
+          Effect.sync(() => {
+            fields[0] = { name: "changed" }
+            input.fields = []
+          }),
         observe: () => Effect.void,
         status: Effect.succeed([])
       })
@@ -416,7 +483,10 @@ describe("withTimeout", () => {
         observe: () => Effect.void,
         status: Effect.succeed([])
       })
-      const network = Testing.layerHttp(Testing.reply({ status: 429, headers: { "retry-after": "30" } }), Testing.reply({}))
+      const network = Testing.layerHttp(
+        Testing.reply({ status: 429, headers: { "retry-after": "30" } }),
+        Testing.reply({})
+      )
       const client = IdentityClient.layer({ baseUrl }).pipe(Layer.provide([limiter, bearer]), Layer.provide(network))
       const fiber = yield* Effect.fork(
         Effect.either(IdentityClient.withTimeout(deleteEventStream(bare), "1 second")).pipe(Effect.provide(client))
@@ -469,7 +539,10 @@ describe("withResponse", () => {
 
   it.effect("gives the answer within another withResponse, too", () =>
     Effect.gen(function*() {
-      const { response, value } = yield* told(IdentityClient.withResponse(deleteEventStream(bare)), Testing.reply({ status: 204 }))
+      const { response, value } = yield* told(
+        IdentityClient.withResponse(deleteEventStream(bare)),
+        Testing.reply({ status: 204 })
+      )
       assert.deepStrictEqual(
         [Option.getOrUndefined(response)?.status, Option.getOrUndefined(value.response)?.status],
         [204, 204]
@@ -489,7 +562,9 @@ describe("withResponse", () => {
 describe("on the wire", () => {
   it.effect("the version in User-Agent is the package's", () =>
     Effect.gen(function*() {
-      const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
+      const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+        version: string
+      }
       const { headers } = yield* sentOne(deleteEventStream, bare)
       assert.strictEqual(headers["user-agent"], `effect-identity-client/${version}`)
     }))
@@ -537,7 +612,12 @@ describe("on the wire", () => {
     Effect.gen(function*() {
       const server = yield* rawServer((_, socket) => socket.write(answer(200)))
       yield* deleteEventStream(bare).pipe(
-        Effect.provideService(FetchHttpClient.RequestInit, { headers: {}, referrer: "about:client", mode: "same-origin", redirect: "follow" }),
+        Effect.provideService(FetchHttpClient.RequestInit, {
+          headers: {},
+          referrer: "about:client",
+          mode: "same-origin",
+          redirect: "follow"
+        }),
         Effect.provide(over(FetchHttpClient.layer, server.url))
       )
       assert.strictEqual(server.requests[0]?.headers["sec-fetch-mode"], "same-origin")

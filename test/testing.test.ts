@@ -59,7 +59,10 @@ describe("Testing.layer", () => {
     Effect.gen(function*() {
       const answers = (total: number) =>
         Testing.handle(listActionVersions, () => Effect.succeed({ total, per_page: 20, versions: [] }))
-      const { total } = yield* Effect.provide(listActionVersions({ actionId: "x" }), Testing.layer(answers(1), answers(2)))
+      const { total } = yield* Effect.provide(
+        listActionVersions({ actionId: "x" }),
+        Testing.layer(answers(1), answers(2))
+      )
       assert.strictEqual(total, 1)
     }))
 
@@ -67,7 +70,10 @@ describe("Testing.layer", () => {
     Effect.gen(function*() {
       const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))
       const exit = yield* Effect.exit(Effect.provide(createUsersExport({}), layer))
-      assert.include(String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })), "nothing handles createUsersExport")
+      assert.include(
+        String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })),
+        "nothing handles createUsersExport"
+      )
     }))
 
   const refused: ReadonlyArray<readonly [string, Subject, unknown]> = [
@@ -79,18 +85,21 @@ describe("Testing.layer", () => {
     ["a lone surrogate in a path", listActionVersions, { actionId: "\uD800" }]
   ]
 
-  it.effect.each(refused)("refuses %s as the real client does, and asks no handler", ([, operation, input]) =>
-    Effect.gen(function*() {
-      const { asked, layer } = echo()
-      const refusal = (client: Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>) =>
-        Effect.map(Effect.flip(Effect.provide(call(operation, input), client)), (error) => {
-          assert.instanceOf(error, Errors.InvalidInput)
-          const { issues, operation } = error as Errors.InvalidInput
-          return { issues, operation }
-        })
-      assert.deepStrictEqual(yield* refusal(layer), yield* refusal(scripted(Testing.reply({}))))
-      assert.deepStrictEqual(asked, [])
-    }))
+  it.effect.each(refused)(
+    "refuses %s as the real client does, and asks no handler",
+    ([, operation, input]) =>
+      Effect.gen(function*() {
+        const { asked, layer } = echo()
+        const refusal = (client: Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>) =>
+          Effect.map(Effect.flip(Effect.provide(call(operation, input), client)), (error) => {
+            assert.instanceOf(error, Errors.InvalidInput)
+            const { issues, operation } = error as Errors.InvalidInput
+            return { issues, operation }
+          })
+        assert.deepStrictEqual(yield* refusal(layer), yield* refusal(scripted(Testing.reply({}))))
+        assert.deepStrictEqual(asked, [])
+      })
+  )
 
   it.effect("there is no response to tell of", () =>
     Effect.gen(function*() {
@@ -112,7 +121,10 @@ describe("Testing.layerHttp", () => {
   it.effect("lists the requests, the oldest first", () =>
     Effect.gen(function*() {
       yield* Effect.forEach(["/a", "/b"], get)
-      assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url), ["https://example.com/a", "https://example.com/b"])
+      assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url), [
+        "https://example.com/a",
+        "https://example.com/b"
+      ])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({}), Testing.reply({})))))
 
   it.effect("a list that was given is not changed by later requests", () =>
@@ -132,7 +144,10 @@ describe("Testing.layerHttp", () => {
   it.effect("a request after the last reply is a defect that names it", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(get("/late"))
-      assert.include(String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })), "no reply left for GET https://example.com/late")
+      assert.include(
+        String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })),
+        "no reply left for GET https://example.com/late"
+      )
     }).pipe(Effect.provide(Testing.layerHttp())))
 
   it.effect("noReply fails as a connection does, with its code", () =>
@@ -150,7 +165,10 @@ describe("Testing.layerHttp", () => {
   it.effect("a body that is neither text nor bytes is JSON and says so", () =>
     Effect.gen(function*() {
       const response = yield* get("/")
-      assert.deepStrictEqual([response.headers["content-type"], yield* response.text], ["application/json", "{\"a\":[1,null]}"])
+      assert.deepStrictEqual([response.headers["content-type"], yield* response.text], [
+        "application/json",
+        "{\"a\":[1,null]}"
+      ])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ body: { a: [1, null] } })))))
 
   it.effect("headers of a reply replace the one that JSON brings", () =>

@@ -16,23 +16,23 @@ const fault = (address: string, allowInsecure: boolean): string | undefined => {
     : undefined
 }
 
-/** The address without a slash at its end. `setting` is the setting that holds it, for the message. */
+/** The address without a slash at its end. `setting` names the setting that holds it, for the message. */
 export const parse = (
   operation: string,
-  setting: Readonly<Record<string, string>>,
+  setting: string,
+  address: string,
   allowInsecure = false
 ): Either.Either<string, InvalidInput> => {
-  const [path = "", address = ""] = Object.entries(setting)[0] ?? []
   const message = fault(address, allowInsecure)
   return message === undefined
     ? Either.right(new URL(address).href.replace(/\/+$/, ""))
-    : Either.left(new InvalidInput({ operation, issues: [{ path, message }] }))
+    : Either.left(new InvalidInput({ operation, issues: [{ path: setting, message }] }))
 }
 
 /** The address of a domain: a host, with a port if need be, and nothing more. */
 export const ofDomain = (operation: string, domain: string): Either.Either<string, InvalidInput> =>
   /^[\w.-]+(:\d{1,5})?$/.test(domain)
-    ? parse(operation, { domain: `https://${domain}` })
+    ? parse(operation, "domain", `https://${domain}`)
     : Either.left(
       new InvalidInput({
         operation,

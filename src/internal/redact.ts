@@ -17,6 +17,7 @@ export const redact = (text: string, secrets: Iterable<string>): string => {
   const hidden = [...new Set([...secrets].filter((secret) => secret !== "").flatMap(spellings))]
   const clean = hidden
     .sort((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, "…"), text.replace(jwt, "…"))
+    .reduce((text, secret) => text.replaceAll(secret, "…"), text)
+    .replace(jwt, "…")
   return clean.length <= printable ? clean : `${clean.slice(0, printable - 1).replace(/\p{Cs}$/u, "")}…`
 }

@@ -27,6 +27,9 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const decodeText = (body: Uint8Array, fatal: boolean): string | undefined =>
   Either.getOrUndefined(Either.try(() => new TextDecoder("utf-8", { fatal }).decode(body)))
 
+/** The text of a body, whatever is not UTF-8 in it replaced. */
+const lenient = (body: Uint8Array): string => new TextDecoder().decode(body)
+
 export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
 
 /** How much of a body is read: all of one that is decoded, else as much as a failure may want to say. */
@@ -67,7 +70,7 @@ const read = (
   received: Http.Received,
   context: Context
 ): Answer => {
-  const text = decodeText(received.body, false) ?? ""
+  const text = lenient(received.body)
   const json = Either.getOrUndefined(parseJson(text))
   const body: Readonly<Record<string, unknown>> = Predicate.isReadonlyRecord(json) ? json : {}
   const clean = (text: string) => redact(text, context.secrets())
@@ -80,6 +83,10 @@ const read = (
   const quota = Headers.rateLimit(received.headers)
   const requestId = Headers.requestId(received.headers)
   const challenge = /scope="([^"]*)"/.exec(received.headers["www-authenticate"] ?? "")?.[1] ?? ""
+  // A string of the caller's own may look like a scope.
+  const [named = []] = [message ?? "", challenge]
+    .map((text) => scopes(text).filter((scope) => clean(scope) === scope))
+    .filter((list) => list.length > 0)
   return {
     operation: endpoint.name,
     status: received.status,
@@ -89,7 +96,7 @@ const read = (
     retryAfter: Headers.retryAfter(received.headers, context.now),
     raw: Redacted.make(text),
     scopeMissing,
-    required: [scopes(message ?? ""), scopes(challenge), [endpoint.scope]].find((list) => list.length > 0) ?? [],
+    required: named.length > 0 ? named : [endpoint.scope],
     limit: quota.limit,
     remaining: quota.remaining,
     resetAt: Headers.resetAt(quota.reset)
@@ -111,7 +118,7 @@ const unexpected = (
     status,
     reason,
     message: clean(detail.message),
-    shape: clean(shape(received, decodeText(received.body, false) ?? "")),
+    shape: clean(shape(received, lenient(received.body))),
     raw,
     ...(contentType !== undefined && { contentType: clean(contentType) }),
     ...(detail.path !== undefined && { path: clean(detail.path) }),
@@ -129,7 +136,7 @@ const decode = <Input, Success, Failure>(
 ): Either.Either<Success, UnexpectedResponse> => {
   const text = decodeText(received.body, true)
   // Old pages are not UTF-8, and one that was cut may end within a character.
-  const isPage = () => isHtml(text ?? new TextDecoder().decode(received.body))
+  const isPage = () => isHtml(text ?? lenient(received.body))
   // Whatever carries no value is fine where none is promised. A web page is not: it comes from something in between.
   if (endpoint.success === undefined) {
     return isPage()

@@ -20,7 +20,8 @@ const job = Schema.Struct(
     id: Schema.String,
     type: Schema.String,
     status: Schema.String,
-    connection: omittable(Schema.Unknown),
+    // Nobody states its type. A null is none: it means that the member is missing.
+    connection: omittable(Schema.Unknown.pipe(Schema.filter((value): boolean => value !== null))),
     created_at: omittable(Timestamp),
     connection_id: omittable(Schema.String),
     format: omittable(Schema.String),
