@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { dual } from "effect/Function"
@@ -13,11 +13,15 @@ import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Attempt from "./internal/attempt.js"
+import * as Deadlines from "./internal/deadlines.js"
 import * as Http from "./internal/http.js"
+import * as OpenCalls from "./internal/openCalls.js"
+import * as Repeat from "./internal/repeat.js"
 import * as Request from "./internal/request.js"
 import * as Response from "./internal/response.js"
 import { RateLimiter } from "./RateLimiter.js"
@@ -38,10 +42,14 @@ export interface Options {
   readonly baseUrl: string
   /** Allows plain http to a host that is not this machine (default: false). */
   readonly allowInsecure?: boolean | undefined
+  /** When calls are sent again (default: `Retry.defaultPolicy`). `Retry.policy` and `Retry.none` around a call go before it. */
+  readonly retry?: Partial<Retry.Policy> | undefined
+  /** How many bytes of an answer are accepted, unzipped (default: 64 MiB); a larger one is `UnexpectedResponse`. */
+  readonly maxBodySize?: number | undefined
 }
 
 /**
- * Makes a client. Make it once and share it. Fails with `InvalidInput` if `baseUrl` is not http(s), holds credentials, a
+ * Makes a client. Make it once and share it. Closing its scope lets running calls end for up to 5 s. Fails with `InvalidInput` if `baseUrl` is not http(s), holds credentials, a
  * query or a fragment, or would send tokens in the clear.
  */
 export const make = (
@@ -49,27 +57,35 @@ export const make = (
 ): Effect.Effect<
   Context.Tag.Service<IdentityClient>,
   InvalidInput,
-  HttpClient.HttpClient | TokenProvider | RateLimiter
+  HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { allowInsecure, baseUrl } = options
+    const { allowInsecure, baseUrl, maxBodySize = Http.limits.decoded, retry } = options
     const tenant = yield* Address.parse("IdentityClient.layer", "baseUrl", baseUrl, allowInsecure)
     const http = Http.strict(yield* HttpClient.HttpClient)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
+    const deadlines = yield* Deadlines.make
+    const calls = yield* OpenCalls.make(deadlines)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) =>
-      Effect.flatMap(FiberRef.get(currentSettings), (settings) => {
+      Effect.zipWith(FiberRef.get(currentSettings), Retry.current(retry), (settings, policy) => {
         const operation = endpoint.name
-        const bodyLimit = Response.bodyLimit(endpoint)
+        const bodyLimit = Response.bodyLimit(endpoint, maxBodySize)
         return Request.make(endpoint, tenant, input, settings).pipe(
           Effect.flatMap((request) =>
-            Attempt.authorized(tokens, operation, (token) =>
-              Attempt.permitted(
-                limiter,
-                { tenant, operation },
-                Attempt.exchange(http, operation, Request.authorize(request, token), { ...settings, bodyLimit })
-              )).pipe(Retry.around(Response.turnedAway))
+            Repeat.around(endpoint, policy, (turn) =>
+              Attempt.authorized(tokens, operation, (token) =>
+                Attempt.permitted(
+                  limiter,
+                  { tenant, operation },
+                  Attempt.exchange(http, operation, Request.authorize(request, token), {
+                    bodyLimit,
+                    deadlines,
+                    limit: turn.limit(Duration.toMillis(settings.timeout))
+                  }),
+                  turn
+                )))
           ),
           Effect.tap((answer) => Effect.sync(() => settings.witness?.(answer))),
           Effect.flatMap((answer) =>
@@ -78,9 +94,10 @@ export const make = (
                 now,
                 secrets: () => [Redacted.value(answer.token), ...Request.strings(input)]
               }))
-          )
+          ),
+          (call) => calls.track(call, () => Attempt.transportError(operation, "not-sent", "CLOSED"))
         )
-      })
+      }).pipe(Effect.flatten)
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
   })
@@ -89,7 +106,7 @@ export const make = (
 export const layer = (
   options: Options
 ): Layer.Layer<IdentityClient, InvalidInput, HttpClient.HttpClient | TokenProvider | RateLimiter> =>
-  Layer.effect(IdentityClient, make(options))
+  Layer.scoped(IdentityClient, make(options))
 
 /** The client as a layer, with settings from a `Config` each. */
 export const layerConfig = (
@@ -104,18 +121,19 @@ export const layerConfig = (
 interface Settings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
-  readonly timeout?: Duration.DurationInput
+  readonly timeout: Duration.DurationInput
   readonly witness?: (answer: ResponseInfo) => void
 }
 
 const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
   "effect-identity-client/IdentityClient/currentSettings",
-  () => FiberRef.unsafeMake<Settings>({ contentType: "application/json", headers: Headers.empty })
+  () =>
+    FiberRef.unsafeMake<Settings>({ contentType: "application/json", headers: Headers.empty, timeout: "30 seconds" })
 )
 
 /**
- * Limits the time that each attempt may take from sending to the last byte of the answer. Waiting for a token, for the
- * limiter and between attempts does not count. It fails with `TransportError`, code `TIMEOUT`.
+ * Limits the time that each attempt may take from sending to the last byte of the answer (default: 30 s). Waiting for a
+ * token, for the limiter and between attempts does not count. It fails with `TransportError`, code `TIMEOUT`.
  */
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

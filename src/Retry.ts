@@ -1,26 +1,44 @@
 /** When a call is sent again: the policy, and the setting that carries it to the client. */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { dual } from "effect/Function"
 import { globalValue } from "effect/GlobalValue"
 
-/** How calls that the service turned away with 429, and so has not carried out, are sent again. */
+/**
+ * How often, and for how long, a call is sent again.
+ *
+ * A call that was certainly not carried out is sent again whatever it does: the service turned it away (429), or nothing
+ * was sent (`outcome: "not-sent"`). After 408, 5xx, a broken connection and a time-out only calls are that may be carried
+ * out twice (`repeat: "safe"` in the operation's declaration). A 401 is no matter of the policy: such a call is made once
+ * more if there is another token.
+ */
 export interface Policy {
-  /** How often a call is sent at the most, the first time included. */
+  /** How often a call is sent at the most, the first time included (default 4). */
   readonly attempts: number
-  /** The wait before the next attempt when the service names none (`Retry-After`). */
+  /** The first wait is up to this long (default 250 ms), each further one up to twice as long; chance says how long. */
   readonly delay: Duration.DurationInput
-  /** The longest wait: a call that would have to wait longer fails at once. */
+  /** What such a wait never exceeds (default 10 s). `Retry-After` may: it is always waited out, or the call fails. */
   readonly maxDelay: Duration.DurationInput
+  /**
+   * How long a call may take with all its waits (default 2 minutes), those for the limiter not counted. One that would
+   * have to wait longer than what is left fails at once with what came last. The first attempt is never cut short by it.
+   */
+  readonly totalTime: Duration.DurationInput
 }
 
-/** Three attempts; `Retry-After` or one second between them, one minute at the most. */
-export const defaultPolicy: Policy = { attempts: 3, delay: "1 second", maxDelay: "1 minute" }
+/** Four attempts within two minutes, 250 ms to 10 s between them. */
+export const defaultPolicy: Policy = {
+  attempts: 4,
+  delay: "250 millis",
+  maxDelay: "10 seconds",
+  totalTime: "2 minutes"
+}
 
-const current: FiberRef.FiberRef<Policy> = globalValue(
-  "effect-identity-client/Retry/current",
-  () => FiberRef.unsafeMake(defaultPolicy)
+/** What the calls in an effect have set; it goes before what their client's layer sets. */
+const overrides: FiberRef.FiberRef<Partial<Policy>> = globalValue(
+  "effect-identity-client/Retry/overrides",
+  () => FiberRef.unsafeMake<Partial<Policy>>({})
 )
 
 /** Sets the policy for the calls in an effect; what is left out stays as it was. */
@@ -30,27 +48,12 @@ export const policy: {
 } = dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, policy: Partial<Policy>) =>
-    Effect.locallyWith(self, current, (outer) => ({ ...outer, ...policy }))
+    Effect.locallyWith(self, overrides, (outer) => ({ ...outer, ...policy }))
 )
 
 /** Sends the calls in an effect once, whatever comes back. */
 export const none: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = policy({ attempts: 1 })
 
-/**
- * Runs attempts until one is not turned away, none is left, or the wait would be too long. `turnedAway` tells of a
- * result whether it was, and how long the service asks to wait.
- */
-export const around =
-  <B>(turnedAway: (result: B) => Effect.Effect<{ readonly retryAfter: Duration.Duration | undefined } | undefined>) =>
-  <A extends B, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(FiberRef.get(current), ({ attempts, delay, maxDelay }) => {
-      const loop = (left: number): Effect.Effect<A, E, R> =>
-        Effect.flatMap(attempt, (result) =>
-          Effect.flatMap(turnedAway(result), (away) => {
-            const wait = away?.retryAfter ?? delay
-            return away === undefined || left <= 1 || Duration.greaterThan(wait, maxDelay)
-              ? Effect.succeed(result)
-              : Effect.zipRight(Effect.sleep(wait), loop(left - 1))
-          }))
-      return loop(attempts)
-    })
+/** The policy that holds for a call here, given what its client's layer sets. */
+export const current = (layer: Partial<Policy> = {}): Effect.Effect<Policy> =>
+  Effect.map(FiberRef.get(overrides), (overrides) => ({ ...defaultPolicy, ...layer, ...overrides }))

@@ -31,6 +31,8 @@ export interface Issued {
   readonly token: Redacted.Redacted
   /** How long it is good from the moment it was asked for; absent: until it is refused. */
   readonly lifetime?: Duration.Duration | undefined
+  /** That moment, in milliseconds of the `Clock` (default: when the effect that gives it began). */
+  readonly requestedAt?: number | undefined
 }
 
 interface Kept {
@@ -48,7 +50,7 @@ interface State {
 /** How long a background renewal that failed is not tried again. */
 const pause = Duration.toMillis("5 seconds")
 
-const keep = ({ lifetime, token }: Issued, requestedAt: number): Kept => {
+const keep = ({ lifetime, requestedAt, token }: Issued & { readonly requestedAt: number }): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
   return {
     token,
@@ -73,14 +75,12 @@ export const make = (
 
     const settle = (deferred: NonNullable<State["pending"]>) =>
       Effect.gen(function*() {
-        const requestedAt = yield* Clock.currentTimeMillis
+        const began = yield* Clock.currentTimeMillis
         const exit = yield* Effect.exit(Effect.interruptible(request))
         const now = yield* Clock.currentTimeMillis
         yield* Ref.update(state, ({ kept }): State =>
-          exit._tag === "Success" ?
-            { kept: keep(exit.value, requestedAt) }
-            : kept === undefined ?
-            {}
+          exit._tag === "Success" ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+            : kept === undefined ? {}
             : { kept: { ...kept, renewAt: now + pause } })
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
       })
@@ -150,7 +150,10 @@ export const layerClientCredentialsConfig = (
 ): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
-/** Tokens by OAuth 2.0 client credentials, kept until shortly before they expire or until they are refused. */
+/**
+ * Tokens by OAuth 2.0 client credentials, kept until shortly before they expire or until they are refused. They are asked
+ * for up to three times if there is no answer within 10 s, or one of 429 or 5xx, unless its `Retry-After` is over 60 s.
+ */
 export const layerClientCredentials = (
   options: ClientCredentials
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>

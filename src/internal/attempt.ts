@@ -2,15 +2,16 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Call, RateLimiter } from "../RateLimiter.js"
 import type { TokenProvider } from "../TokenProvider.js"
+import type { Deadlines } from "./deadlines.js"
 import * as Http from "./http.js"
 import * as OAuth from "./oauth.js"
+import type { Turn } from "./repeat.js"
 
 /** An answer, and the token of the call that it is for. */
 export interface Answered extends Http.Received {
@@ -48,39 +49,61 @@ export const authorized = <E>(
   )
 }
 
-/** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. */
+/** An attempt that nobody times. */
+const untimed: Pick<Turn, "pause" | "resume"> = { pause: Effect.void, resume: Effect.void }
+
+/** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. */
 export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
-  send: Effect.Effect<Http.Received, E>
+  send: Effect.Effect<Http.Received, E>,
+  { pause, resume } = untimed
 ): Effect.Effect<Http.Received, E | RateLimited> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.zipRight(
-      restore(limiter.acquire(call)),
-      Effect.onExit(restore(send), (exit) => limiter.observe(call, Exit.isSuccess(exit) ? exit.value : undefined))
+    pause.pipe(
+      Effect.zipRight(restore(limiter.acquire(call))),
+      Effect.zipRight(
+        Effect.onExit(
+          Effect.zipRight(resume, restore(send)),
+          (exit) => limiter.observe(call, Exit.isSuccess(exit) ? exit.value : undefined)
+        )
+      )
     )
   )
 
-/** Sends a request, once, and reads the answer. The time limit covers both. */
+/** Sends a request, once, and reads the answer. The time limit (in milliseconds) covers both. */
 export const exchange = (
   http: HttpClient.HttpClient,
   operation: string,
   request: HttpClientRequest.HttpClientRequest,
-  options: { readonly bodyLimit: (status: number) => number; readonly timeout?: Duration.DurationInput }
-): Effect.Effect<Http.Received, TransportError> => {
-  const { bodyLimit, timeout } = options
-  const answer = Http.exchange(http, request, bodyLimit)
-  const inTime = timeout === undefined ? answer : Effect.timeoutFail(answer, {
-    duration: timeout,
-    onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
+  options: {
+    readonly bodyLimit: (status: number) => number
+    readonly deadlines: Deadlines
+    readonly limit: Effect.Effect<number>
+  }
+): Effect.Effect<Http.Received, TransportError> =>
+  options.limit.pipe(
+    Effect.flatMap((limit) =>
+      options.deadlines.within(
+        Http.exchange(http, request, options.bodyLimit),
+        limit,
+        (code) => new Http.NoAnswer({ outcome: "unknown", code })
+      )
+    ),
+    Effect.mapError(({ code, outcome }) => transportError(operation, outcome, code))
+  )
+
+/** The failure of a call that got no answer. */
+export const transportError = (
+  operation: string,
+  outcome: TransportError["outcome"],
+  code: string | undefined
+): TransportError =>
+  new TransportError({
+    operation,
+    outcome,
+    message: `${outcome === "not-sent" ? "the service could not be reached" : "the service gave no answer"}${
+      code === undefined ? "" : ` (${code})`
+    }`,
+    ...(code !== undefined && { code })
   })
-  return Effect.mapError(inTime, ({ code, outcome }) =>
-    new TransportError({
-      operation,
-      outcome,
-      message: `${outcome === "not-sent" ? "the service could not be reached" : "the service gave no answer"}${
-        code === undefined ? "" : ` (${code})`
-      }`,
-      ...(code !== undefined && { code })
-    }))
-}

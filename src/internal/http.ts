@@ -31,34 +31,58 @@ export class NoAnswer extends Data.TaggedError("NoAnswer")<{
 /** How much of a body is read: 64 MiB of one that is decoded, 64 KiB of one that is not. */
 export const limits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
 
-/** System calls and codes that fail before the first byte of a request can leave. */
+/** System calls that precede the first byte of a request, and codes that nothing but these and the TLS handshake gives. */
 const beforeSending = {
   syscalls: new Set(["connect", "getaddrinfo"]),
-  codes:
-    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w*(?:VERSION_NUMBER|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|UNKNOWN_CA)|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+  codes: new RegExp(`^(${
+    [
+      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL",
+      "CERT_\\w+|UNABLE_TO_\\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH",
+      "ERR_TLS_CERT_\\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_UNSUPPORTED_PROTOCOL",
+      "ERR_SSL_NO_PROTOCOLS_AVAILABLE|ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"
+    ].join("|")
+  })$`),
+  /** Node has no code of its own for a connection that ends within the handshake. */
+  words: "before secure TLS connection was established"
 }
 
-/** The chain of causes of a failure, the outermost first; platforms wrap the system's errors. */
-const causes = (error: unknown, depth = 0): ReadonlyArray<object> =>
-  Predicate.isObject(error) && depth < 8
-    ? [error, ...("cause" in error ? causes(error.cause, depth + 1) : [])]
-    : []
+/** The chain of causes of a failure, the outermost first; platforms wrap the system's errors, one for each address tried. */
+const causes = (error: unknown, depth = 0): ReadonlyArray<object> => {
+  if (!Predicate.isObject(error) || depth >= 8) return []
+  const inner = "cause" in error ? error.cause
+    : "errors" in error && Array.isArray(error.errors) ? error.errors[0] as unknown
+    : undefined
+  return [error, ...causes(inner, depth + 1)]
+}
 
 const text = (error: object, name: "code" | "syscall"): string | undefined => {
   const value = name in error ? (error as Record<string, unknown>)[name] : undefined // sound: it is in there
   return typeof value === "string" && /^\w{1,64}$/.test(value) ? value : undefined
 }
 
+/** The innermost code: what the system says, not what was made of it. */
+const codeOf = (chain: ReadonlyArray<object>): string | undefined =>
+  chain.map((error) => text(error, "code")).findLast(Predicate.isNotUndefined)
+
+/** Whether it is certain that no byte of the request has left. */
+const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<object>): boolean =>
+  error._tag === "RequestError" && (
+    error.reason !== "Transport" ||
+    chain.some((error) =>
+      beforeSending.syscalls.has(text(error, "syscall") ?? "") ||
+      ("message" in error && String(error.message).includes(beforeSending.words))
+    ) ||
+    beforeSending.codes.test(codeOf(chain) ?? "")
+  )
+
 const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
   const chain = causes(error)
-  const code = chain.map((error) => text(error, "code")).findLast(Predicate.isNotUndefined)
-  const before = error._tag === "RequestError" && (
-    error.reason !== "Transport" ||
-    chain.some((error) => beforeSending.syscalls.has(text(error, "syscall") ?? "")) ||
-    (code !== undefined && beforeSending.codes.test(code))
-  )
-  return new NoAnswer({ outcome: before ? "not-sent" : "unknown", code })
+  return new NoAnswer({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: codeOf(chain) })
 }
+
+/** How a body ended that could not be read to its end. `fetch` unzips by itself, and says in a code of zlib's if it cannot. */
+const brokenEnd = (error: HttpClientError.ResponseError): Received["end"] =>
+  error.reason === "EmptyBody" ? "whole" : /^Z_/.test(codeOf(causes(error)) ?? "") ? "garbled" : "broken"
 
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */
 const read = (
@@ -76,7 +100,7 @@ const read = (
         return size <= limit
       })).pipe(Effect.match({
         onSuccess: () => result(size <= limit ? "whole" : "cut"),
-        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : "broken")
+        onFailure: (error) => result(brokenEnd(error))
       }))
   })
 

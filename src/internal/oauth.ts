@@ -9,6 +9,7 @@ import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { TokenError } from "../Errors.js"
+import { backoff } from "./backoff.js"
 import * as Headers from "./headers.js"
 import * as Http from "./http.js"
 import { redact } from "./redact.js"
@@ -68,13 +69,14 @@ const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<st
   })
 }
 
-/** Asks for a token. `secrets` are the strings that no failure may repeat. */
-export const request = (
+/** Asks for a token, once. `secrets` are the strings that no failure may repeat. */
+const exchange = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   secrets: ReadonlyArray<string>
 ) =>
   Effect.gen(function*() {
+    const requestedAt = yield* Clock.currentTimeMillis
     const received = yield* Http.exchange(client, request, () => Http.limits.drained)
     const now = yield* Clock.currentTimeMillis
     const body = members(Response.decodeText(received.body, false))
@@ -85,9 +87,11 @@ export const request = (
     const lifetime = seconds(body.expires_in) ?? statedLifetime(token, Headers.date(received.headers))
     return {
       token: Redacted.make(token),
+      requestedAt,
       lifetime: lifetime === undefined ? undefined : Duration.seconds(lifetime)
     }
   }).pipe(
+    Effect.timeoutFail({ duration: policy.limit, onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" }) }),
     Effect.catchTag("NoAnswer", ({ code }) =>
       Effect.fail(
         new TokenError({
@@ -97,3 +101,25 @@ export const request = (
         })
       ))
   )
+
+/** How a token is asked for: how often, how long each time, the waits between, and the longest that the server may ask for. */
+const policy = { attempts: 3, limit: "10 seconds", delay: "250 millis", maxDelay: "10 seconds", maxRetryAfter: "1 minute" } as const
+
+/** Whether it may go better the next time: there was no answer, 429 or 5xx, and the server asks for no longer wait. */
+const isTransient = ({ retryAfter, status }: TokenError): boolean =>
+  (status === undefined || status === 429 || status >= 500) &&
+  (retryAfter === undefined || Duration.lessThanOrEqualTo(retryAfter, policy.maxRetryAfter))
+
+/** Asks for a token, up to three times. `secrets` are the strings that no failure may repeat. */
+export const request = (
+  client: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  secrets: ReadonlyArray<string>
+) => {
+  const attempt = (nth: number): ReturnType<typeof exchange> =>
+    Effect.catchAll(exchange(client, request, secrets), (error) =>
+      nth < policy.attempts && isTransient(error)
+        ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attempt(nth + 1))
+        : Effect.fail(error))
+  return attempt(1)
+}

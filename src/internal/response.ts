@@ -1,6 +1,4 @@
 /** From an answer to what the operation promises: its value, one of its declared failures, or `UnexpectedResponse`. */
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -32,15 +30,13 @@ const lenient = (body: Uint8Array): string => new TextDecoder().decode(body)
 
 export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
 
-/** How much of a body is read: all of one that is decoded, else as much as a failure may want to say. */
-export const bodyLimit = (endpoint: Pick<Any, "success">) => (status: number): number =>
-  isSuccess(status) && endpoint.success !== undefined ? Http.limits.decoded : Http.limits.drained
+/** Whether the body of an answer with this status is decoded. */
+export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boolean =>
+  isSuccess(status) && endpoint.success !== undefined
 
-/** Whether a call was turned away, so that it was not carried out, and how long the service asks to wait. */
-export const turnedAway = ({ headers, status }: Http.Received) =>
-  status === 429
-    ? Effect.map(Clock.currentTimeMillis, (now) => ({ retryAfter: Headers.retryAfter(headers, now) }))
-    : Effect.succeed(undefined)
+/** How much of a body is read: all of one that is decoded, but no more than `max`, else as much as a failure may say. */
+export const bodyLimit = (endpoint: Pick<Any, "success">, max: number) => (status: number): number =>
+  isDecoded(endpoint, status) ? max : Http.limits.drained
 
 const isHtml = (text: string): boolean => /^\s*</.test(text)
 
@@ -187,14 +183,12 @@ export const interpret = <Input, Success, Failure>(
     return Either.left(refuse("redirect", "a redirect, which is never followed"))
   }
   if (isSuccess(status)) {
-    return received.end === "broken" && endpoint.success !== undefined
-      ? Either.left(
-        new TransportError({
-          operation: endpoint.name,
-          outcome: "unknown",
-          message: "the connection broke within the answer"
-        })
-      )
+    return received.end === "broken" && isDecoded(endpoint, status)
+      ? Either.left(new TransportError({
+        operation: endpoint.name,
+        outcome: "unknown",
+        message: `the connection broke within the answer (status ${status})`
+      }))
       : decode(endpoint, received, refuse)
   }
   const answer = read(endpoint, received, context)

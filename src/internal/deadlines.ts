@@ -1,0 +1,109 @@
+/** Time limits: however many there are, one fiber sleeps until the next of them, and none while there is nothing to limit. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import { type Entry, Heap } from "./heap.js"
+
+/** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
+export type Reason = "TIMEOUT" | "CLOSED"
+
+interface Deadline extends Entry {
+  readonly end: (reason: Reason) => void
+}
+
+export interface Deadlines {
+  /**
+   * Calls `end` in so many milliseconds, or when the scope closes if that is earlier. Gives what takes it back. It costs
+   * no fiber and no timer of its own.
+   */
+  readonly add: (millis: number, end: (reason: Reason) => void) => () => void
+  /**
+   * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted. A platform's client
+   * can be stopped only by interrupting the fiber that it runs on, and a caller's own has children of the caller's: so it
+   * runs in a fiber of its own.
+   */
+  readonly within: <A, E, R, E2>(
+    self: Effect.Effect<A, E, R>,
+    millis: number,
+    ended: (reason: Reason) => E2
+  ) => Effect.Effect<A, E | E2, R>
+}
+
+/** Time limits for as long as the scope is open, by the clock of here and now. */
+export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
+  const runFork = Runtime.runFork(yield* Effect.runtime())
+  const clock = yield* Effect.clock
+  const heap = new Heap<Deadline>()
+  let isOpen = true
+  let sleeper: Fiber.RuntimeFiber<void> | undefined
+  let wakesAt = Infinity
+
+  const end = (deadline: Deadline, reason: Reason): void => {
+    heap.remove(deadline)
+    deadline.end(reason)
+  }
+
+  const sweep = (): void => {
+    sleeper = undefined
+    wakesAt = Infinity
+    const now = clock.unsafeCurrentTimeMillis()
+    for (let next = heap.first; next !== undefined && next.at <= now; next = heap.first) end(next, "TIMEOUT")
+    arm()
+  }
+
+  /** Sees to it that the fiber wakes in time. It may wake too early, when what it was meant for has been taken back. */
+  const arm = (): void => {
+    const next = heap.first
+    if (next === undefined || next.at >= wakesAt) return
+    sleeper?.unsafeInterruptAsFork(FiberId.none)
+    wakesAt = next.at
+    sleeper = runFork(
+      Effect.zipRight(clock.sleep(Duration.millis(next.at - clock.unsafeCurrentTimeMillis())), Effect.sync(sweep))
+    )
+  }
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isOpen = false
+      for (let next = heap.first; next !== undefined; next = heap.first) end(next, "CLOSED")
+      return sleeper === undefined ? Effect.void : Fiber.interrupt(sleeper)
+    })
+  )
+
+  const add: Deadlines["add"] = (millis, end) => {
+    const deadline = { at: clock.unsafeCurrentTimeMillis() + millis, end, index: -1 }
+    heap.add(deadline)
+    arm()
+    return () => heap.remove(deadline)
+  }
+
+  const within: Deadlines["within"] = (self, millis, ended) =>
+    Effect.uninterruptibleMask((restore) =>
+      isOpen
+        ? Effect.flatMap(Effect.fork(Effect.interruptible(self)), (fiber) =>
+          restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber))))
+        : Effect.fail(ended("CLOSED"))
+    )
+
+  return { add, within }
+})
+
+const awaiting = <A, E, E2>(
+  add: Deadlines["add"],
+  fiber: Fiber.RuntimeFiber<A, E>,
+  millis: number,
+  ended: (reason: Reason) => E2
+) =>
+  Effect.async<A, E | E2>((resume) => {
+    const takeBack = add(millis, (reason) => {
+      resume(Effect.fail(ended(reason)))
+      fiber.unsafeInterruptAsFork(FiberId.none)
+    })
+    fiber.addObserver((exit) => {
+      takeBack()
+      resume(exit)
+    })
+  })

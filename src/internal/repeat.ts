@@ -1,0 +1,74 @@
+/** One call, sent again as its policy has it. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Any } from "../Endpoint.js"
+import type { RateLimited, TokenError, TransportError } from "../Errors.js"
+import type { Policy } from "../Retry.js"
+import { backoff } from "./backoff.js"
+import * as Headers from "./headers.js"
+import type * as Http from "./http.js"
+import * as Response from "./response.js"
+
+/** What an attempt knows of the call that it is for. */
+export interface Turn {
+  /** How long the attempt may take, in milliseconds, if it may take so many by itself. */
+  readonly limit: (millis: number) => Effect.Effect<number>
+  /** From here to `resume` the time is not counted. */
+  readonly pause: Effect.Effect<void>
+  readonly resume: Effect.Effect<void>
+}
+
+/** Whether an answer allows to send the call again. */
+const allows = (endpoint: Any, { end, redirected, status }: Http.Received): boolean =>
+  status === 429 || (endpoint.repeat === "safe" && !redirected && (
+    status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && end === "broken")
+  ))
+
+/** Whether a failure allows to send the call again. Tokens and the limiter have policies of their own. */
+const permits = (endpoint: Any, error: TokenError | TransportError | RateLimited): boolean =>
+  error._tag === "TransportError" && error.code !== "CLOSED" &&
+  (error.outcome === "not-sent" || endpoint.repeat === "safe")
+
+/** Makes attempts until one settles the call, none is left, or the wait would take longer than what is left of the time. */
+export const around = <A extends Http.Received, E extends TokenError | TransportError | RateLimited, R>(
+  endpoint: Any,
+  policy: Policy,
+  attempt: (turn: Turn) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.currentTimeMillis, (start) => {
+    const total = Duration.toMillis(policy.totalTime)
+    let notBefore = start // when the call would have begun without its pauses
+    let pausedAt = start
+    const left = (now: number) => total - (now - notBefore)
+
+    const turn = (nth: number): Turn => ({
+      limit: (millis) =>
+        nth === 1
+          ? Effect.succeed(millis)
+          : Effect.map(Clock.currentTimeMillis, (now) => Math.min(millis, left(now))),
+      pause: Effect.map(Clock.currentTimeMillis, (now) => {
+        pausedAt = now
+      }),
+      resume: Effect.map(Clock.currentTimeMillis, (now) => {
+        notBefore += now - pausedAt
+      })
+    })
+
+    const again = (nth: number, result: Effect.Effect<A, E>, retryAfter?: Duration.Duration) =>
+      Effect.zipWith(Clock.currentTimeMillis, backoff(policy, nth, retryAfter), (now, wait) =>
+        wait >= left(now) ? result : Effect.zipRight(Effect.sleep(wait), loop(nth + 1))).pipe(Effect.flatten)
+
+    const loop = (nth: number): Effect.Effect<A, E, R> =>
+      Effect.matchEffect(attempt(turn(nth)), {
+        onFailure: (error) =>
+          nth < policy.attempts && permits(endpoint, error) ? again(nth, Effect.fail(error)) : Effect.fail(error),
+        onSuccess: (answer) =>
+          nth < policy.attempts && allows(endpoint, answer)
+            ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              again(nth, Effect.succeed(answer), Headers.retryAfter(answer.headers, now)))
+            : Effect.succeed(answer)
+      })
+
+    return loop(1)
+  })
