@@ -1,5 +1,5 @@
 /** A server on a bare socket that misbehaves to order: each request that arrives meets the next fault of a script. */
-import { Effect, type Scope } from "effect"
+import { Effect, Queue, type Scope } from "effect"
 import { createServer, type Socket } from "node:net"
 import { answer, rawServer } from "./rawServer.js"
 
@@ -12,6 +12,8 @@ export interface Exchange {
   readonly elsewhere: string
   /** The path of the request. */
   readonly path: string
+  /** Says that from now on the client waits in vain. */
+  readonly stalled: () => void
 }
 
 /** What is done to a request instead of answering it well. */
@@ -19,11 +21,16 @@ export type Fault = (exchange: Exchange) => void
 
 export interface FaultServer {
   readonly url: string
-  /** How many whole requests have arrived. */
-  readonly arrived: () => number
-  /** How many have arrived elsewhere. */
-  readonly arrivedElsewhere: () => number
+  /** For each whole request that has arrived, which call it belongs to: the value of its header `x-call`. */
+  readonly arrived: ReadonlyArray<string | undefined>
+  /** The same of what has arrived elsewhere. */
+  readonly arrivedElsewhere: ReadonlyArray<unknown>
+  /** Waits until a client waits in vain. */
+  readonly stall: Effect.Effect<void>
 }
+
+/** The header that tells which call a request belongs to: one may arrive when its call has already ended. */
+export const callHeader = "x-call"
 
 /** Serves on 127.0.0.1 as long as the scope is open. `script` names the fault for the nth request, the first being 1. */
 export const faultServer = (
@@ -32,15 +39,19 @@ export const faultServer = (
 ): Effect.Effect<FaultServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const other = yield* rawServer((_, socket) => void socket.write(answer(200, { "content-type": "application/json" }, json)))
-    const server = yield* rawServer(({ line }, socket) =>
-      script(server.requests.length)({ socket, json, elsewhere: other.url, path: line.split(" ")[1] ?? "/" })
-    )
-    return {
-      url: server.url,
-      arrived: () => server.requests.length,
-      arrivedElsewhere: () => other.requests.length
-    }
+    const stalls = yield* Queue.unbounded<void>()
+    const arrived: Array<string | undefined> = []
+    const server = yield* rawServer(({ headers, line }, socket) => {
+      const nth = arrived.push(headers[callHeader])
+      const [, path = "/"] = line.split(" ")
+      script(nth)({ socket, json, elsewhere: other.url, path, stalled: () => void stalls.unsafeOffer() })
+    })
+    return { url: server.url, arrived, arrivedElsewhere: other.requests, stall: Queue.take(stalls) }
   })
+
+const unreadBy = ({ url }: { readonly url: string }): FaultServer => (
+  { url, arrived: [], arrivedElsewhere: [], stall: Effect.never }
+)
 
 /** A server that reads nothing and resets every connection once a request can have been sent. */
 export const resettingServer: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.map(
@@ -59,11 +70,11 @@ export const resettingServer: Effect.Effect<FaultServer, never, Scope.Scope> = E
     }),
     ({ close }) => close
   ),
-  ({ url }) => ({ url, arrived: () => 0, arrivedElsewhere: () => 0 })
+  unreadBy
 )
 
 /** An address where nobody listens. */
 export const nobody: Effect.Effect<FaultServer> = Effect.map(
   Effect.scoped(resettingServer),
-  ({ url }) => ({ url, arrived: () => 0, arrivedElsewhere: () => 0 })
+  unreadBy
 )

@@ -75,6 +75,7 @@ const part = (make: (exchange: Exchange) => Uint8Array, end: "reset" | "close" |
     // What was written has to have been read before a reset, which throws away what is under way.
     if (end === "reset") setTimeout(() => exchange.socket.resetAndDestroy(), 10)
     if (end === "close") exchange.socket.end()
+    if (end === "stall") setTimeout(exchange.stalled, 10)
   })
 }
 
@@ -93,6 +94,7 @@ const trickle: Fault = (exchange) => {
   const timer = setInterval(() => {
     if (at === answered.length - 1 || exchange.socket.destroyed) clearInterval(timer)
     else exchange.socket.write(answered.subarray(at, ++at))
+    if (at === 5) exchange.stalled()
   }, 10)
 }
 
@@ -173,7 +175,7 @@ export const rows: ReadonlyArray<Row> = [
   broken("kept-alive connection closed on the next request", ({ socket }) => void socket.end(), true),
   broken("kept-alive connection reset on the next request", ({ socket }) => void socket.resetAndDestroy(), true),
 
-  stalled("stall before the answer", () => {}),
+  stalled("stall before the answer", ({ stalled }) => stalled()),
   stalled("stall within the headers", part(head("headers"), "stall")),
   stalled("stall after the headers", part(head("head"), "stall")),
   stalled("stall within the body", part(head("body"), "stall")),
