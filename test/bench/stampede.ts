@@ -1,0 +1,146 @@
+/**
+ * `npm run bench:stampede`: many callers, one token. Counts token requests when a thousand calls begin at once and when the
+ * token of a thousand calls under way is revoked, and measures how long an interrupted caller takes to be gone.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Duration, Effect, Fiber, Layer, Random } from "effect"
+import { IdentityClient, listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
+import * as Tenant from "../../src/Tenant.js"
+import { tenantProcess, type TenantProcess } from "../support/tenantProcess.js"
+
+const callers = 1000
+const bounds = { tokenRequests: 1, interruptP99Ms: 50 }
+
+const action = { actionId: Tenant.demo.actions[0].id }
+const call = listActionVersions(action)
+
+const clientOf = ({ origin }: TenantProcess, limiter: Layer.Layer<RateLimiter.RateLimiter> = RateLimiter.layerUnlimited) =>
+  IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
+    Layer.provide(limiter),
+    Layer.provide(TokenProvider.layerClientCredentials({
+      authUrl: origin,
+      clientId: Tenant.demoClients.full.id,
+      clientSecret: Tenant.demoClients.full.secret
+    })),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.orDie
+  )
+
+const tokensOf = (tenant: TenantProcess) => Effect.map(tenant.tell({ order: "report" }), ({ token = 0 }) => token)
+
+/** Makes the next calls, or token requests, slow. */
+const slow = (tenant: TenantProcess, operation: string, delay: Duration.DurationInput, times: number) =>
+  tenant.tell({ order: "misbehave", fault: { operation, delay, times } })
+
+/** A thousand first calls at once. */
+const cold = (tenant: TenantProcess) =>
+  Effect.gen(function*() {
+    const before = yield* tokensOf(tenant)
+    const exits = yield* Effect.all(Array.from({ length: callers }, () => Effect.exit(call)), { concurrency: "unbounded" })
+    return {
+      tokenRequests: (yield* tokensOf(tenant)) - before,
+      failed: exits.filter(({ _tag }) => _tag === "Failure").length
+    }
+  }).pipe(Effect.provide(clientOf(tenant)))
+
+/** A thousand calls whose token is revoked when all of them have arrived and none has been answered. */
+const revoked = (tenant: TenantProcess) =>
+  Effect.gen(function*() {
+    yield* call
+    const { listActionVersions: seen = 0, token: before = 0 } = yield* slow(tenant, "listActionVersions", "6 seconds", callers)
+    const calls = yield* Effect.forkAll(Array.from({ length: callers }, () => Effect.exit(call)))
+    yield* tenant.tell({ order: "report" }).pipe(
+      Effect.delay("50 millis"),
+      Effect.repeat({ until: ({ listActionVersions = 0 }) => listActionVersions >= seen + callers })
+    )
+    yield* tenant.tell({ order: "revoke" })
+    const exits = yield* Fiber.join(calls)
+    return {
+      tokenRequests: (yield* tokensOf(tenant)) - before,
+      failed: exits.filter(({ _tag }) => _tag === "Failure").length
+    }
+  }).pipe(Effect.provide(clientOf(tenant)))
+
+/** How long it takes, in milliseconds, until a call is gone that is interrupted after so long. */
+const interrupted = (after: number) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(call)
+    yield* Effect.sleep(after)
+    const [elapsed] = yield* Effect.timed(Fiber.interrupt(fiber))
+    return Duration.toMillis(elapsed)
+  })
+
+/** The same for many calls, twenty at a time, each at a moment of its own up to `until` (milliseconds). */
+const distribution = (count: number, until: number) =>
+  Effect.all(
+    Array.from({ length: count }, () => Effect.flatMap(Random.nextRange(0, until), interrupted)),
+    { concurrency: 20 }
+  )
+
+/** Interrupts callers wherever a call can stand. */
+const interrupts = (tenant: TenantProcess) => {
+  const client = clientOf(tenant)
+  const places: Readonly<Record<string, Effect.Effect<ReadonlyArray<number>>>> = {
+    "waiting for a token": slow(tenant, "token", "10 seconds", 1).pipe(
+      Effect.zipRight(distribution(200, 100)),
+      Effect.provide(client)
+    ),
+    "waiting for a permit": Effect.provide(
+      distribution(200, 100),
+      clientOf(tenant, RateLimiter.layerFixed({ limit: 1, interval: "1 hour" }))
+    ),
+    "waiting for an answer": Effect.orDie(call).pipe(
+      Effect.zipRight(slow(tenant, "listActionVersions", "10 seconds", 200)),
+      Effect.zipRight(distribution(200, 100)),
+      Effect.provide(client)
+    ),
+    "waiting to be repeated": Effect.orDie(call).pipe(
+      Effect.zipRight(tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })),
+      Effect.zipRight(Retry.policy(distribution(200, 100), { delay: "10 seconds" })),
+      Effect.provide(client)
+    ),
+    "anywhere": Effect.provide(distribution(400, 60), client)
+  }
+  return Effect.map(
+    Effect.forEach(Object.entries(places), ([place, samples]) => Effect.map(samples, (samples) => ({ place, samples }))),
+    (found) => [...found, { place: "all", samples: found.flatMap(({ samples }) => samples) }]
+  )
+}
+
+const quantile = (samples: ReadonlyArray<number>, share: number): number => {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+const line = (...cells: ReadonlyArray<string | number>): string =>
+  cells.map((cell, index) => index === 0 ? String(cell).padEnd(24) : String(cell).padStart(8)).join("")
+
+const program = Effect.gen(function*() {
+  const tenant = yield* tenantProcess
+  const first = yield* cold(tenant)
+  console.log(`${callers} concurrent first calls: ${first.tokenRequests} token request(s), ${first.failed} failed call(s)`)
+  const second = yield* revoked(tenant)
+  console.log(`${callers} calls under way when the token is revoked: ${second.tokenRequests} more, ${second.failed} failed call(s)`)
+  const found = yield* interrupts(tenant)
+  console.log(`\n${line("interrupted (ms)", "n", "p50", "p90", "p99", "max")}`)
+  for (const { place, samples } of found) {
+    console.log(line(place, samples.length, ...[0.5, 0.9, 0.99, 1].map((share) => quantile(samples, share).toFixed(2))))
+  }
+  const all = found.at(-1)?.samples ?? []
+  const result = {
+    coldTokenRequests: first.tokenRequests,
+    tokenRequestsAfterRevocation: second.tokenRequests,
+    failed: first.failed + second.failed,
+    interruptP99Ms: Math.ceil(quantile(all, 0.99))
+  }
+  const isGood = result.coldTokenRequests === bounds.tokenRequests &&
+    result.tokenRequestsAfterRevocation === bounds.tokenRequests &&
+    result.failed === 0 && result.interruptP99Ms <= bounds.interruptP99Ms
+  if (!isGood) process.exitCode = 1
+  console.log(`\n${JSON.stringify(result)}`)
+}).pipe(Effect.scoped, Effect.timeout("2 minutes"))
+
+Effect.runPromise(program).catch((error: unknown) => {
+  console.error(String(error))
+  process.exitCode = 1
+})

@@ -1,0 +1,90 @@
+/** The embedded tenant in a process of its own, on a free port of this machine: for benchmarks, which must not share a clock with it. */
+import { HttpServer } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Deferred, Effect, Layer, type Scope } from "effect"
+import { type ChildProcess, fork } from "node:child_process"
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import * as Tenant from "../../src/Tenant.js"
+
+/** What the tenant can be told; it answers each with a `Report`. */
+export type Order =
+  | { readonly order: "revoke" }
+  | { readonly order: "misbehave"; readonly fault: Tenant.Fault }
+  | { readonly order: "report" }
+
+/** How many requests have arrived for each operation; `token` is the token endpoint. */
+export type Report = Readonly<Record<string, number>>
+
+type Message = { readonly id: number; readonly origin?: string; readonly report?: Report }
+
+export interface TenantProcess {
+  readonly origin: string
+  readonly tell: (order: Order) => Effect.Effect<Report>
+}
+
+const options: Tenant.Options = {
+  buckets: {
+    tenant: { burst: 1_000_000, refill: 1_000_000, per: "1 second" },
+    profileUpdates: { burst: 1_000_000, refill: 1_000_000, per: "1 second" }
+  }
+}
+
+/** Runs the tenant in this process, which its parent commands. It ends with its parent. */
+const serve = Effect.gen(function*() {
+  const tenant = yield* Tenant.Tenant
+  yield* HttpServer.serveEffect(tenant.app)
+  const report = Effect.map(tenant.requests, (requests) => {
+    const counts: Record<string, number> = {}
+    for (const { operation = "none" } of requests) counts[operation] = (counts[operation] ?? 0) + 1
+    return counts
+  })
+  const carryOut = (order: Order) =>
+    Effect.zipRight(
+      order.order === "revoke" ? tenant.revokeTokens
+        : order.order === "misbehave" ? tenant.misbehave(order.fault)
+        : Effect.void,
+      report
+    )
+  const send = (message: Message) => Effect.sync(() => void process.send?.(message))
+  process.on("message", ({ id, order }: { readonly id: number; readonly order: Order }) => {
+    Effect.runFork(Effect.flatMap(carryOut(order), (report) => send({ id, report })))
+  })
+  process.on("disconnect", () => process.exit())
+  yield* HttpServer.addressFormattedWith((origin) => send({ id: 0, origin }))
+  return yield* Effect.never
+}).pipe(
+  Effect.scoped,
+  Effect.provide(Layer.merge(Tenant.layer(options), NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 60_000 }), {
+    host: "127.0.0.1",
+    port: 0
+  })))
+)
+
+/** Starts the tenant; its process ends with the scope. */
+export const tenantProcess: Effect.Effect<TenantProcess, never, Scope.Scope> = Effect.gen(function*() {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync((): ChildProcess => fork(fileURLToPath(import.meta.url), ["serve"])),
+    (child) => Effect.sync(() => void child.kill())
+  )
+  const origin = yield* Deferred.make<string>()
+  const waiting = new Map<number, (report: Report) => void>()
+  let orders = 0
+  child.on("message", (message: Message) => {
+    if (message.origin !== undefined) Deferred.unsafeDone(origin, Effect.succeed(message.origin))
+    if (message.report !== undefined) waiting.get(message.id)?.(message.report)
+    waiting.delete(message.id)
+  })
+  child.on("exit", (code) => Deferred.unsafeDone(origin, Effect.dieMessage(`the tenant's process ended with ${code}`)))
+  return {
+    origin: yield* Deferred.await(origin),
+    tell: (order) =>
+      Effect.async<Report>((resume) => {
+        const id = ++orders
+        waiting.set(id, (report) => resume(Effect.succeed(report)))
+        child.send({ id, order })
+      })
+  }
+})
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === "serve") Effect.runFork(serve)
