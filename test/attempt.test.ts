@@ -7,6 +7,7 @@ import * as Attempt from "../src/internal/attempt.js"
 import type * as Http from "../src/internal/http.js"
 import { createUsersExport, deleteEventStream } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
+import * as Retry from "../src/Retry.js"
 import * as Testing from "../src/Testing.js"
 import * as TokenProvider from "../src/TokenProvider.js"
 import { type Answer, inProcess } from "./support/tokenServer.js"
@@ -233,7 +234,7 @@ describe("the limiter is told exactly once for each permit", () => {
   it.effect("of an answer that is a failure", () => {
     const { layer, log } = setUp(() => Effect.succeed({ status: 500 }))
     return Effect.gen(function*() {
-      yield* Effect.flip(deleteEventStream({ id }))
+      yield* Effect.flip(Retry.none(deleteEventStream({ id })))
       assert.deepStrictEqual(log, ["acquire", "observe 500"])
     }).pipe(Effect.provide(layer))
   })
@@ -244,7 +245,7 @@ describe("the limiter is told exactly once for each permit", () => {
       Layer.provide([Testing.layerHttp(Testing.noReply("ECONNRESET")), limiter, tokensOf("t1").layer])
     )
     return Effect.gen(function*() {
-      const error = yield* Effect.flip(deleteEventStream({ id }))
+      const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
       assert.deepInclude(error, {
         _tag: "TransportError",
         operation: "deleteEventStream",
@@ -281,6 +282,7 @@ describe("the limiter is told exactly once for each permit", () => {
     return Effect.gen(function*() {
       const call = yield* deleteEventStream({ id }).pipe(
         IdentityClient.withTimeout("5 seconds"),
+        Retry.none,
         Effect.flip,
         Effect.fork
       )
@@ -372,7 +374,7 @@ describe("an exchange", () => {
         Layer.provide([Testing.layerHttp(Testing.noReply(code)), RateLimiter.layerUnlimited, tokensOf("t1").layer])
       )
       return Effect.gen(function*() {
-        const error = yield* Effect.flip(deleteEventStream({ id }))
+        const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
         assert.instanceOf(error, TransportError)
         assert.strictEqual((error as TransportError).outcome, outcome)
         assert.strictEqual(error.message, message)

@@ -4,17 +4,36 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Either, FastCheck, Layer, Redacted, Schema, TestClock } from "effect"
 import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
-import { attempts, expected, faultOf, isTurnedAway, limit, maxBodySize, type Outcome, type Row, rows } from "./support/faults.js"
-import { callHeader, type Fault, faultServer, type FaultServer, nobody, resettingServer } from "./support/faultServer.js"
 import * as Testing from "../src/Testing.js"
 import { baseUrl, scripted } from "./support/client.js"
+import {
+  attempts,
+  expected,
+  faultOf,
+  isTurnedAway,
+  limit,
+  maxBodySize,
+  type Outcome,
+  type Row,
+  rows
+} from "./support/faults.js"
+import {
+  callHeader,
+  type Fault,
+  type FaultServer,
+  faultServer,
+  nobody,
+  resettingServer
+} from "./support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "./support/operations.js"
 
 const platforms = { undici: NodeHttpClient.layerUndici, fetch: FetchHttpClient.layer }
 
 /** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
 const answerOf = ({ endpoint: { success } }: Subject): string => {
-  const value = success === undefined ? {} : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
+  const value = success === undefined
+    ? {}
+    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
   return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
 }
 
@@ -36,8 +55,7 @@ const clientOf = ({ url }: FaultServer, platform: keyof typeof platforms) =>
   )
 
 /** Ends each attempt that the server stalls, by the test's clock: only then has its time run out. */
-const timeRunsOut = ({ stall }: FaultServer) =>
-  Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
+const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
 
 /** What one call under a fault gives, and how many of its requests reached which server. */
 const observe = (row: Row, operation: Subject, platform: keyof typeof platforms) =>
@@ -68,7 +86,9 @@ const membersOf = (outcome: Outcome, operation: Subject): object => {
       return {}
     case "declared": {
       const isDeclared = declaredFor(operation, outcome.status).length > 0
-      return isDeclared ? { status: outcome.status } : { _tag: "UnexpectedResponse", status: outcome.status, reason: "status" }
+      return isDeclared
+        ? { status: outcome.status }
+        : { _tag: "UnexpectedResponse", status: outcome.status, reason: "status" }
     }
     default: {
       const { tag, ...members } = outcome
@@ -89,7 +109,11 @@ const scriptable = rows.flatMap((row) => {
 })
 
 /** Makes calls until a script is used up, and gives for each request that arrived the call it was for and what it met. */
-const play = (script: ReadonlyArray<(typeof scriptable)[number]>, operation: Subject, platform: keyof typeof platforms) =>
+const play = (
+  script: ReadonlyArray<(typeof scriptable)[number]>,
+  operation: Subject,
+  platform: keyof typeof platforms
+) =>
   Effect.gen(function*() {
     const closing: Fault = ({ socket }) => void socket.end()
     const server = yield* faultServer(answerOf(operation), (nth) => script[nth - 1]?.fault ?? closing)
@@ -146,20 +170,24 @@ for (const platform of ["undici", "fetch"] as const) {
 describe.concurrent("a call that must not be repeated, under any 30 faults", () => {
   for (const platform of ["undici", "fetch"] as const) {
     for (const operation of operations.filter(({ endpoint }) => endpoint.repeat === "never")) {
-      it.live(`${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`, () =>
-        Effect.promise(() =>
-          FastCheck.assert(
-            FastCheck.asyncProperty(
-              FastCheck.array(FastCheck.constantFrom(...scriptable), { minLength: 30, maxLength: 30 }),
-              async (script) => {
-                const met = await Effect.runPromise(play(script, operation, platform))
-                const serious = met.filter(({ row }) => !isTurnedAway(row))
-                assert.lengthOf(new Set(serious.map(({ call }) => call)), serious.length)
-              }
-            ),
-            { numRuns: 5 }
-          )
-        ), 60_000)
+      it.live(
+        `${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`,
+        () =>
+          Effect.promise(() =>
+            FastCheck.assert(
+              FastCheck.asyncProperty(
+                FastCheck.array(FastCheck.constantFrom(...scriptable), { minLength: 30, maxLength: 30 }),
+                async (script) => {
+                  const met = await Effect.runPromise(play(script, operation, platform))
+                  const serious = met.filter(({ row }) => !isTurnedAway(row))
+                  assert.lengthOf(new Set(serious.map(({ call }) => call)), serious.length)
+                }
+              ),
+              { numRuns: 5 }
+            )
+          ),
+        60_000
+      )
     }
   }
 })
@@ -171,6 +199,10 @@ describe("a redirect from https to http", () => {
         const error = yield* Effect.flip(operation(sample(operation) as never))
         assert.deepInclude(error as object, { _tag: "UnexpectedResponse", status: 307, reason: "redirect" })
         assert.lengthOf(yield* Testing.requests, 1)
-      }).pipe(Effect.provide(scripted(Testing.reply({ status: 307, headers: { location: baseUrl.replace("https:", "http:") } })))))
+      }).pipe(
+        Effect.provide(
+          scripted(Testing.reply({ status: 307, headers: { location: baseUrl.replace("https:", "http:") } }))
+        )
+      ))
   }
 })

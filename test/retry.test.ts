@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Random, Redacted, TestClock } from "effect"
 import { RateLimited } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
 import { createUsersExport, deleteEventStream } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as Retry from "../src/Retry.js"
+import * as Testing from "../src/Testing.js"
 import * as TokenProvider from "../src/TokenProvider.js"
+import { scripted } from "./support/client.js"
 import { type Answer, inProcess } from "./support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -20,32 +22,40 @@ const turnedAway = (retryAfter?: number | string): Answer => ({
   },
   body: { statusCode: 429, error: "Too Many Requests", message: "Global limit has been reached" }
 })
-const done: Answer = { status: 204 }
+const done: Answer = { status: 200 }
 
 /** The client over a network that answers as it is told; a fresh token for each attempt, and a limiter that only counts. */
-const setUp = (answer: (nth: number) => Answer) => {
+const setUp = (
+  answer: (nth: number) => Effect.Effect<Answer> | Answer,
+  options: Partial<IdentityClient.Options> & { readonly acquire?: Effect.Effect<void> } = {}
+) => {
   const times: Array<number> = []
   const network = inProcess((nth) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
       times.push(now)
-      return answer(nth)
+      const given = answer(nth)
+      return Effect.isEffect(given) ? given : Effect.succeed(given)
     })
   )
+  const { acquire = Effect.void, ...more } = options
   const counts = { tokens: 0, acquired: 0, observed: 0 }
   const tokens = Layer.succeed(TokenProvider.TokenProvider, {
     get: Effect.sync(() => Redacted.make(`t${++counts.tokens}`)),
     invalidate: () => Effect.void
   })
   const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: () => Effect.sync(() => void counts.acquired++),
+    acquire: () => Effect.zipRight(acquire, Effect.sync(() => void counts.acquired++)),
     observe: () => Effect.sync(() => void counts.observed++),
     status: Effect.succeed([])
   })
-  const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
+  const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2", ...more }).pipe(
     Layer.provide([network.layer, tokens, limiter])
   )
   return { counts, layer, sent: () => network.arrived.map(({ headers }) => headers["authorization"]), times }
 }
+
+/** Every wait as long as it can be. */
+const longest = Effect.withRandom(Random.fixed([1]))
 
 /** Runs a call to its end in virtual time. */
 const run = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -55,64 +65,130 @@ const run = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Fiber.join(fiber)
   })
 
-describe("a call that is turned away", () => {
-  it.effect("is sent again after a second, not a millisecond earlier", () => {
-    const { layer, times } = setUp((nth) => nth === 1 ? turnedAway() : done)
+const job = { id: "job_1", type: "users_export", status: "pending", connection: "c" }
+
+/** The times at which a call is sent, in milliseconds, when each wait is as long as it can be. */
+const sends = (
+  name: string,
+  expected: ReadonlyArray<number>,
+  answer: Parameters<typeof setUp>[0],
+  set: typeof Retry.none = (self) => self,
+  options: Partial<IdentityClient.Options> = {}
+) =>
+  it.effect(name, () => {
+    const { layer, times } = setUp(answer, options)
     return Effect.gen(function*() {
-      const call = yield* Effect.fork(operation)
-      yield* TestClock.adjust("999 millis")
-      assert.deepStrictEqual(times, [0])
-      yield* TestClock.adjust("1 millis")
-      yield* Fiber.join(call)
-      assert.deepStrictEqual(times, [0, 1000])
+      yield* run(Effect.exit(longest(set(operation))))
+      assert.deepStrictEqual(times, expected)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is sent again after what the service asks for, not a millisecond earlier", () => {
-    const { layer, times } = setUp((nth) => nth === 1 ? turnedAway(7) : done)
+describe("the default policy", () => {
+  sends("sends four times, 250 ms apart, then 500 ms, then a second", [0, 250, 750, 1750], () => turnedAway())
+  sends("stops when a call succeeds", [0, 250], (nth) => nth === 1 ? turnedAway() : done)
+  sends("waits as long as the service asks for", [0, 7000], (nth) => nth === 1 ? turnedAway(7) : done)
+  sends("waits its own time where that is longer", [0, 250], (nth) => nth === 1 ? turnedAway(0) : done)
+  sends(
+    "waits for the longest Retry-After that is within the time left",
+    [0, 119_000],
+    (nth) => nth === 1 ? turnedAway(119) : done
+  )
+  sends("does not wait at all for one beyond the time left", [0], () => turnedAway(120))
+  sends("does not begin an attempt after two minutes", [0, 60_000], () => turnedAway(60))
+  sends(
+    "has no wait above ten seconds",
+    [0, 250, 750, 1750, 3750, 7750, 15_750, 25_750, 35_750],
+    (nth) => nth < 9 ? turnedAway() : done,
+    Retry.policy({ attempts: 20 })
+  )
+
+  it.effect("waits as chance has it, from no time on", () => {
+    const { layer, times } = setUp(() => turnedAway())
     return Effect.gen(function*() {
-      const call = yield* Effect.fork(operation)
-      yield* TestClock.adjust("6999 millis")
-      assert.deepStrictEqual(times, [0])
-      yield* TestClock.adjust("1 millis")
-      yield* Fiber.join(call)
-      assert.deepStrictEqual(times, [0, 7000])
+      yield* run(Effect.flip(Effect.withRandom(operation, Random.fixed([0, 0.5, 0.25]))))
+      assert.deepStrictEqual(times, [0, 0, 250, 500])
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("waits for a Retry-After that is a date by the answer's own Date", () => {
-    const { layer, times } = setUp((nth) => nth === 1 ? turnedAway("Thu, 01 Jan 1970 00:00:09 GMT") : done)
+  it.effect("ends a call that would have to wait too long with what came, and says how long", () => {
+    const { layer } = setUp(() => turnedAway(3600))
     return Effect.gen(function*() {
-      yield* TestClock.setTime(5_000_000)
-      yield* run(operation)
-      assert.deepStrictEqual(times, [5_000_000, 5_009_000])
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("is sent again at once if the service asks for no wait, and still three times at the most", () => {
-    const { layer, times } = setUp(() => turnedAway(0))
-    return Effect.gen(function*() {
-      assert.strictEqual((yield* Effect.flip(operation))._tag, "RateLimited")
-      assert.deepStrictEqual(times, [0, 0, 0])
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("three times is RateLimited, and not tried a fourth time", () => {
-    const { layer, times } = setUp((nth) => nth <= 3 ? turnedAway(nth) : done)
-    return Effect.gen(function*() {
-      const error = yield* run(Effect.flip(operation))
+      const error = yield* Effect.flip(operation)
       assert.instanceOf(error, RateLimited)
-      assert.deepStrictEqual((error as RateLimited).retryAfter, Duration.seconds(3))
-      assert.strictEqual((error as RateLimited).source, "service")
-      assert.deepStrictEqual(times, [0, 1000, 3000])
+      assert.deepStrictEqual((error as RateLimited).retryAfter, Duration.hours(1))
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("twice succeeds the third time", () => {
-    const { layer, times } = setUp((nth) => nth <= 2 ? turnedAway() : done)
+  it.effect("does not count the waits for the limiter", () => {
+    const { layer, times } = setUp((nth) => nth < 4 ? turnedAway() : done, { acquire: Effect.sleep("5 minutes") })
     return Effect.gen(function*() {
-      yield* run(operation)
-      assert.deepStrictEqual(times, [0, 1000, 2000])
+      yield* run(longest(operation))
+      assert.lengthOf(times, 4)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("cuts a repeated attempt short at two minutes, but never the first", () => {
+    const { layer } = setUp(() => Effect.never)
+    return Effect.gen(function*() {
+      const ended: Array<number> = []
+      const call = (set: typeof Retry.none) =>
+        Effect.fork(Effect.zipRight(
+          Effect.exit(set(operation)),
+          Effect.map(Clock.currentTimeMillis, (now) => void ended.push(now))
+        ))
+      yield* call((self) => Retry.policy(IdentityClient.withTimeout(self, "80 seconds"), { delay: 0 }))
+      yield* call((self) => Retry.policy(IdentityClient.withTimeout(self, "3 minutes"), { delay: 0 }))
+      yield* TestClock.adjust("119999 millis")
+      assert.deepStrictEqual(ended, [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(ended, [120_000])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ended, [120_000, 180_000])
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("what is sent again", () => {
+  const isRepeated = (status: number, safe: boolean, never: boolean) =>
+    it.effect(`${status}: ${safe ? "yes" : "no"} if harmless, ${never ? "yes" : "no"} if not`, () => {
+      const calls = [
+        [operation, safe],
+        [createUsersExport({}), never]
+      ] as const
+      return Effect.forEach(calls, ([call, expected]) => {
+        const { layer, times } = setUp((nth) => nth === 1 ? { status } : { body: job })
+        return Effect.gen(function*() {
+          yield* run(Effect.exit(call))
+          assert.lengthOf(times, expected ? 2 : 1)
+        }).pipe(Effect.provide(layer))
+      })
+    })
+
+  isRepeated(429, true, true)
+  for (const status of [408, 500, 502, 503, 504]) isRepeated(status, true, false)
+  for (const status of [302, 400, 403, 404, 409, 418, 425]) isRepeated(status, false, false)
+
+  it.effect("a call that has timed out, if harmless", () => {
+    const { layer, times } = setUp((nth) => nth === 1 ? Effect.never : done)
+    return Effect.gen(function*() {
+      yield* run(longest(operation))
+      assert.deepStrictEqual(times, [0, 30_250])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("not a call that has timed out and must not be carried out twice", () => {
+    const { layer, times } = setUp(() => Effect.never)
+    return Effect.gen(function*() {
+      const error = yield* run(Effect.flip(createUsersExport({})))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
+      assert.lengthOf(times, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a call of which nothing was sent, whatever it does", () => {
+    const layer = scripted(Testing.noReply("ECONNREFUSED"), Testing.reply({ body: job }))
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run(createUsersExport({})), job)
     }).pipe(Effect.provide(layer))
   })
 
@@ -125,192 +201,44 @@ describe("a call that is turned away", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is sent again even if it must not be carried out twice: it was not carried out", () => {
-    const job = { id: "job_1", type: "users_export", status: "pending", connection: "c" }
-    const { layer, times } = setUp((nth) => nth === 1 ? turnedAway() : { body: job })
-    return Effect.gen(function*() {
-      assert.deepStrictEqual(yield* run(createUsersExport({})), job)
-      assert.lengthOf(times, 2)
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("waits up to a minute", () => {
-    const { layer, times } = setUp((nth) => nth === 1 ? turnedAway(60) : done)
-    return Effect.gen(function*() {
-      yield* run(operation)
-      assert.deepStrictEqual(times, [0, 60_000])
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("fails at once if it would have to wait longer, and says how long", () => {
-    const { layer, times } = setUp(() => turnedAway(61))
-    return Effect.gen(function*() {
-      const error = yield* Effect.flip(operation)
-      assert.strictEqual(error._tag, "RateLimited")
-      assert.deepStrictEqual((error as RateLimited).retryAfter, Duration.seconds(61))
-      assert.deepStrictEqual(times, [0])
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("can be interrupted while it waits, and is not sent any more", () => {
+  it.effect("not a call that is interrupted while it waits", () => {
     const { counts, layer, times } = setUp((nth) => nth === 1 ? turnedAway() : done)
     return Effect.gen(function*() {
       const call = yield* Effect.fork(operation)
       yield* breathe
       yield* Fiber.interrupt(call)
       yield* TestClock.adjust("1 day")
-      assert.deepStrictEqual(times, [0])
+      assert.lengthOf(times, 1)
       assert.deepStrictEqual(counts, { tokens: 1, acquired: 1, observed: 1 })
     }).pipe(Effect.provide(layer))
   })
-
-  it.effect("with 401 on one of its attempts is replayed within that attempt", () => {
-    const { layer, sent, times } = setUp((nth) => nth === 1 ? turnedAway() : nth === 2 ? { status: 401 } : done)
-    return Effect.gen(function*() {
-      yield* run(operation)
-      assert.deepStrictEqual(times, [0, 1000, 1000])
-      assert.deepStrictEqual(sent(), ["Bearer t1", "Bearer t2", "Bearer t3"])
-    }).pipe(Effect.provide(layer))
-  })
 })
 
-describe("nothing else is sent again", () => {
-  for (const status of [400, 403, 404, 408, 409, 425, 500, 502, 503, 504]) {
-    it.effect(`not ${status}, even with Retry-After`, () => {
-      const { layer, times } = setUp(() => ({ ...turnedAway(1), status }))
-      return Effect.gen(function*() {
-        yield* run(Effect.flip(operation))
-        assert.deepStrictEqual(times, [0])
-      }).pipe(Effect.provide(layer))
-    })
-  }
-
-  it.effect("not a call without an answer", () => {
-    const { layer, times } = setUp(() => done)
-    return Effect.gen(function*() {
-      const error = yield* run(Effect.flip(IdentityClient.withTimeout(operation, 0)))
-      assert.strictEqual(error._tag, "TransportError")
-      assert.isAtMost(times.length, 1)
-    }).pipe(Effect.provide(layer))
-  })
-})
-
-describe("Retry.none", () => {
-  it.effect("sends a call once, whatever comes back", () => {
-    const { layer, times } = setUp(() => turnedAway())
-    return Effect.gen(function*() {
-      assert.strictEqual((yield* Effect.flip(Retry.none(operation)))._tag, "RateLimited")
-      assert.deepStrictEqual(times, [0])
-    }).pipe(Effect.provide(layer))
+describe("a policy", () => {
+  const always = () => turnedAway()
+  sends("of none sends once", [0], always, Retry.none)
+  sends("sets the attempts and leaves the rest", [0, 250], always, Retry.policy({ attempts: 2 }))
+  sends("sets the delay and leaves the rest", [0, 8, 24, 56], always, Retry.policy({ delay: "8 millis" }))
+  sends("sets the longest wait of its own", [0, 100, 200, 300], always, Retry.policy({ maxDelay: 100 }))
+  sends("sets the time in all", [0, 250], always, Retry.policy({ totalTime: "750 millis" }))
+  sends("without attempts still sends once", [0], always, Retry.policy({ attempts: 0 }))
+  sends(
+    "within another keeps what it does not set itself",
+    [0, 50],
+    always,
+    (self) => self.pipe(Retry.policy({ attempts: 2 }), Retry.policy({ attempts: 9, delay: 50 }))
+  )
+  sends("within none sets attempts again", [0, 250], always, (self) => Retry.none(Retry.policy(self, { attempts: 2 })))
+  sends("of the layer replaces the default", [0, 10], always, (self) => self, { retry: { attempts: 2, delay: 10 } })
+  sends("of a call goes before the layer's", [0, 10, 30], always, Retry.policy({ attempts: 3 }), {
+    retry: { attempts: 1, delay: 10 }
   })
 
-  it.effect("ends with the effect it is put around", () => {
-    const { layer, times } = setUp(() => turnedAway())
-    return Effect.gen(function*() {
-      yield* Effect.flip(Retry.none(operation))
-      yield* run(Effect.flip(operation))
-      assert.lengthOf(times, 1 + 3)
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("does not keep a 401 from being replayed", () => {
+  it.effect("of none does not keep a 401 from being replayed", () => {
     const { layer, times } = setUp((nth) => nth === 1 ? { status: 401 } : done)
     return Effect.gen(function*() {
       yield* Retry.none(operation)
       assert.lengthOf(times, 2)
-    }).pipe(Effect.provide(layer))
-  })
-})
-
-describe("Retry.policy", () => {
-  const waits = (name: string, expected: ReadonlyArray<number>, set: typeof Retry.none, retryAfter?: number) =>
-    it.effect(name, () => {
-      const { layer, times } = setUp(() => turnedAway(retryAfter))
-      return Effect.gen(function*() {
-        assert.strictEqual((yield* run(Effect.flip(set(operation))))._tag, "RateLimited")
-        assert.deepStrictEqual(times, expected)
-      }).pipe(Effect.provide(layer))
-    })
-
-  waits("that sets attempts leaves the rest", [0, 1000, 2000, 3000], Retry.policy({ attempts: 4 }))
-  waits("that sets the delay leaves the rest", [0, 50, 100], Retry.policy({ delay: "50 millis" }))
-  waits(
-    "that sets the delay does not replace what the service asks for",
-    [0, 2000, 4000],
-    Retry.policy({ delay: 50 }),
-    2
-  )
-  waits("that sets the longest wait leaves the rest", [0, 90_000, 180_000], Retry.policy({ maxDelay: "2 minutes" }), 90)
-  waits("that sets the longest wait also limits its own delay", [0], Retry.policy({ maxDelay: "999 millis" }))
-  waits("that sets nothing changes nothing", [0, 1000, 2000], Retry.policy({}))
-  waits("that sets no attempt at all still sends once", [0], Retry.policy({ attempts: 0 }))
-  waits(
-    "within another keeps what it does not set itself",
-    [0, 50],
-    (self) => self.pipe(Retry.policy({ attempts: 2 }), Retry.policy({ attempts: 9, delay: 50 }))
-  )
-  waits("within Retry.none sets attempts again", [0, 1000], (self) => Retry.none(Retry.policy(self, { attempts: 2 })))
-  waits("around Retry.none does not", [0], (self) => Retry.policy(Retry.none(self), { attempts: 2 }))
-  waits("counts from an infinite wait on as too long", [0], Retry.policy({ delay: Duration.infinity }))
-
-  it.effect("holds for calls that are forked within it", () => {
-    const { layer, times } = setUp(() => turnedAway())
-    return Effect.gen(function*() {
-      yield* Effect.all([operation, operation].map(Effect.flip), { concurrency: 2 }).pipe(Retry.none)
-      assert.deepStrictEqual(times, [0, 0])
-    }).pipe(Effect.provide(layer))
-  })
-})
-
-describe("with the real limiter", () => {
-  const limited = (answer: (nth: number) => Answer) => {
-    const times: Array<number> = []
-    const network = inProcess((nth) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        times.push(now)
-        return answer(nth)
-      })
-    )
-    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
-      Layer.provide([network.layer, RateLimiter.layer, TokenProvider.layerBearer(Redacted.make("t"))])
-    )
-    return { layer, times }
-  }
-  const told = (reset: number): Answer => ({
-    status: 429,
-    headers: {
-      date: "Thu, 01 Jan 1970 00:00:00 GMT",
-      "x-ratelimit-limit": "2",
-      "x-ratelimit-remaining": "0",
-      "x-ratelimit-reset": String(reset)
-    }
-  })
-
-  for (const reset of [0, 1]) {
-    it.effect(`a server that always answers 429 with a reset of ${reset} s gets three calls, and no more`, () => {
-      const { layer, times } = limited(() => told(reset))
-      return Effect.gen(function*() {
-        assert.strictEqual((yield* run(Effect.flip(operation)))._tag, "RateLimited")
-        assert.deepStrictEqual(times, [0, 1000, 2000])
-      }).pipe(Effect.provide(layer))
-    })
-  }
-
-  it.effect("RateLimited says what the service said of the bucket", () => {
-    const { layer } = limited(() => told(30))
-    return Effect.gen(function*() {
-      const error = yield* Effect.flip(Retry.none(operation))
-      assert.deepInclude(error, { _tag: "RateLimited", source: "service", limit: 2, remaining: 0 })
-      assert.strictEqual((error as RateLimited).resetAt?.epochMillis, 30_000)
-    }).pipe(Effect.provide(layer))
-  })
-
-  it.effect("a call that waits is paced by the limiter too, where that is longer", () => {
-    const { layer, times } = limited((nth) => nth === 1 ? told(30) : { status: 200 })
-    return Effect.gen(function*() {
-      yield* run(operation)
-      assert.lengthOf(times, 2)
-      assert.isTrue(times[1]! >= 15_000 && times[1]! <= 15_020)
     }).pipe(Effect.provide(layer))
   })
 })

@@ -10,6 +10,7 @@ import {
   Deferred,
   Duration,
   Effect,
+  Either,
   Exit,
   Fiber,
   FiberId,
@@ -49,6 +50,14 @@ const issue = (nth: number, more: object = { expires_in: 100 }): Answer => ({
 
 /** What a token endpoint's one answer makes of a call. */
 const failureOf = (answer: Answer) => Effect.provide(Effect.flip(get), over(() => Effect.succeed(answer)).layer)
+
+/** Runs an effect to its end in virtual time. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    yield* TestClock.adjust("1 hour")
+    return yield* Fiber.join(fiber)
+  })
 
 /** Lets all fibers run as far as they get without time passing. */
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
@@ -359,7 +368,7 @@ describe("a token is kept", () => {
   const until = (name: string, answer: Answer, millis: number) =>
     it.effect(`${name}: ${millis} ms`, () => {
       const start = Date.UTC(2024, 0, 1)
-      const { layer } = over((nth) => Effect.succeed(nth === 1 ? answer : { status: 503 }))
+      const { layer } = over((nth) => Effect.succeed(nth === 1 ? answer : { status: 403 }))
       return Effect.gen(function*() {
         yield* TestClock.setTime(start)
         const token = yield* get
@@ -441,7 +450,7 @@ describe("a token is kept", () => {
 
   it.effect("counted from when its request left, not from when it came", () => {
     const { layer } = over((nth) =>
-      nth === 1 ? Effect.delay(Effect.succeed(issue(1)), "30 seconds") : Effect.succeed({ status: 503 })
+      nth === 1 ? Effect.delay(Effect.succeed(issue(1)), "9 seconds") : Effect.succeed({ status: 403 })
     )
     return Effect.gen(function*() {
       const first = yield* Effect.fork(get)
@@ -495,7 +504,7 @@ describe("a token is renewed", () => {
 
   it.effect("by a failing endpoint without failing a call, every 5 seconds at the most, and then at last", () => {
     let down = false
-    const { arrived, layer } = over((nth) => Effect.succeed(down ? { status: 503 } : issue(nth, { expires_in: 1000 })))
+    const { arrived, layer } = over((nth) => Effect.succeed(down ? { status: 403 } : issue(nth, { expires_in: 1000 })))
     return Effect.gen(function*() {
       yield* get
       down = true
@@ -553,7 +562,7 @@ describe("a failure", () => {
     }))
 
   it.effect("is not kept even for the same millisecond", () => {
-    const { arrived, layer } = over((nth) => Effect.succeed(nth < 3 ? { status: 500 } : issue(nth)))
+    const { arrived, layer } = over((nth) => Effect.succeed(nth < 3 ? { status: 400 } : issue(nth)))
     return Effect.gen(function*() {
       yield* Effect.flip(get)
       yield* Effect.flip(get)
@@ -561,6 +570,67 @@ describe("a failure", () => {
       assert.lengthOf(arrived, 3)
     }).pipe(Effect.provide(layer))
   })
+})
+
+describe("a token request that fails", () => {
+  /** The times, in milliseconds, at which requests came, and what the caller got. */
+  const requestsUnder = (answer: (nth: number) => Effect.Effect<Answer>) =>
+    Effect.gen(function*() {
+      const times: Array<number> = []
+      const { layer } = over((nth) =>
+        Effect.zipRight(Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)), answer(nth))
+      )
+      return { times, result: yield* inTime(Effect.either(Effect.provide(get, layer))) }
+    })
+
+  for (const status of [429, 500, 502, 503, 504]) {
+    it.effect(`with ${status} is made three times at the most, within the bounds of its waits`, () =>
+      Effect.gen(function*() {
+        const { result, times } = yield* requestsUnder(() => Effect.succeed({ status }))
+        assert.deepInclude(Either.merge(result) as object, { _tag: "TokenError", status })
+        const [first = NaN, second = NaN, third = NaN] = times
+        assert.lengthOf(times, 3)
+        assert.isTrue(second - first <= 250 && third - second <= 500)
+      }))
+  }
+
+  for (const status of [400, 401, 403, 404, 302]) {
+    it.effect(`with ${status} is made once`, () =>
+      Effect.gen(function*() {
+        assert.lengthOf((yield* requestsUnder(() => Effect.succeed({ status }))).times, 1)
+      }))
+  }
+
+  it.effect("waits for a Retry-After of up to a minute", () =>
+    Effect.gen(function*() {
+      const { result, times } = yield* requestsUnder((nth) =>
+        Effect.succeed(nth === 1 ? { status: 429, headers: { "retry-after": "60" } } : issue(nth))
+      )
+      assert.deepStrictEqual([times, Either.merge(result)], [[0, 60_000], "t2"])
+    }))
+
+  it.effect("fails at once with a longer one, and says how long", () =>
+    Effect.gen(function*() {
+      const { result, times } = yield* requestsUnder(() =>
+        Effect.succeed({ status: 429, headers: { "retry-after": "61" } })
+      )
+      assert.deepInclude(Either.merge(result) as object, { retryAfter: Duration.seconds(61) })
+      assert.lengthOf(times, 1)
+    }))
+
+  it.effect("for want of an answer ends after 10 seconds, and is made again", () =>
+    Effect.gen(function*() {
+      const { result, times } = yield* requestsUnder((nth) => nth === 1 ? Effect.never : Effect.succeed(issue(nth)))
+      assert.strictEqual(Either.merge(result), "t2")
+      assert.isTrue(times[1]! >= 10_000 && times[1]! <= 10_250)
+    }))
+
+  it.effect("for want of an answer three times is TokenError with the code TIMEOUT", () =>
+    Effect.gen(function*() {
+      const { result, times } = yield* requestsUnder(() => Effect.never)
+      assert.deepInclude(Either.merge(result) as object, { _tag: "TokenError", code: "TIMEOUT" })
+      assert.lengthOf(times, 3)
+    }))
 })
 
 describe("invalidate", () => {
@@ -670,9 +740,9 @@ describe("TokenError", () => {
 
   it.effect("carries only what there is", () =>
     Effect.gen(function*() {
-      const error = yield* failureOf({ status: 500 })
-      assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", status: 500 } as never)
-      assert.strictEqual(error.message, "the token endpoint answered 500")
+      const error = yield* failureOf({ status: 400 })
+      assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", status: 400 } as never)
+      assert.strictEqual(error.message, "the token endpoint answered 400")
     }))
 
   const described = (name: string, body: unknown, error: string | undefined, description: string | undefined) =>
@@ -755,9 +825,9 @@ describe("TokenError", () => {
   it.effect("carries the code when there is no answer", () =>
     Effect.gen(function*() {
       const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: "https://login.example.com" }).pipe(
-        Layer.provide(Testing.layerHttp(Testing.noReply("ECONNRESET")))
+        Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.noReply("ECONNRESET"))))
       )
-      const error = (yield* Effect.flip(Effect.provide(get, layer))) as TokenError
+      const error = (yield* inTime(Effect.flip(Effect.provide(get, layer)))) as TokenError
       assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", code: "ECONNRESET" } as never)
       assert.strictEqual(error.message, "the token endpoint gave no answer (ECONNRESET)")
     }))
@@ -765,14 +835,14 @@ describe("TokenError", () => {
   it.effect("carries no code where the platform gives none", () =>
     Effect.gen(function*() {
       const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: "https://login.example.com" }).pipe(
-        Layer.provide(Testing.layerHttp(Testing.noReply("not a code")))
+        Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.noReply("not a code"))))
       )
-      const error = yield* Effect.flip(Effect.provide(get, layer))
+      const error = yield* inTime(Effect.flip(Effect.provide(get, layer)))
       assert.strictEqual(error.message, "the token endpoint gave no answer")
       assert.notProperty(error, "code")
     }))
 
-  it.scoped("carries ECONNREFUSED when nobody listens", () =>
+  it.scopedLive("carries ECONNREFUSED when nobody listens", () =>
     Effect.gen(function*() {
       const closed = yield* Effect.scoped(listen(() => {}))
       const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: closed.url }).pipe(

@@ -87,7 +87,7 @@ export const exchange = (
       options.deadlines.within(
         Http.exchange(http, request, options.bodyLimit),
         limit,
-        (code) => new Http.NoAnswer({ outcome: "unknown", code })
+        (code, hasBegun) => new Http.NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
       )
     ),
     Effect.mapError(({ code, outcome }) => transportError(operation, outcome, code))

@@ -16,6 +16,8 @@ export const backoff = (
   retryAfter: Duration.Duration | undefined
 ): Effect.Effect<number> => {
   const ceiling = Math.min(Duration.toMillis(delay) * 2 ** (attempts - 1), Duration.toMillis(maxDelay))
-  return Effect.map(Random.next, (chance) =>
-    Math.max(chance * ceiling, retryAfter === undefined ? 0 : Duration.toMillis(retryAfter)))
+  return Effect.map(
+    Random.next,
+    (chance) => Math.max(chance * ceiling, retryAfter === undefined ? 0 : Duration.toMillis(retryAfter))
+  )
 }

@@ -21,14 +21,15 @@ export interface Deadlines {
    */
   readonly add: (millis: number, end: (reason: Reason) => void) => () => void
   /**
-   * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted. A platform's client
+   * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted; one that would begin
+   * after the scope is closed does not begin. A platform's client
    * can be stopped only by interrupting the fiber that it runs on, and a caller's own has children of the caller's: so it
    * runs in a fiber of its own.
    */
   readonly within: <A, E, R, E2>(
     self: Effect.Effect<A, E, R>,
     millis: number,
-    ended: (reason: Reason) => E2
+    ended: (reason: Reason, hasBegun: boolean) => E2
   ) => Effect.Effect<A, E | E2, R>
 }
 
@@ -83,23 +84,29 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
   const within: Deadlines["within"] = (self, millis, ended) =>
     Effect.uninterruptibleMask((restore) =>
       isOpen
-        ? Effect.flatMap(Effect.fork(Effect.interruptible(self)), (fiber) =>
-          restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber))))
-        : Effect.fail(ended("CLOSED"))
+        ? Effect.flatMap(
+          Effect.forkDaemon(Effect.interruptible(self)),
+          (fiber) => restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => leave(fiber)))
+        )
+        : Effect.fail(ended("CLOSED", false))
     )
 
   return { add, within }
 })
 
+/** Ends a fiber without waiting for it. */
+const leave = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
+  Effect.sync(() => fiber.unsafeInterruptAsFork(FiberId.none))
+
 const awaiting = <A, E, E2>(
   add: Deadlines["add"],
   fiber: Fiber.RuntimeFiber<A, E>,
   millis: number,
-  ended: (reason: Reason) => E2
+  ended: (reason: Reason, hasBegun: boolean) => E2
 ) =>
   Effect.async<A, E | E2>((resume) => {
     const takeBack = add(millis, (reason) => {
-      resume(Effect.fail(ended(reason)))
+      resume(Effect.fail(ended(reason, true)))
       fiber.unsafeInterruptAsFork(FiberId.none)
     })
     fiber.addObserver((exit) => {

@@ -82,7 +82,7 @@ const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
 
 /** How a body ended that could not be read to its end. `fetch` unzips by itself, and says in a code of zlib's if it cannot. */
 const brokenEnd = (error: HttpClientError.ResponseError): Received["end"] =>
-  error.reason === "EmptyBody" ? "whole" : /^Z_/.test(codeOf(causes(error)) ?? "") ? "garbled" : "broken"
+  error.reason === "EmptyBody" ? "whole" : codeOf(causes(error))?.startsWith("Z_") === true ? "garbled" : "broken"
 
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */
 const read = (

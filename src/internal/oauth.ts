@@ -91,7 +91,10 @@ const exchange = (
       lifetime: lifetime === undefined ? undefined : Duration.seconds(lifetime)
     }
   }).pipe(
-    Effect.timeoutFail({ duration: policy.limit, onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" }) }),
+    Effect.timeoutFail({
+      duration: policy.limit,
+      onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
+    }),
     Effect.catchTag("NoAnswer", ({ code }) =>
       Effect.fail(
         new TokenError({
@@ -103,7 +106,13 @@ const exchange = (
   )
 
 /** How a token is asked for: how often, how long each time, the waits between, and the longest that the server may ask for. */
-const policy = { attempts: 3, limit: "10 seconds", delay: "250 millis", maxDelay: "10 seconds", maxRetryAfter: "1 minute" } as const
+const policy = {
+  attempts: 3,
+  limit: "10 seconds",
+  delay: "250 millis",
+  maxDelay: "10 seconds",
+  maxRetryAfter: "1 minute"
+} as const
 
 /** Whether it may go better the next time: there was no answer, 429 or 5xx, and the server asks for no longer wait. */
 const isTransient = ({ retryAfter, status }: TokenError): boolean =>

@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Duration, Effect, Fiber, Layer, Random } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
-import { tenantProcess, type TenantProcess } from "../support/tenantProcess.js"
+import { type TenantProcess, tenantProcess } from "../support/tenantProcess.js"
 
 const callers = 1000
 const bounds = { tokenRequests: 1, interruptP99Ms: 50 }
@@ -14,7 +14,10 @@ const bounds = { tokenRequests: 1, interruptP99Ms: 50 }
 const action = { actionId: Tenant.demo.actions[0].id }
 const call = listActionVersions(action)
 
-const clientOf = ({ origin }: TenantProcess, limiter: Layer.Layer<RateLimiter.RateLimiter> = RateLimiter.layerUnlimited) =>
+const clientOf = (
+  { origin }: TenantProcess,
+  limiter: Layer.Layer<RateLimiter.RateLimiter> = RateLimiter.layerUnlimited
+) =>
   IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
     Layer.provide(limiter),
     Layer.provide(TokenProvider.layerClientCredentials({
@@ -36,7 +39,9 @@ const slow = (tenant: TenantProcess, operation: string, delay: Duration.Duration
 const cold = (tenant: TenantProcess) =>
   Effect.gen(function*() {
     const before = yield* tokensOf(tenant)
-    const exits = yield* Effect.all(Array.from({ length: callers }, () => Effect.exit(call)), { concurrency: "unbounded" })
+    const exits = yield* Effect.all(Array.from({ length: callers }, () => Effect.exit(call)), {
+      concurrency: "unbounded"
+    })
     return {
       tokenRequests: (yield* tokensOf(tenant)) - before,
       failed: exits.filter(({ _tag }) => _tag === "Failure").length
@@ -47,7 +52,12 @@ const cold = (tenant: TenantProcess) =>
 const revoked = (tenant: TenantProcess) =>
   Effect.gen(function*() {
     yield* call
-    const { listActionVersions: seen = 0, token: before = 0 } = yield* slow(tenant, "listActionVersions", "6 seconds", callers)
+    const { listActionVersions: seen = 0, token: before = 0 } = yield* slow(
+      tenant,
+      "listActionVersions",
+      "6 seconds",
+      callers
+    )
     const calls = yield* Effect.forkAll(Array.from({ length: callers }, () => Effect.exit(call)))
     yield* tenant.tell({ order: "report" }).pipe(
       Effect.delay("50 millis"),
@@ -89,20 +99,25 @@ const interrupts = (tenant: TenantProcess) => {
       distribution(200, 100),
       clientOf(tenant, RateLimiter.layerFixed({ limit: 1, interval: "1 hour" }))
     ),
-    "waiting for an answer": Effect.orDie(call).pipe(
-      Effect.zipRight(slow(tenant, "listActionVersions", "10 seconds", 200)),
-      Effect.zipRight(distribution(200, 100)),
-      Effect.provide(client)
-    ),
-    "waiting to be repeated": Effect.orDie(call).pipe(
-      Effect.zipRight(tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })),
+    "waiting to be repeated": Effect.ignore(call).pipe(
+      Effect.zipRight(
+        tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })
+      ),
       Effect.zipRight(Retry.policy(distribution(200, 100), { delay: "10 seconds" })),
       Effect.provide(client)
     ),
-    "anywhere": Effect.provide(distribution(400, 60), client)
+    "anywhere": Effect.provide(distribution(400, 60), client),
+    "waiting for an answer": Effect.ignore(call).pipe(
+      Effect.zipRight(slow(tenant, "listActionVersions", "10 seconds", 200)),
+      Effect.zipRight(distribution(200, 100)),
+      Effect.provide(client)
+    )
   }
   return Effect.map(
-    Effect.forEach(Object.entries(places), ([place, samples]) => Effect.map(samples, (samples) => ({ place, samples }))),
+    Effect.forEach(
+      Object.entries(places),
+      ([place, samples]) => Effect.map(samples, (samples) => ({ place, samples }))
+    ),
     (found) => [...found, { place: "all", samples: found.flatMap(({ samples }) => samples) }]
   )
 }
@@ -118,9 +133,13 @@ const line = (...cells: ReadonlyArray<string | number>): string =>
 const program = Effect.gen(function*() {
   const tenant = yield* tenantProcess
   const first = yield* cold(tenant)
-  console.log(`${callers} concurrent first calls: ${first.tokenRequests} token request(s), ${first.failed} failed call(s)`)
+  console.log(
+    `${callers} concurrent first calls: ${first.tokenRequests} token request(s), ${first.failed} failed call(s)`
+  )
   const second = yield* revoked(tenant)
-  console.log(`${callers} calls under way when the token is revoked: ${second.tokenRequests} more, ${second.failed} failed call(s)`)
+  console.log(
+    `${callers} calls under way when the token is revoked: ${second.tokenRequests} more, ${second.failed} failed call(s)`
+  )
   const found = yield* interrupts(tenant)
   console.log(`\n${line("interrupted (ms)", "n", "p50", "p90", "p99", "max")}`)
   for (const { place, samples } of found) {

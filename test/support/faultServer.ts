@@ -38,7 +38,9 @@ export const faultServer = (
   script: (nth: number) => Fault
 ): Effect.Effect<FaultServer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const other = yield* rawServer((_, socket) => void socket.write(answer(200, { "content-type": "application/json" }, json)))
+    const other = yield* rawServer((_, socket) =>
+      void socket.write(answer(200, { "content-type": "application/json" }, json))
+    )
     const stalls = yield* Queue.unbounded<void>()
     const arrived: Array<string | undefined> = []
     const server = yield* rawServer(({ headers, line }, socket) => {

@@ -36,7 +36,8 @@ const cells = rows.map((row) => [
 
 const table = [["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ...cells]
 const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
-const line = (row: ReadonlyArray<string>) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`
+const line = (row: ReadonlyArray<string>) =>
+  `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`
 
 const text = [
   `${rows.length} faults × ${operations.length} operations × 2 platforms; at most ${attempts} attempts. After the comma: how many requests reached the server.`,

@@ -161,16 +161,29 @@ const corrupted = (body: string): Uint8Array => {
 
 /** The matrix. */
 export const rows: ReadonlyArray<Row> = [
-  { name: "refused connection", fault: "nobody", gives: { tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" }, again: "always" },
+  {
+    name: "refused connection",
+    fault: "nobody",
+    gives: { tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" },
+    again: "always"
+  },
   { name: "reset before the request is read", fault: "resetting", gives: unknown, again: "safe" },
   broken("reset before the answer", ({ socket }) => void socket.resetAndDestroy()),
   broken("close before the answer", ({ socket }) => void socket.end()),
   broken("reset within the status line", part(head("status line"), "reset")),
   broken("reset within the headers", part(head("headers"), "reset")),
   broken("close within the headers", part(head("headers"), "close")),
-  { ...broken("reset after the headers", part(head("head"), "reset")), gives: decoded(unknown), again: "safe, decoded" },
+  {
+    ...broken("reset after the headers", part(head("head"), "reset")),
+    gives: decoded(unknown),
+    again: "safe, decoded"
+  },
   { ...broken("reset within the body", part(head("body"), "reset")), gives: decoded(unknown), again: "safe, decoded" },
-  { ...broken("close within the body (length told too long)", part(head("body"), "close")), gives: decoded(unknown), again: "safe, decoded" },
+  {
+    ...broken("close within the body (length told too long)", part(head("body"), "close")),
+    gives: decoded(unknown),
+    again: "safe, decoded"
+  },
   fine("reset after the body", part(whole, "reset")),
   broken("kept-alive connection closed on the next request", ({ socket }) => void socket.end(), true),
   broken("kept-alive connection reset on the next request", ({ socket }) => void socket.resetAndDestroy(), true),
@@ -182,28 +195,65 @@ export const rows: ReadonlyArray<Row> = [
   stalled("trickle", trickle),
 
   garbled("JSON cut off", "json", reply(200, json, ({ json }) => json.slice(0, json.length >> 1))),
-  garbled("JSON cut off by a length told too short", "json", bytes(({ json: body }) => answer(200, { ...json, "content-length": String(body.length >> 1), connection: "close" }, body))),
-  garbled("JSON cut off where the end of the connection ends the body", "json", ({ json: body, socket }) => void socket.end(answer(200, { ...json, connection: "close" }, body.slice(0, body.length >> 1)))),
+  garbled(
+    "JSON cut off by a length told too short",
+    "json",
+    bytes(({ json: body }) =>
+      answer(200, { ...json, "content-length": String(body.length >> 1), connection: "close" }, body)
+    )
+  ),
+  garbled(
+    "JSON cut off where the end of the connection ends the body",
+    "json",
+    ({ json: body, socket }) =>
+      void socket.end(answer(200, { ...json, connection: "close" }, body.slice(0, body.length >> 1)))
+  ),
   garbled("invalid JSON", "json", reply(200, json, "{nope}")),
   garbled("JSON of another shape", "schema", reply(200, json, "[1,2,3]")),
   garbled("text 200", "json", reply(200, { "content-type": "text/plain" }, "OK")),
-  garbled("Latin-1 200", "encoding", reply(200, { "content-type": "application/json; charset=iso-8859-1" }, Buffer.from("{\"name\":\"é\"}", "latin1"))),
-  garbled("UTF-16 200", "encoding", reply(200, { "content-type": "application/json; charset=utf-16" }, Buffer.from("\uFEFF{\"name\":\"é\"}", "utf16le"))),
+  garbled(
+    "Latin-1 200",
+    "encoding",
+    reply(200, { "content-type": "application/json; charset=iso-8859-1" }, Buffer.from("{\"name\":\"é\"}", "latin1"))
+  ),
+  garbled(
+    "UTF-16 200",
+    "encoding",
+    reply(200, { "content-type": "application/json; charset=utf-16" }, Buffer.from("\uFEFF{\"name\":\"é\"}", "utf16le"))
+  ),
   garbled("broken gzip", "encoding", reply(200, gzip, ({ json }) => corrupted(json))),
   {
     name: "empty 200",
     fault: always(reply(200, json, "")),
-    gives: ({ success: schema }) => schema === undefined || Schema.is(schema)(undefined) ? success : unexpected(200, "schema"),
+    gives: ({ success: schema }) =>
+      schema === undefined || Schema.is(schema)(undefined) ? success : unexpected(200, "schema"),
     again: "no"
   },
   garbled("body above the limit", "size", reply(200, json, JSON.stringify("x".repeat(maxBodySize)))),
-  garbled("gzip above the limit once unzipped", "size", reply(200, gzip, gzipSync(JSON.stringify("x".repeat(maxBodySize))))),
-  { name: "web page 200", fault: always(reply(200, { "content-type": "text/html" }, page)), gives: unexpected(200, "html"), again: "no" },
-  { name: "web page 200 labelled JSON", fault: always(reply(200, json, page)), gives: unexpected(200, "html"), again: "no" },
+  garbled(
+    "gzip above the limit once unzipped",
+    "size",
+    reply(200, gzip, gzipSync(JSON.stringify("x".repeat(maxBodySize))))
+  ),
+  {
+    name: "web page 200",
+    fault: always(reply(200, { "content-type": "text/html" }, page)),
+    gives: unexpected(200, "html"),
+    again: "no"
+  },
+  {
+    name: "web page 200 labelled JSON",
+    fault: always(reply(200, json, page)),
+    gives: unexpected(200, "html"),
+    again: "no"
+  },
   fine("gzip", reply(200, gzip, ({ json }) => gzipSync(json))),
   fine("chunks", reply(200, chunked, ({ json }) => `${[...json].map(chunk).join("")}0\r\n\r\n`)),
   fine("no content type", reply(200, {}, ({ json }) => json)),
-  fine("an early hint (103) before the answer", bytes((exchange) => Buffer.concat([Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"), whole(exchange)]))),
+  fine(
+    "an early hint (103) before the answer",
+    bytes((exchange) => Buffer.concat([Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"), whole(exchange)]))
+  ),
 
   redirect("redirect to the same origin (302)", 302, ({ path }) => `${path}/moved`),
   redirect("redirect to another origin (301)", 301, ({ elsewhere }) => `${elsewhere}/moved`),
@@ -214,9 +264,17 @@ export const rows: ReadonlyArray<Row> = [
   failing("400 without a body", 400, reply(400, json, "")),
   failing("400 with a web page", 400, reply(400, { "content-type": "text/html" }, page)),
   failing("403 with JSON cut off", 403, reply(403, json, failure(403).slice(0, 20))),
-  failing("404 with a body that breaks off", 404, part(() => answer(404, { ...json, "content-length": "500" }, failure(404)), "reset")),
+  failing(
+    "404 with a body that breaks off",
+    404,
+    part(() => answer(404, { ...json, "content-length": "500" }, failure(404)), "reset")
+  ),
   failing("409 with broken gzip", 409, reply(409, gzip, corrupted(failure(409)))),
-  failing("418 in Latin-1", 418, reply(418, { "content-type": "text/plain; charset=iso-8859-1" }, Buffer.from("théière", "latin1"))),
+  failing(
+    "418 in Latin-1",
+    418,
+    reply(418, { "content-type": "text/plain; charset=iso-8859-1" }, Buffer.from("théière", "latin1"))
+  ),
   failing("400 with a body above the limit", 400, reply(400, json, failure(400).padEnd(2 * maxBodySize))),
 
   { name: "401 once", fault: once(reply(401)), gives: success, again: "always", requests: 2 },
@@ -227,9 +285,20 @@ export const rows: ReadonlyArray<Row> = [
   failing("429 with a Retry-After beyond the time left", 429, reply(429, { ...json, "retry-after": "3600" })),
   failing("408", 408, reply(408), "safe"),
   failing("500", 500, reply(500), "safe"),
-  failing("500 with a body that breaks off", 500, part(() => answer(500, { ...json, "content-length": "500" }, failure(500)), "reset"), "safe"),
+  failing(
+    "500 with a body that breaks off",
+    500,
+    part(() => answer(500, { ...json, "content-length": "500" }, failure(500)), "reset"),
+    "safe"
+  ),
   failing("502 with a web page", 502, reply(502, { "content-type": "text/html" }, page), "safe"),
-  { name: "503 once, with Retry-After", fault: once(reply(503, { ...json, "retry-after": "0" })), gives: ({ repeat }) => repeat === "safe" ? success : status(503), again: "safe", requests: 2 },
+  {
+    name: "503 once, with Retry-After",
+    fault: once(reply(503, { ...json, "retry-after": "0" })),
+    gives: ({ repeat }) => repeat === "safe" ? success : status(503),
+    again: "safe",
+    requests: 2
+  },
   failing("503 with a Retry-After beyond the time left", 503, reply(503, { ...json, "retry-after": "3600" })),
   failing("504", 504, reply(504, {}, ""), "safe"),
 
@@ -239,8 +308,16 @@ export const rows: ReadonlyArray<Row> = [
   broken("100 that nobody asked for", bytes(() => "HTTP/1.1 100 Continue\r\n\r\n")),
   broken("two lengths that differ", bytes(() => "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}")),
   broken("length that is no number", bytes(() => "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n{}")),
-  { ...broken("malformed chunk", reply(200, chunked, ({ json }) => `${chunk(json)}nonsense\r\n`)), gives: decoded(unknown), again: "safe, decoded" },
-  { ...broken("chunks that break off", part(() => answer(200, chunked, chunk("{\"a\":")), "close")), gives: decoded(unknown), again: "safe, decoded" }
+  {
+    ...broken("malformed chunk", reply(200, chunked, ({ json }) => `${chunk(json)}nonsense\r\n`)),
+    gives: decoded(unknown),
+    again: "safe, decoded"
+  },
+  {
+    ...broken("chunks that break off", part(() => answer(200, chunked, chunk("{\"a\":")), "close")),
+    gives: decoded(unknown),
+    again: "safe, decoded"
+  }
 ]
 
 /** What meets the nth request of a call under a row that has a server. */

@@ -41,8 +41,10 @@ const serve = Effect.gen(function*() {
   })
   const carryOut = (order: Order) =>
     Effect.zipRight(
-      order.order === "revoke" ? tenant.revokeTokens
-        : order.order === "misbehave" ? tenant.misbehave(order.fault)
+      order.order === "revoke" ?
+        tenant.revokeTokens
+        : order.order === "misbehave" ?
+        tenant.misbehave(order.fault)
         : Effect.void,
       report
     )
@@ -55,10 +57,15 @@ const serve = Effect.gen(function*() {
   return yield* Effect.never
 }).pipe(
   Effect.scoped,
-  Effect.provide(Layer.merge(Tenant.layer(options), NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 60_000 }), {
-    host: "127.0.0.1",
-    port: 0
-  })))
+  Effect.provide(
+    Layer.merge(
+      Tenant.layer(options),
+      NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 60_000 }), {
+        host: "127.0.0.1",
+        port: 0
+      })
+    )
+  )
 )
 
 /** Starts the tenant; its process ends with the scope. */
