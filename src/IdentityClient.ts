@@ -1,18 +1,17 @@
 /** The client: takes an operation's description and an input through token, limit, network and back. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import { dual } from "effect/Function"
 import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput } from "./Errors.js"
@@ -36,10 +35,18 @@ export class IdentityClient extends Context.Tag("effect-identity-client/Identity
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
-/** How a client reaches its tenant. */
-export interface Options {
-  /** The tenant's domain with the prefix of the interface, for example `https://tenant.eu.example.com/api/v2`. */
-  readonly baseUrl: string
+/** How a client reaches its tenant, and what holds for all its calls. */
+export type Options =
+  & Defaults
+  & (
+    /** The base URL with the prefix of the interface, for example `https://tenant.eu.example.com/api/v2`. */
+    | { readonly baseUrl: string; readonly domain?: undefined }
+    /** The tenant's domain, for example `tenant.eu.example.com`; the base URL follows from it. */
+    | { readonly domain: string; readonly baseUrl?: undefined }
+  )
+
+/** What holds for all calls of a client. */
+export interface Defaults {
   /** Allows plain http to a host that is not this machine (default: false). */
   readonly allowInsecure?: boolean | undefined
   /** When calls are sent again (default: `Retry.defaultPolicy`). `Retry.policy` and `Retry.none` around a call go before it. */
@@ -49,8 +56,8 @@ export interface Options {
 }
 
 /**
- * Makes a client. Make it once and share it. Closing its scope lets running calls end for up to 5 s. Fails with `InvalidInput` if `baseUrl` is not http(s), holds credentials, a
- * query or a fragment, or would send tokens in the clear.
+ * Makes a client. Make it once and share it. Closing its scope lets running calls end for up to 5 s. It fails with
+ * `InvalidInput` if `baseUrl` is not http(s), holds credentials, a query or a fragment, or would send tokens in the clear.
  */
 export const make = (
   options: Options
@@ -60,8 +67,10 @@ export const make = (
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { allowInsecure, baseUrl, maxBodySize = Http.limits.decoded, retry } = options
-    const tenant = yield* Address.parse("IdentityClient.layer", "baseUrl", baseUrl, allowInsecure)
+    const { maxBodySize = Http.limits.decoded, retry } = options
+    const tenant = yield* options.domain === undefined
+      ? Address.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
+      : Either.map(Address.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
     const http = Http.strict(yield* HttpClient.HttpClient)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
@@ -73,7 +82,7 @@ export const make = (
         const operation = endpoint.name
         const bodyLimit = Response.bodyLimit(endpoint, maxBodySize)
         return Request.make(endpoint, tenant, input, settings).pipe(
-          Effect.flatMap((request) =>
+          Effect.flatMap(({ request, strings }) =>
             Repeat.around(endpoint, policy, (turn) =>
               Attempt.authorized(tokens, operation, (token) =>
                 Attempt.permitted(
@@ -85,15 +94,10 @@ export const make = (
                     limit: turn.limit(Duration.toMillis(settings.timeout))
                   }),
                   turn
-                )))
-          ),
-          Effect.tap((answer) => Effect.sync(() => settings.witness?.(answer))),
-          Effect.flatMap((answer) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              Response.interpret(endpoint, answer, {
-                now,
-                secrets: () => [Redacted.value(answer.token), ...Request.strings(input)]
-              }))
+                ))).pipe(
+                Effect.tap((answer) => Effect.sync(() => settings.witness?.(answer))),
+                Effect.flatMap((answer) => Response.interpret(endpoint, answer, strings))
+              )
           ),
           (call) => calls.track(call, () => Attempt.transportError(operation, "not-sent", "CLOSED"))
         )

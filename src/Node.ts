@@ -15,7 +15,10 @@ const variable = (name: string) => Config.nonEmptyString(`IDENTITY_${name}`)
 const domain = variable("DOMAIN")
 
 /** Where the tenant is. */
-const baseUrl = Config.orElse(Config.map(domain, (domain) => `https://${domain}/api/v2`), () => variable("BASE_URL"))
+const options: Config.Config<IdentityClient.Options> = Config.orElse(
+  Config.map(domain, (domain) => ({ domain })),
+  () => Config.map(variable("BASE_URL"), (baseUrl) => ({ baseUrl }))
+)
 
 /** Who is calling, by a token or by client credentials. */
 const tokens = Config.orElse(
@@ -41,8 +44,8 @@ const tokens = Config.orElse(
  * `IDENTITY_AUDIENCE`. What is missing is a `ConfigError` that names it.
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
-  .unwrapEffect(Effect.map(Config.all([baseUrl, tokens]), ([baseUrl, tokens]) =>
-    IdentityClient.layer({ baseUrl }).pipe(
+  .unwrapEffect(Effect.map(Config.all([options, tokens]), ([options, tokens]) =>
+    IdentityClient.layer(options).pipe(
       Layer.provide(RateLimiter.layer),
       Layer.provide(tokens),
       Layer.provide(NodeHttpClient.layerUndici)

@@ -19,13 +19,15 @@ type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/$
   : never
 
 /** `unknown` for a sound declaration, else a member that it lacks: the member's name is what the editor shows. */
-type Sound<Path extends string, Params, Query, Payload, Errors> =
+type Sound<Path extends string, Params, Query extends Fields, Payload extends Fields, Errors> =
   & ([Placeholder<Path>] extends [keyof Params] ? unknown
     : { readonly params: { readonly [Name in Placeholder<Path>]: Schema.Schema<string> } })
   & ([keyof Params] extends [Placeholder<Path>] ? unknown : Refused<"a member of `params` is not in `path`">)
   & (Params[keyof Params] extends Schema.Schema<string> ? unknown : Refused<"members of `params` are strings">)
   & ([(keyof Params & keyof (Query & Payload)) | (keyof Query & keyof Payload)] extends [never] ? unknown
     : Refused<"two parts share a name">)
+  & (Schema.Struct.Encoded<Query> extends Schema.Struct.Type<Query> ? unknown : Refused<"a schema changes its value">)
+  & (Schema.Struct.Encoded<Payload> extends Schema.Struct.Type<Payload> ? unknown : Refused<"a schema changes its value">)
   & (typeof RateLimited extends Errors ? unknown : Refused<"`error` holds no RateLimited">)
 
 type Refused<Why extends string> = { readonly [Name in Why]: never }

@@ -1,6 +1,7 @@
 /** Who is calling: gives the bearer token of a call, and takes back one that the service has refused. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -8,12 +9,14 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import type { InvalidInput, TokenError } from "./Errors.js"
+import { InvalidInput, type TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Http from "./internal/http.js"
 import * as OAuth from "./internal/oauth.js"
@@ -47,8 +50,15 @@ interface State {
   readonly pending?: Deferred.Deferred<Redacted.Redacted, TokenError>
 }
 
-/** How long a background renewal that failed is not tried again. */
-const pause = Duration.toMillis("5 seconds")
+/** How many milliseconds a background renewal that failed is not tried again: 5 s, or what the endpoint asks for. */
+const pauseAfter = (cause: Cause.Cause<TokenError>): number =>
+  Math.max(
+    5000,
+    ...Option.match(Cause.failureOption(cause), {
+      onNone: () => [],
+      onSome: ({ retryAfter }) => retryAfter === undefined ? [] : [Duration.toMillis(retryAfter)]
+    })
+  )
 
 const keep = ({ lifetime, requestedAt, token }: Issued & { readonly requestedAt: number }): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
@@ -78,10 +88,10 @@ export const make = (
         const began = yield* Clock.currentTimeMillis
         const exit = yield* Effect.exit(Effect.interruptible(request))
         const now = yield* Clock.currentTimeMillis
-        yield* Ref.update(state, ({ kept }): State =>
-          exit._tag === "Success" ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
-            : kept === undefined ? {}
-            : { kept: { ...kept, renewAt: now + pause } })
+        yield* Ref.update(state, ({ kept }): State => {
+          if (exit._tag === "Success") return { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          return kept === undefined ? {} : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
+        })
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
       })
 
@@ -167,6 +177,11 @@ export const layerClientCredentials = (
         : Address.ofDomain(operation, options.domain)
       const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
       const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)
+      if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
+        const issue = { path: "tokenPath", message: "expected a path that begins with one slash, and no query" }
+        return yield* new InvalidInput({ operation, issues: [issue] })
+      }
+      const secret = Redacted.value(options.clientSecret)
       return yield* make(OAuth.request(
         client,
         HttpClientRequest.post(`${base}${path}`).pipe(
@@ -174,11 +189,11 @@ export const layerClientCredentials = (
           HttpClientRequest.bodyUrlParams({
             grant_type: "client_credentials",
             client_id: options.clientId,
-            client_secret: Redacted.value(options.clientSecret),
+            client_secret: secret,
             audience
           })
         ),
-        [Redacted.value(options.clientSecret)]
+        [secret, Encoding.encodeBase64(`${options.clientId}:${secret}`)]
       ))
     })
   )

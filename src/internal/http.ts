@@ -36,7 +36,7 @@ const beforeSending = {
   syscalls: new Set(["connect", "getaddrinfo"]),
   codes: new RegExp(`^(${
     [
-      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_URL",
+      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG|NOT_SUPPORTED)|ERR_INVALID_URL",
       "CERT_\\w+|UNABLE_TO_\\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH",
       "ERR_TLS_CERT_\\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_UNSUPPORTED_PROTOCOL",
       "ERR_SSL_NO_PROTOCOLS_AVAILABLE|ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"
@@ -49,8 +49,10 @@ const beforeSending = {
 /** The chain of causes of a failure, the outermost first; platforms wrap the system's errors, one for each address tried. */
 const causes = (error: unknown, depth = 0): ReadonlyArray<object> => {
   if (!Predicate.isObject(error) || depth >= 8) return []
-  const inner = "cause" in error ? error.cause
-    : "errors" in error && Array.isArray(error.errors) ? error.errors[0] as unknown
+  const inner = "cause" in error ?
+    error.cause
+    : "errors" in error && Array.isArray(error.errors) ?
+    error.errors[0] as unknown
     : undefined
   return [error, ...causes(inner, depth + 1)]
 }
@@ -136,7 +138,7 @@ const isRedirected = (response: object): boolean => {
   return Predicate.isObject(inner) && isRedirected(inner)
 }
 
-/** A client that follows no redirect and makes no span of its own: the platform's would hold the whole URL. */
+/** The client, so that it follows no redirect and makes no span of its own: the platform's would hold the whole URL. */
 export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   client.pipe(
     HttpClient.withTracerDisabledWhen(() => true),
@@ -168,7 +170,7 @@ export const exchange = (
         Effect.map((read) => ({
           status: response.status,
           headers: response.headers,
-          redirected: isRedirected(response),
+          redirected: isRedirected(response) || response.request.url !== request.url,
           ...read
         }))
       )

@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { TokenError } from "../Errors.js"
 import { backoff } from "./backoff.js"
+import * as Failure from "./failure.js"
 import * as Headers from "./headers.js"
 import * as Http from "./http.js"
 import { redact } from "./redact.js"
@@ -18,7 +19,7 @@ import * as Response from "./response.js"
 type Members = Readonly<Record<string, unknown>>
 
 const members = (text: string | undefined): Members => {
-  const json = Either.getOrUndefined(Response.parseJson(text ?? ""))
+  const json = Either.getOrUndefined(Failure.parseJson(text ?? ""))
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
 
@@ -49,7 +50,7 @@ export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 export const operation = "token"
 
 const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
-  const body = members(Response.decodeText(received.body, false))
+  const body = members(Failure.text(received.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
   const error = clean(string(body.error) ?? string(body.code))
   const description = clean(string(body.error_description) ?? described(body.description) ?? string(body.message))
@@ -79,7 +80,7 @@ const exchange = (
     const requestedAt = yield* Clock.currentTimeMillis
     const received = yield* Http.exchange(client, request, () => Http.limits.drained)
     const now = yield* Clock.currentTimeMillis
-    const body = members(Response.decodeText(received.body, false))
+    const body = members(Failure.text(received.body))
     const token = string(body.access_token)
     if (!Response.isSuccess(received.status) || received.redirected || token === undefined || !isToken(token)) {
       return yield* failure(received, now, token === undefined ? secrets : [...secrets, token])

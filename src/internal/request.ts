@@ -70,22 +70,43 @@ const body = (payload: Members, contentType: ContentType): Either.Either<HttpBod
     (text) => HttpBody.text(text, contentType)
   )
 
-/** The first header that no HTTP/1.1 message can carry. */
+/** Headers that say how the message travels; they are the transport's. */
+const transportHeaders = new Set(
+  ["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
+)
+
+/** The first header that a call may not set. */
 const badHeader = (headers: Headers.Headers): Issue | undefined => {
-  const name = Object.keys(headers).find((name) =>
-    !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(headers[name]))
-  )
-  return name === undefined ? undefined : { path: `headers.${name}`, message: "expected a valid HTTP header" }
+  for (const [name, value] of Object.entries(headers)) {
+    const path = `headers.${name}`
+    if (transportHeaders.has(name)) return { path, message: "this header is the transport's" }
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))) {
+      return { path, message: "expected a valid HTTP header" }
+    }
+  }
+  return undefined
 }
 
-/** The request of a call, checked, but for its token. */
+/** A call that may be sent. */
+export interface Prepared {
+  /** The request, but for its token. */
+  readonly request: HttpClientRequest.HttpClientRequest
+  /** Every string of the input, at any depth: what a printed message must not repeat. */
+  readonly strings: () => ReadonlyArray<string>
+}
+
+/** Checks an input and makes the request of it. */
 export const make = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
   baseUrl: string,
   input: Input,
   settings: Settings
-): Either.Either<HttpClientRequest.HttpClientRequest, InvalidInput> =>
-  Either.flatMap(validate(endpoint, input), (input) => encode(endpoint, baseUrl, input as Members, settings)) // sound: inputs are structs
+): Either.Either<Prepared, InvalidInput> =>
+  Either.flatMap(validate(endpoint, input), (input) =>
+    Either.map(
+      encode(endpoint, baseUrl, input as Members, settings), // sound: inputs are structs
+      (request) => ({ request, strings: () => strings(input) })
+    ))
 
 const encode = (
   endpoint: Any,
@@ -115,8 +136,7 @@ export const authorize = (
 ): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setHeader(request, "authorization", `Bearer ${Redacted.value(token)}`)
 
-/** Every string of an input, at any depth: what a printed message must not repeat. */
-export const strings = (value: unknown): ReadonlyArray<string> =>
+const strings = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ?
     [value]
     : typeof value === "object" && value !== null ?
