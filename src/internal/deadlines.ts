@@ -22,9 +22,8 @@ export interface Deadlines {
   readonly add: (millis: number, end: (reason: Reason) => void) => () => void
   /**
    * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted; one that would begin
-   * after the scope is closed does not begin. A platform's client
-   * can be stopped only by interrupting the fiber that it runs on, and a caller's own has children of the caller's: so it
-   * runs in a fiber of its own.
+   * after the scope is closed does not begin. A platform's client can be stopped only by interrupting the fiber that it
+   * runs on, and that would interrupt the children of a caller's own fiber with it: so it runs in a fiber of its own.
    */
   readonly within: <A, E, R, E2>(
     self: Effect.Effect<A, E, R>,
