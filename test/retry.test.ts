@@ -214,6 +214,32 @@ describe("what is sent again", () => {
   })
 })
 
+describe("Effect.timeout around a call ends it when its time is up", () => {
+  const never = TokenProvider.layerEffect(Effect.never)
+  const token = TokenProvider.layerBearer(Redacted.make("t"))
+  const network = (answer: Effect.Effect<Answer>) => inProcess(() => answer).layer
+  const silent = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.never })
+  const places = {
+    "waiting for a token": [network(Effect.succeed(done)), never, RateLimiter.layerUnlimited],
+    "waiting for a permit": [network(Effect.succeed(done)), token, silent],
+    "waiting for an answer": [network(Effect.never), token, RateLimiter.layerUnlimited],
+    "waiting to be repeated": [network(Effect.succeed(turnedAway(100))), token, RateLimiter.layerUnlimited]
+  } as const
+
+  for (const [place, [http, tokens, limiter]] of Object.entries(places)) {
+    it.effect(place, () =>
+      Effect.gen(function*() {
+        const call = yield* Effect.fork(Effect.flip(Effect.timeout(operation, "7 seconds")))
+        yield* TestClock.adjust("6999 millis")
+        assert.isNull(call.unsafePoll())
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual((yield* Fiber.join(call))._tag, "TimeoutException")
+      }).pipe(Effect.provide(
+        IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(Layer.provide([http, tokens, limiter]))
+      )))
+  }
+})
+
 describe("a policy", () => {
   const always = () => turnedAway()
   sends("of none sends once", [0], always, Retry.none)

@@ -1,7 +1,7 @@
 /** The embedded tenant in a process of its own, on a free port of this machine: for benchmarks, which must not share a clock with it. */
 import { HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Deferred, Effect, Layer, type Scope } from "effect"
+import { Deferred, Effect, Layer, Runtime, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
@@ -33,6 +33,7 @@ const options: Tenant.Options = {
 /** Runs the tenant in this process, which its parent commands. It ends with its parent. */
 const serve = Effect.gen(function*() {
   const tenant = yield* Tenant.Tenant
+  const runFork = Runtime.runFork(yield* Effect.runtime())
   yield* HttpServer.serveEffect(tenant.app)
   const report = Effect.map(tenant.requests, (requests) => {
     const counts: Record<string, number> = {}
@@ -50,7 +51,7 @@ const serve = Effect.gen(function*() {
     )
   const send = (message: Message) => Effect.sync(() => void process.send?.(message))
   process.on("message", ({ id, order }: { readonly id: number; readonly order: Order }) => {
-    Effect.runFork(Effect.flatMap(carryOut(order), (report) => send({ id, report })))
+    runFork(Effect.flatMap(carryOut(order), (report) => send({ id, report })))
   })
   process.on("disconnect", () => process.exit())
   yield* HttpServer.addressFormattedWith((origin) => send({ id: 0, origin }))
