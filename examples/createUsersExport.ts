@@ -1,25 +1,27 @@
 /** Starts an export of users: `npx tsx examples/createUsersExport.ts --format csv --field email --field name=Name` */
 import { Console, Effect } from "effect"
 import { createUsersExport } from "effect-identity-client"
-import { args, run } from "./support/script.js"
+import { run } from "./support/script.js"
 
 const usage = "createUsersExport [--connection ID] [--format json|csv] [--limit N] [--field NAME[=TITLE]]..."
 
-run(Effect.gen(function*() {
-  const { values } = yield* args(usage, 0, {
-    connection: { type: "string" },
-    format: { type: "string" },
-    limit: { type: "string" },
-    field: { type: "string", multiple: true }
-  })
-  const job = yield* createUsersExport({
-    connection_id: values.connection,
-    format: values.format as "csv" | undefined, // not sound: the operation checks it and names it if it is wrong
-    limit: values.limit === undefined ? undefined : Number(values.limit),
-    fields: values.field?.map((field) => {
-      const [name = "", title] = field.split("=", 2)
-      return { name, export_as: title }
+const options = {
+  connection: { type: "string" },
+  format: { type: "string" },
+  limit: { type: "string" },
+  field: { type: "string", multiple: true }
+} as const
+
+run({ usage, positionals: 0, options: options }, ({ values }) =>
+  Effect.gen(function*() {
+    const job = yield* createUsersExport({
+      connection_id: values.connection,
+      format: values.format as "csv" | undefined, // not sound: the operation checks it and names it if it is wrong
+      limit: values.limit === undefined ? undefined : Number.parseInt(values.limit, 10),
+      fields: values.field?.map((field) => {
+        const [name = "", title] = field.split("=", 2)
+        return { name, export_as: title }
+      })
     })
-  })
-  yield* Console.log(`job ${job.id} is ${job.status}`)
-}))
+    yield* Console.log(`job ${job.id} is ${job.status}`)
+  }))

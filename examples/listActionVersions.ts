@@ -1,22 +1,25 @@
 /** Lists a page of an action's versions: `npx tsx examples/listActionVersions.ts ACTION_ID --page 0` */
 import { Console, Effect } from "effect"
 import { listActionVersions } from "effect-identity-client"
-import { args, run } from "./support/script.js"
+import { run } from "./support/script.js"
 
 const usage = "listActionVersions ACTION_ID [--page N] [--per-page N]"
 
-const number = (text: string | undefined) => text === undefined ? undefined : Number(text)
+const options = { page: { type: "string" }, "per-page": { type: "string" } } as const
 
-run(Effect.gen(function*() {
-  const { positionals: [actionId = ""], values } = yield* args(usage, 1, {
-    page: { type: "string" },
-    "per-page": { type: "string" }
-  })
-  const page = yield* listActionVersions({ actionId, page: number(values.page), per_page: number(values["per-page"]) })
-  yield* Console.log(`page ${page.page ?? 0}: ${page.versions.length} of ${page.total} versions`)
-  yield* Effect.forEach(
-    page.versions,
-    ({ built_at, deployed, number, runtime, status }) =>
-      Console.log([`#${number ?? "?"}`, status, runtime, built_at, deployed === true ? "deployed" : ""].join("  "))
-  )
-}))
+const number = (text: string | undefined) => text === undefined ? undefined : Number.parseInt(text, 10)
+
+run({ usage, positionals: 1, options: options }, ({ positionals: [actionId = ""], values }) =>
+  Effect.gen(function*() {
+    const page = yield* listActionVersions({
+      actionId,
+      page: number(values.page),
+      per_page: number(values["per-page"])
+    })
+    yield* Console.log(`page ${page.page ?? 0}: ${page.versions.length} of ${page.total} versions`)
+    yield* Effect.forEach(
+      page.versions,
+      ({ built_at, deployed, number, runtime, status }) =>
+        Console.log([`#${number ?? "?"}`, status, runtime, built_at, deployed === true ? "deployed" : ""].join("  "))
+    )
+  }))

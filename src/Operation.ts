@@ -27,7 +27,8 @@ type Sound<Path extends string, Params, Query extends Fields, Payload extends Fi
   & ([(keyof Params & keyof (Query & Payload)) | (keyof Query & keyof Payload)] extends [never] ? unknown
     : Refused<"two parts share a name">)
   & (Schema.Struct.Encoded<Query> extends Schema.Struct.Type<Query> ? unknown : Refused<"a schema changes its value">)
-  & (Schema.Struct.Encoded<Payload> extends Schema.Struct.Type<Payload> ? unknown : Refused<"a schema changes its value">)
+  & (Schema.Struct.Encoded<Payload> extends Schema.Struct.Type<Payload> ? unknown
+    : Refused<"a schema changes its value">)
   & (typeof RateLimited extends Errors ? unknown : Refused<"`error` holds no RateLimited">)
 
 type Refused<Why extends string> = { readonly [Name in Why]: never }

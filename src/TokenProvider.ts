@@ -89,7 +89,9 @@ export const make = (
         const exit = yield* Effect.exit(Effect.interruptible(request))
         const now = yield* Clock.currentTimeMillis
         yield* Ref.update(state, ({ kept }): State => {
-          if (exit._tag === "Success") return { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          if (exit._tag === "Success") {
+            return { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          }
           return kept === undefined ? {} : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
         })
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))

@@ -4,6 +4,7 @@ import { Readable } from "node:stream"
 import { InvalidInput } from "../src/Errors.js"
 import * as Node from "../src/Node.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../src/operations/index.js"
+import * as Retry from "../src/Retry.js"
 import { form, json, listen } from "./support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -146,7 +147,7 @@ describe("over sockets", () => {
       assert.deepStrictEqual(arrived.map(({ headers }) => headers.authorization), ["Bearer mine"])
     }))
 
-  it.scoped("the domain comes before the URLs", () =>
+  it.scopedLive("the domain comes before the URLs", () =>
     Effect.gen(function*() {
       const { arrived, url } = yield* service
       const domain = "127.0.0.1:1"
@@ -163,6 +164,7 @@ describe("over sockets", () => {
     Effect.gen(function*() {
       const { url } = yield* Effect.scoped(service)
       const error = yield* deleteEventStream({ id }).pipe(
+        Retry.none,
         Effect.flip,
         Effect.provide(Node.layer),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_TOKEN: "mine" })

@@ -459,18 +459,23 @@ describe("withTimeout", () => {
       yield* Fiber.interruptAsFork(fiber, FiberId.none)
     }))
 
-  it.effect("without it nothing limits a call", () =>
+  it.effect("without it 30 seconds limit a call", () =>
     Effect.gen(function*() {
-      const fiber = yield* outOfTime(deleteEventStream(bare))
-      yield* TestClock.adjust("1 day")
-      assert.isTrue(FiberStatus.isSuspended(yield* Fiber.status(fiber)))
-      yield* Fiber.interruptAsFork(fiber, FiberId.none)
+      const fiber = yield* outOfTime(Retry.none(deleteEventStream(bare)))
+      yield* TestClock.adjust("29999 millis")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
     }))
 
   it.effect("the inner of two limits holds", () =>
     Effect.gen(function*() {
       const fiber = yield* outOfTime(
-        deleteEventStream(bare).pipe(IdentityClient.withTimeout("1 second"), IdentityClient.withTimeout("1 hour"))
+        deleteEventStream(bare).pipe(
+          Retry.none,
+          IdentityClient.withTimeout("1 second"),
+          IdentityClient.withTimeout("1 hour")
+        )
       )
       yield* TestClock.adjust("1 second")
       assert.instanceOf(yield* Fiber.join(fiber), Errors.TransportError)
@@ -551,7 +556,7 @@ describe("withResponse", () => {
 
   it.effect("starts anew each time it is run", () =>
     Effect.gen(function*() {
-      const call = IdentityClient.withResponse(Effect.ignore(deleteEventStream(bare)))
+      const call = IdentityClient.withResponse(Effect.ignore(Retry.none(deleteEventStream(bare))))
       const [first, second] = yield* Effect.all([call, call]).pipe(
         Effect.provide(scripted(Testing.reply({ status: 204 }), Testing.noReply("ECONNRESET")))
       )
@@ -574,6 +579,7 @@ describe("on the wire", () => {
       Effect.gen(function*() {
         const server = yield* rawServer((_, socket) => socket.write(answer(500)))
         yield* Effect.forEach(operations, (operation) => Effect.exit(operation(sample(operation) as never))).pipe(
+          Retry.none,
           Effect.withSpan("a program"),
           Effect.provide(over(network, server.url))
         )

@@ -153,7 +153,10 @@ for (const [name, network] of networks) {
         const result = yield* exported(network, answer(200, { "content-length": "1000" }, "{\"id\":"), true)
         const error = Either.getOrThrow(Either.flip(result))
         assert.instanceOf(error, Errors.TransportError)
-        assert.deepInclude(error, { outcome: "unknown", message: "the connection broke within the answer" })
+        assert.deepInclude(error, {
+          outcome: "unknown",
+          message: "the connection broke within the answer (status 200)"
+        })
       }))
 
     it.scopedLive("a success that breaks off where no value is promised is a success", () =>
@@ -480,16 +483,12 @@ describe("no answer", () => {
     "ECONNREFUSED",
     "ENOTFOUND",
     "EAI_AGAIN",
-    "EHOSTUNREACH",
-    "ENETUNREACH",
     "UND_ERR_CONNECT_TIMEOUT",
     "CERT_HAS_EXPIRED",
     "ERR_SSL_WRONG_VERSION_NUMBER",
     "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
     "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
     "ERR_SSL_UNSUPPORTED_PROTOCOL",
-    "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
-    "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "DEPTH_ZERO_SELF_SIGNED_CERT",
     "SELF_SIGNED_CERT_IN_CHAIN",

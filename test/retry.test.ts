@@ -27,7 +27,7 @@ const done: Answer = { status: 200 }
 /** The client over a network that answers as it is told; a fresh token for each attempt, and a limiter that only counts. */
 const setUp = (
   answer: (nth: number) => Effect.Effect<Answer> | Answer,
-  options: Partial<IdentityClient.Options> & { readonly acquire?: Effect.Effect<void> } = {}
+  options: Partial<IdentityClient.Defaults> & { readonly acquire?: Effect.Effect<void> } = {}
 ) => {
   const times: Array<number> = []
   const network = inProcess((nth) =>
@@ -73,7 +73,7 @@ const sends = (
   expected: ReadonlyArray<number>,
   answer: Parameters<typeof setUp>[0],
   set: typeof Retry.none = (self) => self,
-  options: Partial<IdentityClient.Options> = {}
+  options: Partial<IdentityClient.Defaults> = {}
 ) =>
   it.effect(name, () => {
     const { layer, times } = setUp(answer, options)

@@ -11,6 +11,7 @@ import {
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../src/index.js"
+import * as Retry from "../src/Retry.js"
 import * as Testing from "../src/Testing.js"
 import { call, scripted } from "./support/client.js"
 import { operations, sample, type Subject } from "./support/operations.js"
@@ -152,7 +153,7 @@ describe("Testing.layerHttp", () => {
 
   it.effect("noReply fails as a connection does, with its code", () =>
     Effect.gen(function*() {
-      const { outcome, code } = (yield* Effect.flip(deleteEventStream({ id }))) as Errors.TransportError
+      const { outcome, code } = (yield* Effect.flip(Retry.none(deleteEventStream({ id })))) as Errors.TransportError
       assert.deepStrictEqual([outcome, code], ["not-sent", "ECONNREFUSED"])
     }).pipe(Effect.provide(scripted(Testing.noReply("ECONNREFUSED")))))
 

@@ -845,17 +845,26 @@ describe("rate limits", () => {
 })
 
 describe("what must not happen twice", () => {
-  it.effect.each([500, 502, 503, 504])("nothing is repeated after %i that must not be", (status) =>
-    Effect.forEach(operations.filter(({ endpoint }) => endpoint.repeat === "never"), (operation) =>
-      Effect.gen(function*() {
-        yield* Effect.exit(operation(sample(operation) as never))
-        assert.lengthOf(yield* Testing.requests, 1)
-      }).pipe(Effect.provide(scripted(Testing.reply({ status }), Testing.reply({}))))))
+  it.effect.each([500, 502, 503, 504])(
+    "nothing is repeated after %i that must not be",
+    (status) =>
+      Effect.forEach(
+        operations.filter(({ endpoint }) => endpoint.repeat === "never"),
+        (operation) =>
+          Effect.gen(function*() {
+            yield* Effect.exit(operation(sample(operation) as never))
+            assert.lengthOf(yield* Testing.requests, 1)
+          }).pipe(Effect.provide(scripted(Testing.reply({ status }), Testing.reply({}))))
+      )
+  )
 
   it.effect("nothing is repeated after a connection that broke that must not be", () =>
-    Effect.forEach(operations.filter(({ endpoint }) => endpoint.repeat === "never"), (operation) =>
-      Effect.gen(function*() {
-        yield* Effect.exit(operation(sample(operation) as never))
-        assert.lengthOf(yield* Testing.requests, 1)
-      }).pipe(Effect.provide(scripted(Testing.noReply("ECONNRESET"), Testing.reply({}))))))
+    Effect.forEach(
+      operations.filter(({ endpoint }) => endpoint.repeat === "never"),
+      (operation) =>
+        Effect.gen(function*() {
+          yield* Effect.exit(operation(sample(operation) as never))
+          assert.lengthOf(yield* Testing.requests, 1)
+        }).pipe(Effect.provide(scripted(Testing.noReply("ECONNRESET"), Testing.reply({}))))
+    ))
 })

@@ -66,7 +66,12 @@ const scopes = (text: string, { code }: Words): ReadonlyArray<string> =>
     .filter((scope) => code(scope) === scope)
 
 /** All that a failure says. */
-export const read = (endpoint: Pick<Any, "name" | "scope">, received: Http.Received, now: number, words: Words): Answer => {
+export const read = (
+  endpoint: Pick<Any, "name" | "scope">,
+  received: Http.Received,
+  now: number,
+  words: Words
+): Answer => {
   const { headers, status } = received
   const content = text(received.body)
   const json = Either.getOrUndefined(parseJson(content))

@@ -6,7 +6,6 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
 import { TransportError, UnexpectedResponse } from "../Errors.js"
-import type { Answered } from "./attempt.js"
 import * as Failure from "./failure.js"
 import * as Http from "./http.js"
 import * as Issues from "./issues.js"
@@ -95,26 +94,29 @@ const decode = <Input, Success, Failure>(
 /** Turns an answer into the operation's value or failure. `strings` are those of the call's input. */
 export const interpret = <Input, Success, Failed>(
   endpoint: Endpoint<Input, Success, Failed>,
-  received: Answered,
+  received: Http.Received & { readonly token: Redacted.Redacted },
   strings: () => ReadonlyArray<string>
 ): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> => {
-    const words = Failure.words(Redacted.value(received.token), strings)
-    const refuse = refusal(endpoint, received, now, words)
-    const { status } = received
-    if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
-      return refuse("redirect", "a redirect, which is never followed")
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> => {
+      const words = Failure.words(Redacted.value(received.token), strings)
+      const refuse = refusal(endpoint, received, now, words)
+      const { status } = received
+      if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
+        return refuse("redirect", "a redirect, which is never followed")
+      }
+      if (isSuccess(status)) {
+        return received.end === "broken" && isDecoded(endpoint, status)
+          ? new TransportError({
+            operation: endpoint.name,
+            outcome: "unknown",
+            message: `the connection broke within the answer (status ${status})`
+          })
+          : decode(endpoint, received, refuse)
+      }
+      const answer = Failure.read(endpoint, received, now, words)
+      const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
+      return Declared === undefined ? refuse("status", answer.message) : Effect.fail(new Declared(answer))
     }
-    if (isSuccess(status)) {
-      return received.end === "broken" && isDecoded(endpoint, status)
-        ? new TransportError({
-          operation: endpoint.name,
-          outcome: "unknown",
-          message: `the connection broke within the answer (status ${status})`
-        })
-        : decode(endpoint, received, refuse)
-    }
-    const answer = Failure.read(endpoint, received, now, words)
-    const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
-    return Declared === undefined ? refuse("status", answer.message) : Effect.fail(new Declared(answer))
-  })
+  )

@@ -8,7 +8,9 @@ import { omittable, text } from "./fields.js"
 /** The syntax of RFC 3986: scheme, authority or not, path, query, fragment. */
 const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
 const authority = `(?://(?:${char}*@)?(?:\\[[0-9A-Fa-f:.]+\\](?::[0-9]*)?|${char}*)(?=[/?#]|$))?`
-const uri = new RegExp(`^[A-Za-z][A-Za-z0-9+.-]*:${authority}(?:${char}|/)*(?:\\?(?:${char}|[/?])*)?(?:#(?:${char}|[/?])*)?$`)
+const uri = new RegExp(
+  `^[A-Za-z][A-Za-z0-9+.-]*:${authority}(?:${char}|/)*(?:\\?(?:${char}|[/?])*)?(?:#(?:${char}|[/?])*)?$`
+)
 
 const SubjectTokenType = text({ min: 8, max: 100 }).pipe(
   Schema.filter((value) => uri.test(value) && URL.canParse(value), { description: "a URI of 8 to 100 characters" })
