@@ -1,7 +1,7 @@
 /** Starts an export of users: `npx tsx examples/createUsersExport.ts --format csv --field email --field name=Name` */
 import { Console, Effect } from "effect"
 import { createUsersExport } from "effect-identity-client"
-import { run } from "./support/script.js"
+import { number, run } from "./support/script.js"
 
 const usage = "createUsersExport [--connection ID] [--format json|csv] [--limit N] [--field NAME[=TITLE]]..."
 
@@ -17,7 +17,7 @@ run({ usage, positionals: 0, options: options }, ({ values }) =>
     const job = yield* createUsersExport({
       connection_id: values.connection,
       format: values.format as "csv" | undefined, // not sound: the operation checks it and names it if it is wrong
-      limit: values.limit === undefined ? undefined : Number.parseInt(values.limit, 10),
+      limit: number(values.limit),
       fields: values.field?.map((field) => {
         const [name = "", title] = field.split("=", 2)
         return { name, export_as: title }

@@ -1,13 +1,11 @@
 /** Lists a page of an action's versions: `npx tsx examples/listActionVersions.ts ACTION_ID --page 0` */
 import { Console, Effect } from "effect"
 import { listActionVersions } from "effect-identity-client"
-import { run } from "./support/script.js"
+import { number, run } from "./support/script.js"
 
 const usage = "listActionVersions ACTION_ID [--page N] [--per-page N]"
 
 const options = { page: { type: "string" }, "per-page": { type: "string" } } as const
-
-const number = (text: string | undefined) => text === undefined ? undefined : Number.parseInt(text, 10)
 
 run({ usage, positionals: 1, options: options }, ({ positionals: [actionId = ""], values }) =>
   Effect.gen(function*() {

@@ -81,6 +81,7 @@ const listVersions = step(
   )
 )
 
+// One event, redelivered twice.
 const redeliver = step(
   "3. Redeliver a failed event, twice",
   Effect.repeatN(
@@ -92,6 +93,7 @@ const redeliver = step(
   )
 )
 
+// A client that may not.
 const withoutScope = step(
   "4. Export users with a token that may only read actions",
   createUsersExport({}).pipe(
@@ -103,6 +105,7 @@ const withoutScope = step(
   )
 )
 
+// A rate limit that somebody else uses up.
 const rename = (name: string) => updateTokenExchangeProfile({ id: profile.id, name })
 
 const throttled = step(
@@ -119,6 +122,7 @@ const throttled = step(
   })
 )
 
+// A stream, deleted twice.
 const deleteTwice = step(
   "6. Delete an event stream, twice",
   Effect.repeatN(Effect.zipRight(deleteEventStream({ id: stream.id }), success(`stream ${stream.id} is gone`)), 1)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import * as Errors from "../src/Errors.js"
 import * as operations from "../src/operations/index.js"
+import { faultTable } from "./support/faultTable.js"
 import { readme } from "./support/readme.js"
 
 const { actual, expected } = readme()
@@ -27,6 +28,11 @@ describe("README", () => {
     const names = Object.keys(Errors).filter((name) => /^[A-Z]/.test(name))
     assert.isAbove(names.length, 0)
     for (const name of names) assert.include(actual, `\n| \`${name}\``)
+  })
+
+  it("shows the fault matrix as the tests run it", () => {
+    const plain = (text: string) => text.replace(/ +/g, " ").replace(/-{3,}/g, "---")
+    for (const line of faultTable) assert.include(plain(actual), line)
   })
 
   it("names only commands that there are", () => {

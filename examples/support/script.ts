@@ -29,6 +29,10 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
     )
   )
 
+/** An option as a number; text that is none is `NaN`, which the operation refuses by name. */
+export const number = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : text.trim() === "" ? NaN : Number(text)
+
 /** A failure as a person wants to read it: its name and its message, no stack. */
 const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {

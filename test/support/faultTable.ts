@@ -1,4 +1,5 @@
 /** `tsx test/support/faultTable.ts`: the fault matrix as the README shows it, from the same rows that the test runs. */
+import { fileURLToPath } from "node:url"
 import { attempts, expected, type Outcome, rows } from "./faults.js"
 import { declaredFor, operations, type Subject } from "./operations.js"
 
@@ -34,16 +35,12 @@ const cells = rows.map((row) => [
   })
 ])
 
-const table = [["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ...cells]
-const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
-const line = (row: ReadonlyArray<string>) =>
-  `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`
-
-const text = [
-  `${rows.length} faults × ${operations.length} operations × 2 platforms; at most ${attempts} attempts. After the comma: how many requests reached the server.`,
-  "",
-  line(table[0]!),
-  line(widths.map((width) => "-".repeat(width))),
-  ...table.slice(1).map(line)
+/** The matrix in Markdown, a line each; the first says how large it is. */
+export const faultTable: ReadonlyArray<string> = [
+  `${rows.length} faults × ${operations.length} operations × 2 platforms; at most ${attempts} attempts.`,
+  ...[["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ["---", "---", "---", "---"], ...cells].map((
+    row
+  ) => `| ${row.join(" | ")} |`)
 ]
-process.stdout.write(`${text.join("\n")}\n`)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(faultTable.join("\n"))
