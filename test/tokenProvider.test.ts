@@ -524,6 +524,26 @@ describe("a token is renewed", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("by an endpoint that asks to wait no sooner than that", () => {
+    let down = false
+    const { arrived, layer } = over((nth) =>
+      Effect.succeed(
+        down ? { status: 429, headers: { "retry-after": "90" } } : issue(nth, { expires_in: 1000 })
+      )
+    )
+    return Effect.gen(function*() {
+      yield* get
+      down = true
+      yield* TestClock.adjust("800 seconds")
+      for (let second = 0; second < 89; second++) {
+        assert.strictEqual(yield* get, "t1")
+        yield* breathe
+        yield* TestClock.adjust("1 second")
+      }
+      assert.lengthOf(arrived, 2)
+    }).pipe(Effect.provide(layer))
+  })
+
   it.scoped("in vain when it was refused meanwhile: it is not given again", () =>
     Effect.gen(function*() {
       const { asked, fail, get, invalidate, succeed } = yield* byHand

@@ -195,6 +195,13 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: query and payload
     Operation.make("bad", { ...shared, path: "/a", query: { id: Schema.String }, payload: { id: Schema.String } })
   },
+  "a member whose schema changes its value does not compile": () => {
+    // @ts-expect-error: the caller would give a number, and a string would be sent
+    Operation.make("bad", { ...shared, path: "/a", payload: { n: Schema.NumberFromString } })
+    // @ts-expect-error: likewise
+    Operation.make("bad", { ...shared, path: "/a", query: { at: Schema.Date } })
+  },
+
   "a list of errors without RateLimited does not compile": () => {
     // @ts-expect-error: the limiter may fail any call
     Operation.make("bad", { ...shared, path: "/a", error: [Errors.BadRequest] })

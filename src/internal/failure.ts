@@ -17,7 +17,7 @@ export interface Words {
 }
 
 /** What programs read. */
-const machine = /^[\w./;=+ -]{1,128}$/
+const machine = /^[\w./:;=+ -]{1,128}$/
 
 /** `strings` are those of the call's input; they are asked for once, and only if there is something to print. */
 export const words = (token: string, strings: () => ReadonlyArray<string>): Words => {

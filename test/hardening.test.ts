@@ -1,0 +1,252 @@
+/** What a hostile server, an unlucky input or a misread setting must not bring about. */
+import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { inspect } from "node:util"
+import * as Errors from "../src/Errors.js"
+import * as IdentityClient from "../src/IdentityClient.js"
+import * as Node from "../src/Node.js"
+import {
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  updateTokenExchangeProfile
+} from "../src/operations/index.js"
+import * as RateLimiter from "../src/RateLimiter.js"
+import * as Testing from "../src/Testing.js"
+import * as Timestamp from "../src/Timestamp.js"
+import * as TokenProvider from "../src/TokenProvider.js"
+import { answered, bearer, failed, over, scripted } from "./support/client.js"
+import { json, listen } from "./support/tokenServer.js"
+
+const id = "est_0123456789012345678901"
+
+describe("the words of a server", () => {
+  it.effect("cost no more time than they have length: titles that never end", () =>
+    Effect.gen(function*() {
+      // Read again from each beginning, this would take minutes.
+      const error = yield* failed(
+        listActionVersions,
+        { actionId: "a" },
+        Testing.reply({ body: "<title".repeat(200_000) })
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "html" })
+    }))
+
+  it.effect("cost no more time than they have length: scopes without end", () =>
+    Effect.gen(function*() {
+      const message = `Insufficient scope: ${"read:b ".repeat(9000)}`
+      const error = yield* failed(deleteEventStream, { id }, Testing.reply({ status: 403, body: { message } }))
+      assert.isAtMost((error as Errors.InsufficientScope).required.length, 20)
+    }))
+
+  it.effect("keep their codes, whatever short strings the input holds", () =>
+    Effect.gen(function*() {
+      const input = { format: "json", fields: [{ name: "id" }, { name: "a" }] } as const
+      const reply = Testing.reply({
+        status: 500,
+        headers: { "x-request-id": "9f-id-1c" },
+        body: { errorCode: "invalid_body", message: "no id" }
+      })
+      const error = yield* failed(createUsersExport, input, reply)
+      assert.deepInclude(error, {
+        errorCode: "invalid_body",
+        requestId: "9f-id-1c",
+        contentType: "application/json",
+        message: "no …"
+      })
+    }))
+
+  it.effect("leave ours alone", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, Testing.reply({ body: [] }))
+      assert.include((error as Errors.UnexpectedResponse).message, "expected an object")
+    }))
+
+  it.effect("name every scope that they name", () =>
+    Effect.gen(function*() {
+      const message = "Insufficient scope, expected any of: read:users,read:scim2_config,update:oauth2-clients"
+      const reply = Testing.reply({ status: 403, body: { message } })
+      const error = yield* failed(createUsersExport, { fields: [{ name: "user" }] }, reply)
+      assert.deepStrictEqual(
+        (error as Errors.InsufficientScope).required,
+        ["read:users", "read:scim2_config", "update:oauth2-clients"]
+      )
+    }))
+
+  it.effect("repeat no string of the input, though the caller has changed it since", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "Private Person" }]
+      const client = HttpClient.make((request) =>
+        Effect.sync(() => {
+          fields[0]!.name = "other"
+          return HttpClientResponse.fromWeb(
+            request,
+            Response.json({ message: "bad name Private Person" }, { status: 400 })
+          )
+        })
+      )
+      const error = yield* Effect.flip(createUsersExport({ fields })).pipe(
+        Effect.provide(over(Layer.succeed(HttpClient.HttpClient, client)))
+      )
+      assert.strictEqual(error.message, "bad name …")
+    }))
+})
+
+describe("a client secret", () => {
+  const secret = "s3cr3t/+value"
+  const tokens = (path?: string) =>
+    TokenProvider.layerClientCredentials({
+      authUrl: "https://login.example.com",
+      clientId: "client",
+      clientSecret: Redacted.make(secret),
+      tokenPath: path
+    })
+  const token = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
+
+  for (
+    const spelling of [
+      secret,
+      encodeURIComponent(secret),
+      encodeURIComponent(secret).toLowerCase(),
+      secret.replace("/", "\\/"),
+      Buffer.from(`client:${secret}`).toString("base64")
+    ]
+  ) {
+    it.effect(`is not printed when a server repeats it as ${spelling}`, () =>
+      Effect.gen(function*() {
+        const reply = Testing.reply({
+          status: 401,
+          body: { error: "invalid_client", error_description: `not ${spelling}!` }
+        })
+        const error = yield* Effect.flip(token).pipe(
+          Effect.provide(Layer.provide(tokens(), Testing.layerHttp(reply)))
+        )
+        assert.strictEqual(error.description, "not …!")
+        assert.notInclude(inspect(error), spelling)
+      }))
+  }
+
+  for (
+    const path of ["oauth/token", ":8080@elsewhere.example/oauth/token", "//elsewhere.example", "/a?b", "/a b", ""]
+  ) {
+    it.effect(`goes to no other place by a token path such as "${path}"`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Layer.provide(tokens(path), Testing.layerHttp())))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.strictEqual(error.issues[0]?.path, "tokenPath")
+      }).pipe(Effect.scoped))
+  }
+})
+
+describe("a token", () => {
+  for (
+    const domain of ["https://tenant.example.com", "tenant.example.com/elsewhere", "a b", "user@tenant.example.com"]
+  ) {
+    it.effect(`goes to no host that "${domain}" makes by chance`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Node.layer)).pipe(
+          Effect.withConfigProvider(ConfigProvider.fromMap(
+            new Map([["IDENTITY_DOMAIN", domain], ["IDENTITY_TOKEN", "t"]])
+          ))
+        )
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.strictEqual((error as Errors.InvalidInput).issues[0]?.path, "domain")
+      }).pipe(Effect.scoped))
+  }
+
+  it.effect("by its domain, a client calls the base URL that follows from it", () =>
+    Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      const [request] = yield* Testing.requests
+      assert.strictEqual(request?.url, `https://tenant.example.com/api/v2/event-streams/${id}`)
+    }).pipe(Effect.provide(
+      IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer]),
+        Layer.provideMerge(Testing.layerHttp(Testing.reply({})))
+      )
+    )))
+
+  it.scopedLive("a client that follows redirects by itself is found out", () =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((request, response) =>
+        request.url === "/elsewhere"
+          ? json(response, 200, {})
+          : void response.writeHead(302, { location: "/elsewhere" }).end()
+      )
+      const following = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) => HttpClient.followRedirects(client, 3))
+      ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+      const error = yield* Effect.flip(deleteEventStream({ id })).pipe(Effect.provide(over(following, url)))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "redirect" })
+    }))
+})
+
+describe("an input", () => {
+  for (
+    const uri of [
+      "urn:x#a#b#c",
+      "http://[[[",
+      "https://",
+      "https://:::99999",
+      "a:[]]]]]",
+      "urn:a b c",
+      "urn:x%zz",
+      "no-scheme/x"
+    ]
+  ) {
+    it.effect(`"${uri}" is no URI`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(updateTokenExchangeProfile({ id: "x", subject_token_type: uri }))
+        assert.deepInclude(error, { _tag: "InvalidInput" })
+        assert.strictEqual((error as Errors.InvalidInput).issues[0]?.path, "subject_token_type")
+      }).pipe(Effect.provide(scripted())))
+  }
+
+  for (
+    const uri of [
+      "urn:example:token",
+      "https://example.com/a/b?c=d/e?f#g?h",
+      "https://user@[2001:db8::1]:8080/x",
+      "urn:x:%C3%A9!$&'()*+,;=@",
+      "http://example.com"
+    ]
+  ) {
+    it.effect(`"${uri}" is a URI`, () =>
+      updateTokenExchangeProfile({ id: "x", subject_token_type: uri }).pipe(
+        Effect.provide(scripted(Testing.reply({})))
+      ))
+  }
+
+  for (const name of ["Host", "connection", "Content-Length", "transfer-encoding", "expect", "upgrade", "te"]) {
+    it.effect(`the header ${name} is the transport's`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(IdentityClient.withHeaders(deleteEventStream({ id }), { [name]: "x" }))
+        assert.strictEqual(
+          (error as Errors.InvalidInput).message,
+          `headers.${name.toLowerCase()}: this header is the transport's`
+        )
+      }).pipe(Effect.provide(scripted())))
+  }
+})
+
+describe("a mock", () => {
+  it.effect("may write a timestamp down", () =>
+    Effect.gen(function*() {
+      const page = yield* listActionVersions({ actionId: "a" })
+      assert.strictEqual(page.versions[0]?.built_at, "2023-01-25T17:42:12.004394259Z")
+    }).pipe(Effect.provide(Testing.layer(Testing.handle(listActionVersions, () =>
+      Effect.succeed({
+        total: 1,
+        per_page: 20,
+        versions: [{ built_at: Timestamp.make("2023-01-25T17:42:12.004394259Z") }]
+      }))))))
+
+  it.effect("a connection that is null is missing", () =>
+    Effect.gen(function*() {
+      const body = { id: "job_1", type: "users_export", status: "pending", connection: null }
+      assert.notProperty(yield* answered(createUsersExport, {}, Testing.reply({ body })), "connection")
+    }))
+})
