@@ -12,7 +12,7 @@ import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import type { Quota, RateLimited } from "./Errors.js"
+import { InvalidInput, type Quota, RateLimited } from "./Errors.js"
 import * as Bucket from "./internal/bucket.js"
 import * as Headers from "./internal/headers.js"
 
@@ -87,7 +87,7 @@ const makeLane = (call: Call, bucket: Bucket.Bucket | undefined): Lane => ({
 })
 
 /** Runs an effect when all who came before are through or gone. A place is left however it ends (a semaphore's may not be). */
-const inTurn = (queue: Queue) => <A>(self: Effect.Effect<A>): Effect.Effect<A> =>
+const inTurn = (queue: Queue) => <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.suspend(() => {
       const place = Deferred.unsafeMake<void>(FiberId.none)
@@ -106,32 +106,58 @@ const inTurn = (queue: Queue) => <A>(self: Effect.Effect<A>): Effect.Effect<A> =
     })
   )
 
-/** No wait is shorter, so that a mistaken estimate cannot make a call spin. */
-const floor = 20
+/** No wait is shorter, so that a mistaken estimate cannot make a call spin; and none longer without looking again. */
+const [floor, ceiling] = [20, 3_600_000]
 
-/** Waits at the head of the queue until the bucket gives a call. */
-const acquire = (lane: Lane, share: number): Effect.Effect<void> =>
+/** How long a call would wait now that comes after so many others. */
+const waitOf = ({ blockedUntil, bucket }: Lane, now: number, share: number, ahead: number): number =>
+  Math.max(
+    blockedUntil - now,
+    bucket === undefined ? 0 : Bucket.wait(bucket, now, Math.ceil(share * bucket.limit), ahead),
+    0
+  )
+
+const tooLong = (lane: Lane, operation: string, wait: number, now: number): RateLimited => {
+  const { limit, remaining, resetAt } = status(lane, now)
+  const message = "our own limiter would hold the call back longer than it may wait"
+  return new RateLimited({
+    operation,
+    message,
+    source: "limiter",
+    retryAfter: Duration.millis(wait),
+    limit,
+    remaining,
+    resetAt
+  })
+}
+
+/** Waits at the head of the queue until the bucket gives a call. It fails at once if that takes too long. */
+const acquire = (lane: Lane, operation: string, options: Options): Effect.Effect<void, RateLimited> =>
   Effect.flatMap(FiberRef.get(isBackground), (isBackground) => {
-    const reserve = isBackground ? share : 0
+    const share = isBackground ? options.reserve ?? 0.2 : 0
+    const queue = isBackground ? lane.backgroundQueue : lane.queue
+    const maxWait = options.maxWait === undefined ? Infinity : Duration.toMillis(options.maxWait)
     let taken = false
-    const turn: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const wait = Math.max(
-        lane.blockedUntil - now,
-        lane.bucket === undefined ? 0 : Bucket.wait(lane.bucket, now, Math.ceil(reserve * lane.bucket.limit))
-      )
+    const turn: Effect.Effect<void, RateLimited> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const wait = waitOf(lane, now, share, 0)
+      if (wait > maxWait) return tooLong(lane, operation, wait, now)
       if (wait > 0) return Effect.zipRight(sleep(wait), turn)
       if (lane.bucket !== undefined) Bucket.take(lane.bucket, now)
       lane.inFlight++
       taken = true
       return Effect.void
     })
-    const queue = isBackground ? lane.backgroundQueue : lane.queue
-    return Effect.onInterrupt(inTurn(queue)(turn), () => Effect.sync(() => taken && release(lane)))
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const wait = waitOf(lane, now, share, queue.size)
+      return wait > maxWait
+        ? tooLong(lane, operation, wait, now)
+        : Effect.onInterrupt(inTurn(queue)(turn), () => Effect.sync(() => taken && release(lane)))
+    })
   })
 
 /** Sleeps so many milliseconds and a little longer, so that callers of several processes do not come back at once. */
 const sleep = (millis: number): Effect.Effect<void> =>
-  Effect.flatMap(Random.next, (jitter) => Effect.sleep(Math.max(millis, floor) + jitter * floor))
+  Effect.flatMap(Random.next, (jitter) => Effect.sleep(Math.min(Math.max(millis, floor), ceiling) + jitter * floor))
 
 /** Gives back what a call has taken and not used. */
 const release = (lane: Lane): void => {
@@ -149,22 +175,37 @@ const status = ({ backgroundQueue, bucket, call, queue }: Lane, now: number): St
   })
 })
 
-/** How much of the limit calls marked as background leave to the others, from 0 to 1 (default 0.2). */
+/** How calls are held back. */
 export interface Options {
+  /** A call that would be held back longer fails at once with `RateLimited`, whose `source` is `limiter` (default: none is). */
+  readonly maxWait?: Duration.DurationInput | undefined
+  /** How much of the limit calls marked as background leave to the others, from 0 to 1 (default 0.2). */
   readonly reserve?: number | undefined
 }
 
-/** A limit that is known: so many calls at once, and as many again in each interval, evenly. One for all calls. */
+/**
+ * A limit that is known: so many calls at once, and as many again in each interval, evenly. One for all calls. It fails
+ * with `InvalidInput` if `limit` is no integer of at least 1 or `interval` is no time.
+ */
 export const layerFixed = (
   options: Options & { readonly limit: number; readonly interval: Duration.DurationInput }
-): Layer.Layer<RateLimiter> =>
+): Layer.Layer<RateLimiter, InvalidInput> =>
   Layer.effect(
     RateLimiter,
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const rate = options.limit / Duration.toMillis(options.interval)
-      const lane = makeLane({ tenant: "*", operation: "*" }, Bucket.full(options.limit, rate, now))
+    Effect.gen(function*() {
+      const { interval, limit } = options
+      const millis = Duration.toMillis(interval)
+      const issues = [
+        ...(Number.isSafeInteger(limit) && limit >= 1
+          ? []
+          : [{ path: "limit", message: "expected an integer of at least 1" }]),
+        ...(millis > 0 && millis < Infinity ? [] : [{ path: "interval", message: "expected a time above zero" }])
+      ]
+      if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
+      const now = yield* Clock.currentTimeMillis
+      const lane = makeLane({ tenant: "*", operation: "*" }, Bucket.full(limit, limit / millis, now))
       return {
-        acquire: () => acquire(lane, options.reserve ?? 0.2),
+        acquire: ({ operation }) => acquire(lane, operation, options),
         observe: () =>
           Effect.sync(() => {
             lane.inFlight--
@@ -188,7 +229,7 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
       return lane
     }
     return {
-      acquire: (call) => Effect.suspend(() => acquire(laneOf(call), options.reserve ?? 0.2)),
+      acquire: (call) => Effect.suspend(() => acquire(laneOf(call), call.operation, options)),
       observe: (call, answer) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const lane = laneOf(call)
@@ -202,6 +243,8 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
 /** `layerAdaptive` with its defaults. */
 export const layer: Layer.Layer<RateLimiter> = layerAdaptive()
 
+const day = Duration.toMillis("1 day")
+
 /** What an answer changes. Calls in flight may not be counted in it, so they are taken off. */
 const learn = (lane: Lane, answer: Answer, now: number): void => {
   const refused = answer.status === 429
@@ -211,11 +254,10 @@ const learn = (lane: Lane, answer: Answer, now: number): void => {
   const told = refused ? 0 : remaining
   if (limit === undefined || limit === 0 || told === undefined) return
   const left = Math.min(told, limit)
-  // The reset is told in whole seconds and may lie in the past: it is taken to be a second off.
-  const untilFull = Math.max(
-    1000,
-    reset === undefined ? 0 : reset * 1000 - (Headers.date(answer.headers) ?? now / 1000) * 1000
-  )
+  // The reset is told in whole seconds and may lie in the past: it is taken to be a second off. One that is more than a
+  // day ahead is none, milliseconds perhaps.
+  const ahead = reset === undefined ? 0 : reset * 1000 - (Headers.date(answer.headers) ?? now / 1000) * 1000
+  const untilFull = ahead > day ? 1000 : Math.max(1000, ahead)
   lane.bucket = {
     limit,
     tokens: left - lane.inFlight,

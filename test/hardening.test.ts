@@ -1,8 +1,8 @@
 /** What a hostile server, an unlucky input or a misread setting must not bring about. */
-import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Duration, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import { inspect } from "node:util"
 import * as Errors from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
@@ -249,4 +249,83 @@ describe("a mock", () => {
       const body = { id: "job_1", type: "users_export", status: "pending", connection: null }
       assert.notProperty(yield* answered(createUsersExport, {}, Testing.reply({ body })), "connection")
     }))
+})
+
+describe("a limiter", () => {
+  const call: RateLimiter.Call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
+  const told = (headers: Record<string, string>, status = 200) =>
+    Effect.flatMap(
+      RateLimiter.RateLimiter,
+      (limiter) =>
+        Effect.zipRight(limiter.acquire(call), limiter.observe(call, { status, headers: Headers.fromInput(headers) }))
+    )
+  const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(call))
+  const date = { date: "Tue, 20 Jan 2026 10:00:00 GMT" }
+
+  it.effect("fails at once where a call would wait longer than it may, and says how long", () =>
+    Effect.gen(function*() {
+      yield* told({ ...date, "retry-after": "7200" }, 429)
+      const error = yield* Effect.flip(acquire)
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "deleteEventStream" })
+      assert.strictEqual(error.retryAfter && Duration.toMillis(error.retryAfter), 7_200_000)
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
+
+  it.effect("counts those who wait before a call", () =>
+    Effect.gen(function*() {
+      const callers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.fork(Effect.either(acquire)))
+      yield* TestClock.adjust("10 seconds")
+      const results = yield* Effect.forEach(callers, Fiber.join)
+      assert.deepStrictEqual(results.map(({ _tag }) => _tag), ["Right", "Right", "Right", "Left"])
+    }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" }))))
+
+  it.effect("fails one that waits already when the service asks for more time", () =>
+    Effect.gen(function*() {
+      const full = { "x-ratelimit-limit": "2", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1768903202" }
+      yield* told({ ...date, ...full })
+      const waiting = yield* Effect.fork(Effect.flip(acquire))
+      yield* Effect.yieldNow()
+      const limiter = yield* RateLimiter.RateLimiter
+      yield* limiter.observe(call, { status: 429, headers: Headers.fromInput({ "retry-after": "3600" }) })
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "RateLimited")
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
+
+  it.effect("does not believe a reset in milliseconds", () =>
+    Effect.gen(function*() {
+      yield* told({
+        ...date,
+        "x-ratelimit-limit": "2",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": "1768903202000"
+      })
+      const waiting = yield* Effect.fork(acquire)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(waiting)
+    }).pipe(Effect.provide(RateLimiter.layer)))
+
+  it.effect("waits as long as it is told, however long that is", () =>
+    Effect.gen(function*() {
+      yield* told({ ...date, "retry-after": "3000000" }, 429)
+      const waiting = yield* Effect.fork(acquire)
+      yield* TestClock.adjust("2999999 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(waiting)
+    }).pipe(Effect.provide(RateLimiter.layer)))
+
+  for (
+    const [setting, options] of [
+      ["limit", { limit: 0, interval: "1 second" }],
+      ["limit", { limit: 0.5, interval: "1 second" }],
+      ["limit", { limit: NaN, interval: "1 second" }],
+      ["interval", { limit: 1, interval: 0 }],
+      ["interval", { limit: 1, interval: Infinity }]
+    ] as const
+  ) {
+    it.scoped(`of ${options.limit} calls in ${options.interval} is InvalidInput: ${setting}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
+        assert.deepStrictEqual(error.issues.map(({ path }) => path), [setting])
+      }))
+  }
 })

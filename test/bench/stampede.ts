@@ -97,7 +97,7 @@ const interrupts = (tenant: TenantProcess) => {
     ),
     "waiting for a permit": Effect.provide(
       distribution(200, 100),
-      clientOf(tenant, RateLimiter.layerFixed({ limit: 1, interval: "1 hour" }))
+      clientOf(tenant, Layer.orDie(RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })))
     ),
     "waiting to be repeated": Effect.ignore(call).pipe(
       Effect.zipRight(
