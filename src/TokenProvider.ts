@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
@@ -81,6 +82,7 @@ export const make = (
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
+    const runSync = Runtime.runSync(yield* Effect.runtime())
     const state = yield* Ref.make<State>({})
 
     const settle = (deferred: NonNullable<State["pending"]>) =>
@@ -104,7 +106,8 @@ export const make = (
         const pending = state.pending ?? mine
         return [pending, { ...state, pending }]
       })
-      if (pending === mine) yield* Effect.forkIn(settle(mine), scope)
+      // It is everybody's, so it runs as the layer does: what its first caller has set, a span or headers, is not for it.
+      if (pending === mine) runSync(Effect.uninterruptible(Effect.forkIn(settle(mine), scope)))
       return pending
     }))
 

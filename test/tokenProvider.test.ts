@@ -14,6 +14,7 @@ import {
   Exit,
   Fiber,
   FiberId,
+  FiberRef,
   Inspectable,
   Layer,
   Redacted,
@@ -940,4 +941,19 @@ describe("TokenError", () => {
       assert.isBelow(error.message.length, 1100)
       assert.isAtMost(error.description!.length, 500)
     }))
+})
+
+it.effect("the request is made as the layer makes it, not as its first caller has set things for itself", () => {
+  const setting = FiberRef.unsafeMake("the layer's")
+  const seen: Array<string> = []
+  const { layer } = over((nth) =>
+    Effect.map(FiberRef.get(setting), (value) => {
+      seen.push(value)
+      return issue(nth, { expires_in: 1000 })
+    })
+  )
+  return Effect.gen(function*() {
+    yield* Effect.locally(get, setting, "the caller's")
+    assert.deepStrictEqual(seen, ["the layer's"])
+  }).pipe(Effect.provide(layer))
 })
