@@ -15,7 +15,7 @@ const version = (
   id,
   action_id: action.id,
   code:
-    `exports.onExecutePostLogin = async (event, api) => {\n  api.idToken.setCustomClaim("revision", ${number})\n}\n`,
+    `exports.onExecutePostLogin = (event, api) => {\n  api.idToken.setCustomClaim("revision", ${number})\n}\n`,
   dependencies: [],
   deployed: false,
   runtime: "node22",
