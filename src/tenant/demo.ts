@@ -14,8 +14,7 @@ const version = (
 ) => ({
   id,
   action_id: action.id,
-  code:
-    `exports.onExecutePostLogin = (event, api) => {\n  api.idToken.setCustomClaim("revision", ${number})\n}\n`,
+  code: `exports.onExecutePostLogin = (event, api) => {\n  api.idToken.setCustomClaim("revision", ${number})\n}\n`,
   dependencies: [],
   deployed: false,
   runtime: "node22",
