@@ -249,7 +249,8 @@ const day = Duration.toMillis("1 day")
 const learn = (lane: Lane, answer: Answer, now: number): void => {
   const refused = answer.status === 429
   const pause = refused ? Headers.retryAfter(answer.headers, now) : undefined
-  if (pause !== undefined) lane.blockedUntil = now + Duration.toMillis(pause)
+  // More than a day is a mistake, a point in time perhaps.
+  if (pause !== undefined) lane.blockedUntil = now + Math.min(Duration.toMillis(pause), day)
   const { limit, remaining, reset } = Headers.rateLimit(answer.headers)
   const told = refused ? 0 : remaining
   if (limit === undefined || limit === 0 || told === undefined) return

@@ -27,6 +27,9 @@ export interface Policy {
   readonly totalTime: Duration.DurationInput
 }
 
+/** What to change of a policy; the rest stays as it is. */
+export type Changes = { readonly [Name in keyof Policy]?: Policy[Name] | undefined }
+
 /** Four attempts within two minutes, 250 ms to 10 s between them. */
 export const defaultPolicy: Policy = {
   attempts: 4,
@@ -41,19 +44,23 @@ const overrides: FiberRef.FiberRef<Partial<Policy>> = globalValue(
   () => FiberRef.unsafeMake<Partial<Policy>>({})
 )
 
+/** What is set of it: `undefined` is not. */
+const set = (policy: Changes): Partial<Policy> =>
+  Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined)) // members go, none comes
+
 /** Sets the policy for the calls in an effect; what is left out stays as it was. */
 export const policy: {
-  (policy: Partial<Policy>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  <A, E, R>(self: Effect.Effect<A, E, R>, policy: Partial<Policy>): Effect.Effect<A, E, R>
+  (policy: Changes): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes): Effect.Effect<A, E, R>
 } = dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, policy: Partial<Policy>) =>
-    Effect.locallyWith(self, overrides, (outer) => ({ ...outer, ...policy }))
+  <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes) =>
+    Effect.locallyWith(self, overrides, (outer) => ({ ...outer, ...set(policy) }))
 )
 
 /** Sends the calls in an effect once, whatever comes back. */
 export const none: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = policy({ attempts: 1 })
 
 /** The policy that holds for a call here, given what its client's layer sets. */
-export const current = (layer: Partial<Policy> = {}): Effect.Effect<Policy> =>
-  Effect.map(FiberRef.get(overrides), (overrides) => ({ ...defaultPolicy, ...layer, ...overrides }))
+export const current = (layer: Changes = {}): Effect.Effect<Policy> =>
+  Effect.map(FiberRef.get(overrides), (overrides) => ({ ...defaultPolicy, ...set(layer), ...overrides }))

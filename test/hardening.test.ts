@@ -2,7 +2,7 @@
 import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
+import { ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
 import { inspect } from "node:util"
 import * as Errors from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
@@ -14,6 +14,7 @@ import {
   updateTokenExchangeProfile
 } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
+import * as Retry from "../src/Retry.js"
 import * as Testing from "../src/Testing.js"
 import * as Timestamp from "../src/Timestamp.js"
 import * as TokenProvider from "../src/TokenProvider.js"
@@ -305,9 +306,9 @@ describe("a limiter", () => {
 
   it.effect("waits as long as it is told, however long that is", () =>
     Effect.gen(function*() {
-      yield* told({ ...date, "retry-after": "3000000" }, 429)
+      yield* told({ ...date, "retry-after": "80000" }, 429)
       const waiting = yield* Effect.fork(acquire)
-      yield* TestClock.adjust("2999999 seconds")
+      yield* TestClock.adjust("79999 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.join(waiting)
@@ -329,3 +330,48 @@ describe("a limiter", () => {
       }))
   }
 })
+
+describe("a call that is sent again", () => {
+  const refused = Testing.noReply("ECONNREFUSED")
+  const fails = (
+    self: Effect.Effect<unknown, Errors.ClientError | Errors.RateLimited, IdentityClient.IdentityClient>
+  ) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.flip(self))
+      yield* TestClock.adjust("5 minutes")
+      return yield* Fiber.join(fiber)
+    })
+  const deleted = Effect.mapError(deleteEventStream({ id }), (error) => error as Errors.ClientError)
+
+  it.effect("may have been carried out if one attempt may, though a later one was not sent", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "unknown", code: "ECONNRESET" })
+      assert.lengthOf(yield* Testing.requests, 4)
+    }).pipe(Effect.provide(scripted(Testing.noReply("ECONNRESET"), refused, refused, refused))))
+
+  it.effect("was not sent if no attempt was", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
+    }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
+
+  it.effect("keeps the answer of an attempt that may have been carried out", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "UnexpectedResponse", status: 503 })
+    }).pipe(Effect.provide(scripted(Testing.reply({ status: 503 }), refused, refused, refused))))
+
+  it.effect("follows the policy as it is where a change of it is undefined", () =>
+    Effect.gen(function*() {
+      yield* fails(Retry.policy(deleted, { attempts: undefined, totalTime: undefined }))
+      assert.lengthOf(yield* Testing.requests, 4)
+    }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
+})
+
+it.effect("a client made where nothing may be interrupted can be closed", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const context = yield* Effect.uninterruptible(
+      Layer.buildWithScope(scripted(Testing.reply({ status: 204 })), scope)
+    )
+    yield* Effect.provide(deleteEventStream({ id }), context)
+    yield* Scope.close(scope, Exit.void)
+  }))

@@ -876,7 +876,7 @@ describe("TokenError", () => {
       )
     }))
 
-  it.scoped("is what an answer gives that breaks off on the socket", () =>
+  it.scopedLive("is what answers give that break off on the socket, asked for three times", () =>
     Effect.gen(function*() {
       const server = yield* listen((_, response) => {
         response.writeHead(200, { "content-length": "1000" })
@@ -886,6 +886,7 @@ describe("TokenError", () => {
         Layer.provide(NodeHttpClient.layerUndici)
       )
       assert.strictEqual((yield* Effect.flip(Effect.provide(get, layer)))._tag, "TokenError")
+      assert.lengthOf(server.arrived, 3)
     }))
 
   const spellings = [

@@ -84,11 +84,13 @@ export const exchange = (
 ): Effect.Effect<Http.Received, TransportError> =>
   options.limit.pipe(
     Effect.flatMap((limit) =>
-      options.deadlines.within(
-        Http.exchange(http, request, options.bodyLimit),
-        limit,
-        (code, hasBegun) => new Http.NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
-      )
+      limit <= 0
+        ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
+        : options.deadlines.within(
+          Http.exchange(http, request, options.bodyLimit),
+          limit,
+          (code, hasBegun) => new Http.NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
+        )
     ),
     Effect.mapError(({ code, outcome }) => transportError(operation, outcome, code))
   )

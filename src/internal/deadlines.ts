@@ -1,4 +1,4 @@
-/** Time limits: however many there are, one fiber sleeps until the next of them, and none while there is nothing to limit. */
+/** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -34,7 +34,8 @@ export interface Deadlines {
 
 /** Time limits for as long as the scope is open, by the clock of here and now. */
 export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
-  const runFork = Runtime.runFork(yield* Effect.runtime())
+  // Interruptible, wherever it is made: closing the scope must be able to end the fiber.
+  const runFork = Runtime.runFork(yield* Effect.interruptible(Effect.runtime()))
   const clock = yield* Effect.clock
   const heap = new Heap<Deadline>()
   let isOpen = true

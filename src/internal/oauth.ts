@@ -79,6 +79,7 @@ const exchange = (
   Effect.gen(function*() {
     const requestedAt = yield* Clock.currentTimeMillis
     const received = yield* Http.exchange(client, request, () => Http.limits.drained)
+    if (received.end === "broken") return yield* new Http.NoAnswer({ outcome: "unknown", code: undefined })
     const now = yield* Clock.currentTimeMillis
     const body = members(Failure.text(received.body))
     const token = string(body.access_token)

@@ -59,15 +59,30 @@ export const around = <A extends Http.Received, E extends TokenError | Transport
       Effect.zipWith(Clock.currentTimeMillis, backoff(policy, nth, retryAfter), (now, wait) =>
         wait >= left(now) ? result : Effect.zipRight(Effect.sleep(wait), loop(nth + 1))).pipe(Effect.flatten)
 
+    // What the last attempt came to that the service may have carried out. One that sent nothing does not undo it.
+    let doubtful: Effect.Effect<A, E> | undefined
+    const sentNothing = (error: E) =>
+      error._tag !== "TransportError" || error.outcome === "not-sent"
+
     const loop = (nth: number): Effect.Effect<A, E, R> =>
       Effect.matchEffect(attempt(turn(nth)), {
-        onFailure: (error) =>
-          nth < policy.attempts && permits(endpoint, error) ? again(nth, Effect.fail(error)) : Effect.fail(error),
-        onSuccess: (answer) =>
-          nth < policy.attempts && allows(endpoint, answer)
+        onFailure: (error) => {
+          const result = sentNothing(error) && doubtful !== undefined ? doubtful : Effect.fail(error)
+          if (!sentNothing(error)) {
+            doubtful = result
+          }
+          return nth < policy.attempts && permits(endpoint, error) ? again(nth, result) : result
+        },
+        onSuccess: (answer) => {
+          const result = Effect.succeed(answer)
+          if (answer.status !== 429) {
+            doubtful = result
+          }
+          return nth < policy.attempts && allows(endpoint, answer)
             ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              again(nth, Effect.succeed(answer), Headers.retryAfter(answer.headers, now)))
-            : Effect.succeed(answer)
+              again(nth, result, Headers.retryAfter(answer.headers, now)))
+            : result
+        }
       })
 
     return loop(1)
