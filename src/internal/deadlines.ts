@@ -1,10 +1,9 @@
 /** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import * as Alarm from "./alarm.js"
 import { type Entry, Heap } from "./heap.js"
 
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
@@ -34,13 +33,8 @@ export interface Deadlines {
 
 /** Time limits for as long as the scope is open, by the clock of here and now. */
 export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
-  // Interruptible, wherever it is made: closing the scope must be able to end the fiber.
-  const runFork = Runtime.runFork(yield* Effect.interruptible(Effect.runtime()))
-  const clock = yield* Effect.clock
   const heap = new Heap<Deadline>()
   let isOpen = true
-  let sleeper: Fiber.RuntimeFiber<void> | undefined
-  let wakesAt = Infinity
 
   const end = (deadline: Deadline, reason: Reason): void => {
     heap.remove(deadline)
@@ -48,36 +42,24 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
   }
 
   const sweep = (): void => {
-    sleeper = undefined
-    wakesAt = Infinity
-    const now = clock.unsafeCurrentTimeMillis()
+    const now = alarm.now()
     for (let next = heap.first; next !== undefined && next.at <= now; next = heap.first) end(next, "TIMEOUT")
-    arm()
+    if (heap.first !== undefined) alarm.set(heap.first.at)
   }
 
-  /** Sees to it that the fiber wakes in time. It may wake too early, when what it was meant for has been taken back. */
-  const arm = (): void => {
-    const next = heap.first
-    if (next === undefined || next.at >= wakesAt) return
-    sleeper?.unsafeInterruptAsFork(FiberId.none)
-    wakesAt = next.at
-    sleeper = runFork(
-      Effect.zipRight(clock.sleep(Duration.millis(next.at - clock.unsafeCurrentTimeMillis())), Effect.sync(sweep))
-    )
-  }
+  const alarm = yield* Alarm.make(Effect.sync(sweep))
 
   yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
+    Effect.sync(() => {
       isOpen = false
       for (let next = heap.first; next !== undefined; next = heap.first) end(next, "CLOSED")
-      return sleeper === undefined ? Effect.void : Fiber.interrupt(sleeper)
     })
   )
 
   const add: Deadlines["add"] = (millis, end) => {
-    const deadline = { at: clock.unsafeCurrentTimeMillis() + millis, end, index: -1 }
+    const deadline = { at: alarm.now() + millis, end, index: -1 }
     heap.add(deadline)
-    arm()
+    alarm.set(deadline.at)
     return () => heap.remove(deadline)
   }
 
