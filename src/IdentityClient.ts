@@ -1,6 +1,7 @@
 /** The client: takes an operation's description and an input through token, limit, network and back. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -14,12 +15,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
-import type { ClientError, InvalidInput } from "./Errors.js"
+import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Attempt from "./internal/attempt.js"
 import * as Deadlines from "./internal/deadlines.js"
 import * as Http from "./internal/http.js"
 import * as OpenCalls from "./internal/openCalls.js"
+import { perOperation } from "./internal/perOperation.js"
 import * as Repeat from "./internal/repeat.js"
 import * as Request from "./internal/request.js"
 import * as Response from "./internal/response.js"
@@ -77,31 +79,39 @@ export const make = (
     const deadlines = yield* Deadlines.make
     const calls = yield* OpenCalls.make(deadlines)
 
-    const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) =>
-      Effect.zipWith(FiberRef.get(currentSettings), Retry.current(retry), (settings, policy) => {
-        const operation = endpoint.name
-        const bodyLimit = Response.bodyLimit(endpoint, maxBodySize)
-        return Request.make(endpoint, tenant, input, settings).pipe(
-          Effect.flatMap(({ request, strings }) =>
-            Repeat.around(endpoint, policy, (turn) =>
+    const policyOf = Retry.current(retry)
+    const limits = perOperation((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
+
+    const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
+      const operation = endpoint.name
+      return calls.track(
+        Effect.withFiberRuntime<Success, Failure | ClientError | RateLimited>((fiber) => {
+          const settings = fiber.getFiberRef(currentSettings)
+          const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+          return Effect.flatMap(Request.make(endpoint, tenant, input, settings), ({ request, strings }) =>
+            Repeat.around(endpoint, policyOf(fiber), clock, (turn) =>
               Attempt.authorized(tokens, operation, (token) =>
                 Attempt.permitted(
                   limiter,
                   { tenant, operation },
                   Attempt.exchange(http, operation, Request.authorize(request, token), {
-                    bodyLimit,
+                    bodyLimit: limits(endpoint),
                     deadlines,
-                    limit: turn.limit(Duration.toMillis(settings.timeout))
+                    limit: () =>
+                      turn.limit(Duration.toMillis(settings.timeout))
                   }),
                   turn
                 ))).pipe(
-                Effect.tap((answer) => Effect.sync(() => settings.witness?.(answer))),
-                Effect.flatMap((answer) => Response.interpret(endpoint, answer, strings))
-              )
-          ),
-          (call) => calls.track(call, () => Attempt.transportError(operation, "not-sent", "CLOSED"))
-        )
-      }).pipe(Effect.flatten)
+                Effect.flatMap((answer) => {
+                  settings.witness?.(answer)
+                  return Response.interpret(endpoint, answer, strings, clock)
+                })
+              ))
+        }),
+        () =>
+          Attempt.transportError(operation, "not-sent", "CLOSED")
+      )
+    }
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
   })
@@ -125,14 +135,18 @@ export const layerConfig = (
 interface Settings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
-  readonly timeout: Duration.DurationInput
+  readonly timeout: Duration.Duration
   readonly witness?: (answer: ResponseInfo) => void
 }
 
 const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
   "effect-identity-client/IdentityClient/currentSettings",
   () =>
-    FiberRef.unsafeMake<Settings>({ contentType: "application/json", headers: Headers.empty, timeout: "30 seconds" })
+    FiberRef.unsafeMake<Settings>({
+      contentType: "application/json",
+      headers: Headers.empty,
+      timeout: Duration.seconds(30)
+    })
 )
 
 /**
@@ -144,8 +158,8 @@ export const withTimeout: {
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
 } = dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, timeout: Duration.DurationInput) =>
-    Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout }))
+  <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
+    Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
 )
 
 /** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. The token's header stays the client's. */

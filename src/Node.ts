@@ -1,11 +1,12 @@
-/** For scripts on Node: the whole client in one layer, set up by environment variables. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+/** For Node: a lean transport, and for scripts the whole client in one layer, set up by environment variables. */
+import * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
+import * as Transport from "./node/transport.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as TokenProvider from "./TokenProvider.js"
 
@@ -38,6 +39,24 @@ const tokens = Config.orElse(
     )
 )
 
+/** How connections are held, in undici's own options; all times are in milliseconds. */
+export interface TransportOptions extends Transport.Options {}
+
+/**
+ * HTTP over undici, a pool of connections for each origin. It is a client like any other of the platform's, and the one
+ * that costs an `IdentityClient` least. Build it once.
+ *
+ * Its options are undici's, with undici's defaults but for these: `connections` (128 for each origin) and
+ * `keepAliveMaxTimeout` (60 s, however much longer a server would keep one open). An idle connection is closed after
+ * `keepAliveTimeout` (4 s), or `keepAliveTimeoutThreshold` (2 s) before the server says it would; one is made within
+ * `connectTimeout` (10 s). `headersTimeout` and `bodyTimeout` (300 s each) are limits of silence; how long a call may take
+ * is `IdentityClient.withTimeout`'s matter, and how much of an answer is read `maxBodySize`'s: `maxResponseSize` (none) is
+ * for other users of the layer. `connect` holds `ca`, `cert` and `key`, `proxy` a URL or the options of undici's
+ * `ProxyAgent`. It fails with `InvalidInput` if undici refuses them. Closing lets exchanges end for up to 5 s.
+ */
+export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
+  Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
+
 /**
  * The client with its limiter and its connections. Where: `IDENTITY_DOMAIN`, or `IDENTITY_BASE_URL` (with the `/api/v2`)
  * and `IDENTITY_AUTH_URL`. Who: `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID` and `IDENTITY_CLIENT_SECRET`, and if need be
@@ -48,5 +67,5 @@ export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.Confi
     IdentityClient.layer(options).pipe(
       Layer.provide(RateLimiter.layer),
       Layer.provide(tokens),
-      Layer.provide(NodeHttpClient.layerUndici)
+      Layer.provide(layerHttpClient())
     )))

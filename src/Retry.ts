@@ -1,6 +1,7 @@
 /** When a call is sent again: the policy, and the setting that carries it to the client. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import { dual } from "effect/Function"
 import { globalValue } from "effect/GlobalValue"
@@ -38,10 +39,12 @@ export const defaultPolicy: Policy = {
   totalTime: "2 minutes"
 }
 
+const unchanged: Partial<Policy> = {}
+
 /** What the calls in an effect have set; it goes before what their client's layer sets. */
 const overrides: FiberRef.FiberRef<Partial<Policy>> = globalValue(
   "effect-identity-client/Retry/overrides",
-  () => FiberRef.unsafeMake<Partial<Policy>>({})
+  () => FiberRef.unsafeMake(unchanged)
 )
 
 /** What is set of it: `undefined` is not. */
@@ -61,6 +64,11 @@ export const policy: {
 /** Sends the calls in an effect once, whatever comes back. */
 export const none: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = policy({ attempts: 1 })
 
-/** The policy that holds for a call here, given what its client's layer sets. */
-export const current = (layer: Changes = {}): Effect.Effect<Policy> =>
-  Effect.map(FiberRef.get(overrides), (overrides) => ({ ...defaultPolicy, ...set(layer), ...overrides }))
+/** The policy that holds for a call in a fiber, given what its client's layer sets. */
+export const current = (layer: Changes = {}): (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Policy => {
+  const policy = { ...defaultPolicy, ...set(layer) }
+  return (fiber) => {
+    const here = fiber.getFiberRef(overrides)
+    return here === unchanged ? policy : { ...policy, ...here }
+  }
+}

@@ -11,10 +11,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type TokenError } from "./Errors.js"
@@ -83,45 +83,44 @@ export const make = (
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const runSync = Runtime.runSync(yield* Effect.runtime())
-    const state = yield* Ref.make<State>({})
+    let state: State = {}
 
     const settle = (deferred: NonNullable<State["pending"]>) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const exit = yield* Effect.exit(Effect.interruptible(request))
         const now = yield* Clock.currentTimeMillis
-        yield* Ref.update(state, ({ kept }): State => {
-          if (exit._tag === "Success") {
-            return { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
-          }
-          return kept === undefined ? {} : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
-        })
+        const { kept } = state
+        state = exit._tag === "Success"
+          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          : kept === undefined
+          ? {}
+          : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
       })
 
     // The request that is under way, started if there is none. Nobody can interrupt it between the two.
-    const renew = Effect.uninterruptible(Effect.gen(function*() {
-      const mine = yield* Deferred.make<Redacted.Redacted, TokenError>()
-      const pending = yield* Ref.modify(state, (state) => {
-        const pending = state.pending ?? mine
-        return [pending, { ...state, pending }]
-      })
+    const renew = Effect.sync(() => {
+      if (state.pending !== undefined) return state.pending
+      const pending = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
+      state = { ...state, pending }
       // It is everybody's, so it runs as the layer does: what its first caller has set, a span or headers, is not for it.
-      if (pending === mine) runSync(Effect.uninterruptible(Effect.forkIn(settle(mine), scope)))
+      runSync(Effect.uninterruptible(Effect.forkIn(settle(pending), scope)))
       return pending
-    }))
+    })
 
     return {
-      get: Effect.gen(function*() {
-        const { kept } = yield* Ref.get(state)
-        const now = yield* Clock.currentTimeMillis
-        if (kept === undefined || now >= kept.staleAt) return yield* Deferred.await(yield* renew)
-        if (now >= kept.renewAt) yield* renew
-        return kept.token
+      get: Effect.clockWith((clock) => {
+        const { kept } = state
+        const now = clock.unsafeCurrentTimeMillis()
+        if (kept === undefined || now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
+        return now < kept.renewAt ? Effect.succeed(kept.token) : Effect.as(renew, kept.token)
       }),
       invalidate: (token) =>
-        Ref.update(state, ({ kept, ...rest }): State =>
-          kept === undefined || equals(kept.token, token) ? rest : { kept, ...rest })
+        Effect.sync(() => {
+          const { kept, ...rest } = state
+          state = kept === undefined || equals(kept.token, token) ? rest : { kept, ...rest }
+        })
     }
   })
 

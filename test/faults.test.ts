@@ -1,9 +1,10 @@
-/** The fault matrix: every fault × every operation × two platforms, over real sockets. */
+/** The fault matrix: every fault × every operation × three platforms, over real sockets. */
 import { FetchHttpClient } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Either, FastCheck, Layer, Redacted, Schema, TestClock } from "effect"
 import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
+import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { baseUrl, scripted } from "./support/client.js"
 import {
@@ -27,7 +28,11 @@ import {
 } from "./support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "./support/operations.js"
 
-const platforms = { undici: NodeHttpClient.layerUndici, fetch: FetchHttpClient.layer }
+const platforms = {
+  undici: NodeHttpClient.layerUndici,
+  fetch: FetchHttpClient.layer,
+  lean: Layer.orDie(Node.layerHttpClient())
+}
 
 /** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
 const answerOf = ({ endpoint: { success } }: Subject): string => {
@@ -159,7 +164,7 @@ const cell = (row: Row, operation: Subject, platform: keyof typeof platforms) =>
     }))
 }
 
-for (const platform of ["undici", "fetch"] as const) {
+for (const platform of ["undici", "fetch", "lean"] as const) {
   describe.concurrent(`over ${platform}`, () => {
     for (const row of rows) {
       for (const operation of operations) cell(row, operation, platform)
@@ -168,7 +173,7 @@ for (const platform of ["undici", "fetch"] as const) {
 }
 
 describe.concurrent("a call that must not be repeated, under any 30 faults", () => {
-  for (const platform of ["undici", "fetch"] as const) {
+  for (const platform of ["undici", "fetch", "lean"] as const) {
     for (const operation of operations.filter(({ endpoint }) => endpoint.repeat === "never")) {
       it.live(
         `${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`,

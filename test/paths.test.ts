@@ -2,8 +2,9 @@
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Effect, FastCheck, type Layer } from "effect"
+import { Effect, FastCheck, Layer } from "effect"
 import { InvalidInput } from "../src/Errors.js"
+import * as Node from "../src/Node.js"
 import { anyString, forAll, isWellFormed, stringOf } from "./support/arbitraries.js"
 import { call, over } from "./support/client.js"
 import { type Members, operations, sample, type Subject } from "./support/operations.js"
@@ -26,7 +27,8 @@ const calls: FastCheck.Arbitrary<readonly [Subject, Members]> = FastCheck.oneof(
 
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
-  ["fetch", FetchHttpClient.layer]
+  ["fetch", FetchHttpClient.layer],
+  ["lean", Layer.orDie(Node.layerHttpClient())]
 ]
 
 for (const [name, network] of networks) {

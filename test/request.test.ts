@@ -14,6 +14,7 @@ import {
   Layer,
   Option,
   Schema,
+  Stream,
   TestClock
 } from "effect"
 import { readFileSync } from "node:fs"
@@ -29,6 +30,7 @@ import {
   Retry,
   updateTokenExchangeProfile
 } from "../src/index.js"
+import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "./support/arbitraries.js"
 import { baseUrl, bearer, bodyOf, failed, over, scripted, sent, sentOne, silent, token } from "./support/client.js"
@@ -40,7 +42,8 @@ const bare = { id }
 
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
-  ["fetch", FetchHttpClient.layer]
+  ["fetch", FetchHttpClient.layer],
+  ["lean", Layer.orDie(Node.layerHttpClient())]
 ]
 
 const needs = Layer.mergeAll(RateLimiter.layerUnlimited, bearer)
@@ -426,7 +429,8 @@ describe("what is refused", () => {
             input.fields = []
           }),
         observe: () => Effect.void,
-        status: Effect.succeed([])
+        status: Effect.succeed([]),
+        changes: Stream.empty
       })
       const client = IdentityClient.layer({ baseUrl }).pipe(Layer.provide([limiter, bearer]))
       const requests = yield* Effect.exit(createUsersExport(input)).pipe(
@@ -486,7 +490,8 @@ describe("withTimeout", () => {
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
         acquire: () => Effect.sleep("1 minute"),
         observe: () => Effect.void,
-        status: Effect.succeed([])
+        status: Effect.succeed([]),
+        changes: Stream.empty
       })
       const network = Testing.layerHttp(
         Testing.reply({ status: 429, headers: { "retry-after": "30" } }),

@@ -14,6 +14,7 @@ import {
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../src/index.js"
+import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { answered, call, failed, over, token } from "./support/client.js"
 import { operations, sample, type Subject } from "./support/operations.js"
@@ -24,7 +25,8 @@ const job = { id: "job_0000000000000001", type: "users_export", status: "pending
 
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
-  ["fetch", FetchHttpClient.layer]
+  ["fetch", FetchHttpClient.layer],
+  ["lean", Layer.orDie(Node.layerHttpClient())]
 ]
 
 /** What an export gives when a server answers with these bytes, and then ends the connection or does not. */

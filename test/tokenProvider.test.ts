@@ -23,6 +23,7 @@ import {
 } from "effect"
 import { inspect } from "node:util"
 import { InvalidInput, TokenError } from "../src/Errors.js"
+import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import * as TokenProvider from "../src/TokenProvider.js"
 import { type Answer, form, inProcess, json, jwt, listen } from "./support/tokenServer.js"
@@ -32,6 +33,11 @@ const credentials = { clientId: "id-of-the-client", clientSecret: Redacted.make(
 const get = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => Effect.map(get, Redacted.value))
 const invalidate = (token: string) =>
   Effect.flatMap(TokenProvider.TokenProvider, ({ invalidate }) => invalidate(Redacted.make(token)))
+
+const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
+  ["undici", NodeHttpClient.layerUndici],
+  ["lean", Layer.orDie(Node.layerHttpClient())]
+]
 
 /** A provider over a network that answers as it is told. */
 const over = (
@@ -192,17 +198,17 @@ describe("the token request", () => {
       }))
   }
 
-  it.scoped("goes over a real socket and brings the token back", () =>
-    Effect.gen(function*() {
-      const server = yield* listen((_, response) => json(response, 200, { access_token: "over-the-wire" }))
-      const provider = TokenProvider.layerClientCredentials({ ...credentials, authUrl: server.url })
-      assert.strictEqual(
-        yield* Effect.provide(get, Layer.provide(provider, NodeHttpClient.layerUndici)),
-        "over-the-wire"
-      )
-      assert.strictEqual(server.arrived[0]?.url, "/oauth/token/")
-      assert.strictEqual(form(server.arrived[0]!.body).client_secret, secret)
-    }))
+  it.scoped.each(networks)(
+    "goes over a real socket and brings the token back, over %s",
+    ([, network]) =>
+      Effect.gen(function*() {
+        const server = yield* listen((_, response) => json(response, 200, { access_token: "over-the-wire" }))
+        const provider = TokenProvider.layerClientCredentials({ ...credentials, authUrl: server.url })
+        assert.strictEqual(yield* Effect.provide(get, Layer.provide(provider, network)), "over-the-wire")
+        assert.strictEqual(server.arrived[0]?.url, "/oauth/token/")
+        assert.strictEqual(form(server.arrived[0]!.body).client_secret, secret)
+      })
+  )
 })
 
 describe("settings from Config", () => {
@@ -863,31 +869,37 @@ describe("TokenError", () => {
       assert.notProperty(error, "code")
     }))
 
-  it.scopedLive("carries ECONNREFUSED when nobody listens", () =>
-    Effect.gen(function*() {
-      const closed = yield* Effect.scoped(listen(() => {}))
-      const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: closed.url }).pipe(
-        Layer.provide(NodeHttpClient.layerUndici)
-      )
-      const error = (yield* Effect.flip(Effect.provide(get, layer))) as TokenError
-      assert.strictEqual(error.code, "ECONNREFUSED")
-      assert.isTrue(
-        printed(error).every((text) => !text.includes(encodeURIComponent(secret)) && !text.includes(secret))
-      )
-    }))
-
-  it.scopedLive("is what answers give that break off on the socket, asked for three times", () =>
-    Effect.gen(function*() {
-      const server = yield* listen((_, response) => {
-        response.writeHead(200, { "content-length": "1000" })
-        response.write("{\"access_token\":\"e", () => response.destroy())
+  it.scopedLive.each(networks)(
+    "carries ECONNREFUSED when nobody listens, over %s",
+    ([, network]) =>
+      Effect.gen(function*() {
+        const closed = yield* Effect.scoped(listen(() => {}))
+        const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: closed.url }).pipe(
+          Layer.provide(network)
+        )
+        const error = (yield* Effect.flip(Effect.provide(get, layer))) as TokenError
+        assert.strictEqual(error.code, "ECONNREFUSED")
+        assert.isTrue(
+          printed(error).every((text) => !text.includes(encodeURIComponent(secret)) && !text.includes(secret))
+        )
       })
-      const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: server.url }).pipe(
-        Layer.provide(NodeHttpClient.layerUndici)
-      )
-      assert.strictEqual((yield* Effect.flip(Effect.provide(get, layer)))._tag, "TokenError")
-      assert.lengthOf(server.arrived, 3)
-    }))
+  )
+
+  it.scopedLive.each(networks)(
+    "is what answers give that break off on the socket, asked for three times, over %s",
+    ([, network]) =>
+      Effect.gen(function*() {
+        const server = yield* listen((_, response) => {
+          response.writeHead(200, { "content-length": "1000" })
+          response.write("{\"access_token\":\"e", () => response.destroy())
+        })
+        const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: server.url }).pipe(
+          Layer.provide(network)
+        )
+        assert.strictEqual((yield* Effect.flip(Effect.provide(get, layer)))._tag, "TokenError")
+        assert.lengthOf(server.arrived, 3)
+      })
+  )
 
   const spellings = [
     secret,

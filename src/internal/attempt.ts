@@ -1,9 +1,7 @@
 /** The steps of one attempt, each around the next: a token, the limiter's leave, an exchange with the service. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Call, RateLimiter } from "../RateLimiter.js"
@@ -18,39 +16,50 @@ export interface Answered extends Http.Received {
   readonly token: Redacted.Redacted
 }
 
+/** The tokens that were found to be such. */
+const sound = new WeakSet<Redacted.Redacted>()
+
+const isSound = (token: Redacted.Redacted): boolean => {
+  if (sound.has(token)) return true
+  if (!OAuth.isToken(Redacted.value(token))) return false
+  sound.add(token)
+  return true
+}
+
 /** Makes a call with a token. Refused, it was not carried out: if there is another token, it is made once more. */
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
   send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Answered, E | TokenError> => {
-  const get = tokens.get.pipe(
-    Effect.filterOrFail(
-      (token) => OAuth.isToken(Redacted.value(token)),
-      () => new TokenError({ operation, message: "the token holds characters that no header can carry" })
-    ),
-    Effect.mapError((error) => new TokenError({ ...error, operation, message: error.message }))
-  )
-  const sendWith = (token: Redacted.Redacted) =>
-    Effect.map(send(token), (received): Answered => ({ ...received, token }))
-  return Effect.flatMap(
-    get,
-    (token) =>
-      Effect.flatMap(
-        sendWith(token),
-        (answer) =>
-          answer.status !== 401 ? Effect.succeed(answer) : tokens.invalidate(token).pipe(
-            Effect.zipRight(get),
-            Effect.flatMap((fresh) =>
-              Redacted.value(fresh) === Redacted.value(token) ? Effect.succeed(answer) : sendWith(fresh)
-            )
+  const withToken = <A, E2>(use: (token: Redacted.Redacted) => Effect.Effect<A, E2>) =>
+    Effect.matchEffect(tokens.get, {
+      onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
+      onSuccess: (token): Effect.Effect<A, E2 | TokenError> =>
+        isSound(token)
+          ? use(token)
+          : new TokenError({ operation, message: "the token holds characters that no header can carry" })
+    })
+  const answered = ({ body, end, headers, redirected, status, text }: Http.Received, token: Redacted.Redacted) =>
+    Effect.succeed<Answered>({ status, headers, body, text, end, redirected, token })
+  return withToken((token) =>
+    Effect.flatMap(
+      send(token),
+      (answer): Effect.Effect<Answered, E | TokenError> =>
+        answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
+          tokens.invalidate(token),
+          withToken((fresh) =>
+            Redacted.value(fresh) === Redacted.value(token)
+              ? answered(answer, token)
+              : Effect.flatMap(send(fresh), (answer) => answered(answer, fresh))
           )
-      )
+        )
+    )
   )
 }
 
 /** An attempt that nobody times. */
-const untimed: Pick<Turn, "pause" | "resume"> = { pause: Effect.void, resume: Effect.void }
+const untimed: Pick<Turn, "pause" | "resume"> = { pause: () => {}, resume: () => {} }
 
 /** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. */
 export const permitted = <E>(
@@ -59,41 +68,37 @@ export const permitted = <E>(
   send: Effect.Effect<Http.Received, E>,
   { pause, resume } = untimed
 ): Effect.Effect<Http.Received, E | RateLimited> =>
-  Effect.uninterruptibleMask((restore) =>
-    pause.pipe(
-      Effect.zipRight(restore(limiter.acquire(call))),
-      Effect.zipRight(
-        Effect.onExit(
-          Effect.zipRight(resume, restore(send)),
-          (exit) => limiter.observe(call, Exit.isSuccess(exit) ? exit.value : undefined)
-        )
-      )
-    )
-  )
+  Effect.uninterruptibleMask((restore) => {
+    pause()
+    return Effect.flatMap(restore(limiter.acquire(call)), () => {
+      resume()
+      return Effect.matchCauseEffect(restore(send), {
+        onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
+        onSuccess: (answer) => Effect.as(limiter.observe(call, answer), answer)
+      })
+    })
+  })
 
 /** Sends a request, once, and reads the answer. The time limit (in milliseconds) covers both. */
 export const exchange = (
   http: HttpClient.HttpClient,
   operation: string,
-  request: HttpClientRequest.HttpClientRequest,
+  request: Http.Message,
   options: {
     readonly bodyLimit: (status: number) => number
     readonly deadlines: Deadlines
-    readonly limit: Effect.Effect<number>
+    readonly limit: () => number
   }
-): Effect.Effect<Http.Received, TransportError> =>
-  options.limit.pipe(
-    Effect.flatMap((limit) =>
-      limit <= 0
-        ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
-        : options.deadlines.within(
-          Http.exchange(http, request, options.bodyLimit),
-          limit,
-          (code, hasBegun) => new Http.NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
-        )
-    ),
-    Effect.mapError(({ code, outcome }) => transportError(operation, outcome, code))
-  )
+): Effect.Effect<Http.Received, TransportError> => {
+  const { bodyLimit, deadlines, limit } = options
+  const sent = Effect.suspend(() => {
+    const millis = limit()
+    return millis <= 0
+      ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
+      : Http.exchange(http, request, bodyLimit, { deadlines, millis })
+  })
+  return Effect.mapError(sent, ({ code, outcome }) => transportError(operation, outcome, code))
+}
 
 /** The failure of a call that got no answer. */
 export const transportError = (

@@ -1,10 +1,12 @@
 /** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
 import { type Entry, Heap } from "./heap.js"
+import type { Task } from "./task.js"
 
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
 export type Reason = "TIMEOUT" | "CLOSED"
@@ -29,6 +31,12 @@ export interface Deadlines {
     millis: number,
     ended: (reason: Reason, hasBegun: boolean) => E2
   ) => Effect.Effect<A, E | E2, R>
+  /** The same for a task, which needs no fiber to be stopped. */
+  readonly bound: <A, E, E2>(
+    task: Task<A, E>,
+    millis: number,
+    ended: (reason: Reason, hasBegun: boolean) => E2
+  ) => Effect.Effect<A, E | E2>
 }
 
 /** Time limits for as long as the scope is open, by the clock of here and now. */
@@ -73,7 +81,32 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
         : Effect.fail(ended("CLOSED", false))
     )
 
-  return { add, within }
+  const bound: Deadlines["bound"] = <A, E, E2>(
+    task: Task<A, E>,
+    millis: number,
+    ended: (reason: Reason, hasBegun: boolean) => E2
+  ) =>
+    Effect.uninterruptibleMask((restore) => {
+      if (!isOpen) return Effect.fail(ended("CLOSED", false))
+      let leave = () => {}
+      const running = Effect.async<A, E | E2>((resume) => {
+        const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
+        const stop = task((result) => {
+          takeBack()
+          resume(result)
+        })
+        leave = () => {
+          takeBack()
+          stop()
+        }
+      })
+      return Effect.catchAllCause(restore(running), (cause) => {
+        if (Cause.isInterrupted(cause)) leave()
+        return Effect.failCause(cause)
+      })
+    })
+
+  return { add, within, bound }
 })
 
 /** Ends a fiber without waiting for it. */

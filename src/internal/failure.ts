@@ -20,9 +20,9 @@ export interface Words {
 const machine = /^[\w./:;=+ -]{1,128}$/
 
 /** `strings` are those of the call's input; they are asked for once, and only if there is something to print. */
-export const words = (token: string, strings: () => ReadonlyArray<string>): Words => {
+export const words = (token: Redacted.Redacted, strings: () => ReadonlyArray<string>): Words => {
   let all: ReadonlyArray<string> | undefined
-  const hidden = () => all ??= [token, ...strings()]
+  const hidden = () => all ??= [Redacted.value(token), ...strings()]
   return {
     clean: (text) => redact(text, hidden()),
     code: (text) => redact(text, machine.test(text) ? hidden().filter((secret) => secret.length >= 8) : hidden())

@@ -16,16 +16,19 @@ const pairs = (name: string, value: unknown): ReadonlyArray<readonly [name: stri
 
 /** A form or a query of these members, in their order. What a form has no notation for is refused, not lost. */
 export const encode = (members: object): Either.Either<string, Issue> => {
-  const parts: Array<string> = []
-  for (const [name, value] of Object.entries(members).flatMap(([name, value]) => pairs(name, value))) {
-    if (typeof value === "object") {
-      return Either.left({ path: name, message: "a form cannot express null or an empty list" })
+  let form = ""
+  for (const [member, value] of Object.entries(members)) {
+    for (const [name, inner] of pairs(member, value)) {
+      if (typeof inner === "object") {
+        return Either.left({ path: name, message: "a form cannot express null or an empty list" })
+      }
+      const encodedName = component(name)
+      const encodedValue = component(String(inner))
+      if (encodedName === undefined || encodedValue === undefined) {
+        return Either.left({ path: name, message: "expected well-formed Unicode" })
+      }
+      form += `${form === "" ? "" : "&"}${encodedName}=${encodedValue}`
     }
-    const [encodedName, encodedValue] = [component(name), component(String(value))]
-    if (encodedName === undefined || encodedValue === undefined) {
-      return Either.left({ path: name, message: "expected well-formed Unicode" })
-    }
-    parts.push(`${encodedName}=${encodedValue}`)
   }
-  return Either.right(parts.join("&"))
+  return Either.right(form)
 }

@@ -1,14 +1,19 @@
 /** One exchange with a server: the request goes out once, its answer is read to the end, and nothing of the platform's leaks. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as Headers from "@effect/platform/Headers"
+import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpMethod from "@effect/platform/HttpMethod"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import type { Deadlines } from "./deadlines.js"
+import * as Task from "./task.js"
 
 /** An answer, read. */
 export interface Received {
@@ -16,10 +21,20 @@ export interface Received {
   readonly headers: Headers.Headers
   /** At most as much of the body as was asked for. */
   readonly body: Uint8Array
+  /** The whole of it as text, where the platform has a faster way to that than others. */
+  readonly text?: string | undefined
   /** How it ended: `whole`; the connection is `broken`; it was `cut` because it is larger than asked for; its gzip is `garbled`. */
   readonly end: "whole" | "broken" | "cut" | "garbled"
   /** Whether it comes from elsewhere than it was asked of. */
   readonly redirected: boolean
+}
+
+/** A request as it is sent. A `HttpClientRequest` without URL parameters is one. */
+export interface Message {
+  readonly method: HttpMethod.HttpMethod
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: HttpBody.HttpBody
 }
 
 /** No answer came. */
@@ -62,9 +77,11 @@ const text = (error: object, name: "code" | "syscall"): string | undefined => {
   return typeof value === "string" && /^\w{1,64}$/.test(value) ? value : undefined
 }
 
-/** The innermost code: what the system says, not what was made of it. */
-const codeOf = (chain: ReadonlyArray<object>): string | undefined =>
+const innermost = (chain: ReadonlyArray<object>): string | undefined =>
   chain.map((error) => text(error, "code")).findLast(Predicate.isNotUndefined)
+
+/** The innermost code of a failure: what the system says, not what was made of it. */
+export const codeOf = (error: unknown): string | undefined => innermost(causes(error))
 
 /** Whether it is certain that no byte of the request has left. */
 const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<object>): boolean =>
@@ -74,17 +91,22 @@ const isBeforeSending = (error: HttpClientError.HttpClientError, chain: Readonly
       beforeSending.syscalls.has(text(error, "syscall") ?? "") ||
       ("message" in error && String(error.message).includes(beforeSending.words))
     ) ||
-    beforeSending.codes.test(codeOf(chain) ?? "")
+    beforeSending.codes.test(innermost(chain) ?? "")
   )
 
 const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
   const chain = causes(error)
-  return new NoAnswer({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: codeOf(chain) })
+  return new NoAnswer({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermost(chain) })
 }
 
-/** How a body ended that could not be read to its end. `fetch` unzips by itself, and says in a code of zlib's if it cannot. */
-const brokenEnd = (error: HttpClientError.ResponseError): Received["end"] =>
-  error.reason === "EmptyBody" ? "whole" : codeOf(causes(error))?.startsWith("Z_") === true ? "garbled" : "broken"
+/**
+ * How a body ended that could not be read to its end. `fetch` unzips by itself, and says in a code of zlib's if it cannot;
+ * undici may have a size limit of its own.
+ */
+export const brokenEnd = (error: unknown): Received["end"] => {
+  const code = codeOf(error)
+  return code?.startsWith("Z_") === true ? "garbled" : code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "cut" : "broken"
+}
 
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */
 const read = (
@@ -102,11 +124,14 @@ const read = (
         return size <= limit
       })).pipe(Effect.match({
         onSuccess: () => result(size <= limit ? "whole" : "cut"),
-        onFailure: (error) => result(brokenEnd(error))
+        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : brokenEnd(error))
       }))
   })
 
-const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
+/** The first `size` bytes of these pieces in one. */
+export const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
+  const [first] = chunks
+  if (first?.length === size) return first
   const whole = new Uint8Array(size)
   let at = 0
   for (const chunk of chunks) {
@@ -138,41 +163,84 @@ const isRedirected = (response: object): boolean => {
   return Predicate.isObject(inner) && isRedirected(inner)
 }
 
+/** What is read of a body may be gzip, of a server that was not asked for it. */
+const unzipped = (received: Received, limit: (status: number) => number): Effect.Effect<Received> =>
+  received.end === "whole" && isGzip(received.body)
+    ? Effect.map(gunzip(received.body, limit(received.status)), (read) => ({ ...received, ...read, text: undefined }))
+    : Effect.succeed(received)
+
+/** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */
+export type Direct = (message: Message, limit: (status: number) => number) => Task.Task<Received, NoAnswer>
+
+/** What the transports of ours can do besides being a client of the platform's. What is put around such a client hides it. */
+const directs = globalValue(
+  "effect-identity-client/internal/http/directs",
+  () => new WeakMap<HttpClient.HttpClient, Direct>()
+)
+
+/** Makes a client known as one that has a direct way. */
+export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpClient.HttpClient => {
+  directs.set(client, direct)
+  return client
+}
+
 /** The client, so that it follows no redirect and makes no span of its own: the platform's would hold the whole URL. */
 export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  client.pipe(
+  directs.has(client) ? client : client.pipe(
     HttpClient.withTracerDisabledWhen(() => true),
-    HttpClient.transform(Effect.mapInputContext((context: Context.Context<never>) =>
-      Context.add(context, FetchHttpClient.RequestInit, {
-        ...Context.getOrElse(
-          context as Context.Context<FetchHttpClient.RequestInit>,
-          FetchHttpClient.RequestInit,
-          () => ({})
-        ),
-        redirect: "manual"
-      })
-    ))
-  )
-
-/** Sends a request once. How much of the body is read may depend on the status. */
-export const exchange = (
-  client: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
-  limit: (status: number) => number
-): Effect.Effect<Received, NoAnswer> =>
-  client.execute(request).pipe(
-    Effect.mapError(noAnswer),
-    Effect.flatMap((response) =>
-      read(response.stream, limit(response.status)).pipe(
-        Effect.flatMap((read) =>
-          read.end === "whole" && isGzip(read.body) ? gunzip(read.body, limit(response.status)) : Effect.succeed(read)
-        ),
-        Effect.map((read) => ({
-          status: response.status,
-          headers: response.headers,
-          redirected: isRedirected(response) || response.request.url !== request.url,
-          ...read
-        }))
+    HttpClient.transform(
+      Effect.mapInputContext((context: Context.Context<never>) =>
+        Context.add(context, FetchHttpClient.RequestInit, {
+          ...Context.getOrElse(
+            context as Context.Context<FetchHttpClient.RequestInit>,
+            FetchHttpClient.RequestInit,
+            () => ({})
+          ),
+          redirect: "manual"
+        })
       )
     )
   )
+
+const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.HttpClientRequest => {
+  const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
+  return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+}
+
+/** Sends a request once, by whatever way the platform has. */
+const execute = (
+  client: HttpClient.HttpClient,
+  message: Message,
+  limit: (status: number) => number
+): Effect.Effect<Received, NoAnswer> =>
+  client.execute(requestOf(message)).pipe(
+    Effect.mapError(noAnswer),
+    Effect.flatMap((response) =>
+      Effect.flatMap(read(response.stream, limit(response.status)), (read) =>
+        unzipped({
+          status: response.status,
+          headers: response.headers,
+          redirected: isRedirected(response) || response.request.url !== message.url,
+          ...read
+        }, limit))
+    )
+  )
+
+/** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
+export const exchange = (
+  client: HttpClient.HttpClient,
+  message: Message,
+  limit: (status: number) => number,
+  time?: { readonly deadlines: Deadlines; readonly millis: number }
+): Effect.Effect<Received, NoAnswer> => {
+  const direct = directs.get(client)
+  if (direct === undefined) {
+    const executed = execute(client, message, limit)
+    return time === undefined ? executed : time.deadlines.within(executed, time.millis, ended)
+  }
+  const task = direct(message, limit)
+  const received = time === undefined ? Task.run(task) : time.deadlines.bound(task, time.millis, ended)
+  return Effect.flatMap(received, (received) => unzipped(received, limit))
+}
+
+const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })

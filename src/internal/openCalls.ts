@@ -30,17 +30,26 @@ export const make = (deadlines: Deadlines): Effect.Effect<OpenCalls, never, Scop
       })
     )
 
-    const leave = Effect.sync(() => {
+    const leave = (): void => {
       open--
       if (open === 0) whenNone()
-    })
+    }
 
     return {
       track: <A, E, R, E2>(self: Effect.Effect<A, E, R>, refused: () => E2) =>
         Effect.uninterruptibleMask((restore): Effect.Effect<A, E | E2, R> => {
           if (isClosing) return Effect.fail(refused())
           open++
-          return Effect.ensuring(restore(self), leave)
+          return Effect.matchCauseEffect(restore(self), {
+            onFailure: (cause) => {
+              leave()
+              return Effect.failCause(cause)
+            },
+            onSuccess: (value) => {
+              leave()
+              return Effect.succeed(value)
+            }
+          })
         })
     }
   })

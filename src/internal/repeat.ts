@@ -1,5 +1,5 @@
 /** One call, sent again as its policy has it. */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Any } from "../Endpoint.js"
@@ -13,10 +13,10 @@ import * as Response from "./response.js"
 /** What an attempt knows of the call that it is for. */
 export interface Turn {
   /** How long the attempt may take, in milliseconds, if it may take so many by itself. */
-  readonly limit: (millis: number) => Effect.Effect<number>
+  readonly limit: (millis: number) => number
   /** From here to `resume` the time is not counted. */
-  readonly pause: Effect.Effect<void>
-  readonly resume: Effect.Effect<void>
+  readonly pause: () => void
+  readonly resume: () => void
 }
 
 /** Whether an answer allows to send the call again. */
@@ -34,30 +34,28 @@ const permits = (endpoint: Any, error: TokenError | TransportError | RateLimited
 export const around = <A extends Http.Received, E extends TokenError | TransportError | RateLimited, R>(
   endpoint: Any,
   policy: Policy,
+  clock: Clock.Clock,
   attempt: (turn: Turn) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Clock.currentTimeMillis, (start) => {
-    const total = Duration.toMillis(policy.totalTime)
-    let notBefore = start // when the call would have begun without its pauses
-    let pausedAt = start
-    const left = (now: number) => total - (now - notBefore)
+  Effect.suspend(() => {
+    const now = () => clock.unsafeCurrentTimeMillis()
+    let notBefore = now() // when the call would have begun without its pauses
+    let pausedAt = notBefore
+    const left = () => Duration.toMillis(policy.totalTime) - (now() - notBefore)
 
     const turn = (nth: number): Turn => ({
-      limit: (millis) =>
-        nth === 1
-          ? Effect.succeed(millis)
-          : Effect.map(Clock.currentTimeMillis, (now) => Math.min(millis, left(now))),
-      pause: Effect.map(Clock.currentTimeMillis, (now) => {
-        pausedAt = now
-      }),
-      resume: Effect.map(Clock.currentTimeMillis, (now) => {
-        notBefore += now - pausedAt
-      })
+      limit: (millis) => nth === 1 ? millis : Math.min(millis, left()),
+      pause: () => {
+        pausedAt = now()
+      },
+      resume: () => {
+        notBefore += now() - pausedAt
+      }
     })
 
     const again = (nth: number, result: Effect.Effect<A, E>, retryAfter?: Duration.Duration) =>
-      Effect.zipWith(Clock.currentTimeMillis, backoff(policy, nth, retryAfter), (now, wait) =>
-        wait >= left(now) ? result : Effect.zipRight(Effect.sleep(wait), loop(nth + 1))).pipe(Effect.flatten)
+      Effect.flatMap(backoff(policy, nth, retryAfter), (wait) =>
+        wait >= left() ? result : Effect.zipRight(Effect.sleep(wait), loop(nth + 1)))
 
     // What the last attempt came to that the service may have carried out. One that sent nothing does not undo it.
     let doubtful: Effect.Effect<A, E> | undefined
@@ -79,8 +77,7 @@ export const around = <A extends Http.Received, E extends TokenError | Transport
             doubtful = result
           }
           return nth < policy.attempts && allows(endpoint, answer)
-            ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              again(nth, result, Headers.retryAfter(answer.headers, now)))
+            ? again(nth, result, Headers.retryAfter(answer.headers, now()))
             : result
         }
       })

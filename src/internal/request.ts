@@ -1,14 +1,15 @@
 /** From a caller's input to what goes over the wire: checked, split into its parts, encoded. Nothing is sent before. */
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
-import type { Any, ContentType, Endpoint, Fields } from "../Endpoint.js"
+import type { Any, ContentType, Endpoint } from "../Endpoint.js"
 import { InvalidInput, type Issue } from "../Errors.js"
 import * as Form from "./form.js"
+import type * as Http from "./http.js"
 import * as Issues from "./issues.js"
+import { perOperation } from "./perOperation.js"
 import { version } from "./version.js"
 
 type Members = Readonly<Record<string, unknown>>
@@ -21,54 +22,83 @@ export interface Settings {
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 
+/** What of an operation's declaration a call needs, made ready. */
+const planOf = perOperation((endpoint) => {
+  const { minProperties = 0, path, payload, query } = endpoint
+  return {
+    check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
+    segments: path.split("/").map((text) => ({ text, name: text.startsWith(":") ? text.slice(1) : undefined })),
+    minProperties,
+    query: query && Object.keys(query),
+    payload: payload && Object.keys(payload)
+  }
+})
+
+/** An input that was checked, and the path that its parameters make. */
+interface Checked {
+  readonly members: Members
+  readonly route: string
+}
+
+const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInput> => {
+  const plan = planOf(endpoint)
+  const checked = plan.check(input)
+  if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
+  const members = checked.right as Members // sound: inputs are structs
+  const { minProperties, payload = [] } = plan
+  if (minProperties > 0 && payload.filter((name) => members[name] !== undefined).length < minProperties) {
+    return Either.left(
+      invalid(endpoint, [{ path: payload.join(", "), message: `at least ${minProperties} must be set` }])
+    )
+  }
+  const route = path(plan.segments, members)
+  return Either.isLeft(route)
+    ? Either.left(invalid(endpoint, [route.left]))
+    : Either.right({ members, route: route.right })
+}
+
+const invalid = ({ name }: Any, issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: name, issues })
+
 /** Checks an input. What it gives is a copy, so that later changes of the caller's object have no effect. */
 export const validate = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
   input: unknown
-): Either.Either<Input, InvalidInput> => {
-  const invalid = (issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: endpoint.name, issues })
-  const checked = ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" })(input)
-  if (Either.isLeft(checked)) return Either.left(invalid(Issues.of(checked.left)))
-  const names = Object.keys(endpoint.payload ?? {})
-  const set = names.filter((name) => (checked.right as Members)[name] !== undefined) // sound: inputs are structs
-  return set.length < (endpoint.minProperties ?? 0)
-    ? Either.left(invalid([{ path: names.join(", "), message: `at least ${endpoint.minProperties} must be set` }]))
-    : Either.mapBoth(path(endpoint.path, checked.right as Members), {
-      onLeft: (issue) => invalid([issue]),
-      onRight: () => checked.right
-    })
-}
+): Either.Either<Input, InvalidInput> => Either.map(check(endpoint, input), ({ members }) => members as Input) // sound: the operation's own schema accepts it
 
-const pick = (members: Members, fields: Fields): Members =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, members[name]]))
+const pick = (members: Members, names: ReadonlyArray<string>): Members => {
+  const picked: Record<string, unknown> = {}
+  for (const name of names) picked[name] = members[name]
+  return picked
+}
 
 /**
  * Puts the parameters into the path, percent-encoded. Refused is what a URL cannot carry or a URL parser would take for
  * another route: an empty parameter, a dot segment, a lone surrogate.
  */
-const path = (template: string, params: Members): Either.Either<string, Issue> => {
-  const segments: Array<string> = []
-  for (const segment of template.split("/")) {
-    if (!segment.startsWith(":")) {
-      segments.push(segment)
+const path = (
+  segments: ReadonlyArray<{ readonly text: string; readonly name: string | undefined }>,
+  params: Members
+): Either.Either<string, Issue> => {
+  const parts: Array<string> = []
+  for (const { name, text } of segments) {
+    if (name === undefined) {
+      parts.push(text)
       continue
     }
-    const name = segment.slice(1)
     const value = String(params[name])
     const encoded = value === "" || value === "." || value === ".." ? undefined : Form.component(value)
     if (encoded === undefined) {
       return Either.left({ path: name, message: "expected well-formed Unicode that is not empty, \".\" or \"..\"" })
     }
-    segments.push(encoded)
+    parts.push(encoded)
   }
-  return Either.right(segments.join("/"))
+  return Either.right(parts.join("/"))
 }
 
-const body = (payload: Members, contentType: ContentType): Either.Either<HttpBody.HttpBody, Issue> =>
-  Either.map(
-    contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload),
-    (text) => HttpBody.text(text, contentType)
-  )
+const body = (payload: Members, contentType: ContentType): Either.Either<HttpBody.HttpBody, Issue> => {
+  const text = contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload)
+  return Either.map(text, (text) => HttpBody.text(text, contentType))
+}
 
 /** Headers that say how the message travels; they are the transport's. */
 const transportHeaders = new Set(
@@ -90,51 +120,62 @@ const badHeader = (headers: Headers.Headers): Issue | undefined => {
 /** A call that may be sent. */
 export interface Prepared {
   /** The request, but for its token. */
-  readonly request: HttpClientRequest.HttpClientRequest
+  readonly request: Http.Message
   /** Every string of the input, at any depth: what a printed message must not repeat. */
   readonly strings: () => ReadonlyArray<string>
 }
 
 /** Checks an input and makes the request of it. */
-export const make = <Input, Success, Failure>(
-  endpoint: Endpoint<Input, Success, Failure>,
+export const make = (
+  endpoint: Any,
   baseUrl: string,
-  input: Input,
+  input: unknown,
   settings: Settings
-): Either.Either<Prepared, InvalidInput> =>
-  Either.flatMap(validate(endpoint, input), (input) =>
-    Either.map(
-      encode(endpoint, baseUrl, input as Members, settings), // sound: inputs are structs
-      (request) => ({ request, strings: () => strings(input) })
-    ))
+): Either.Either<Prepared, InvalidInput> => {
+  const checked = check(endpoint, input)
+  if (Either.isLeft(checked)) return Either.left(checked.left)
+  const { members, route } = checked.right
+  const request = encode(endpoint, `${baseUrl}${route}`, members, settings)
+  return Either.isLeft(request)
+    ? Either.left(invalid(endpoint, [request.left]))
+    : Either.right({ request: request.right, strings: () => strings(members) })
+}
 
 const encode = (
   endpoint: Any,
-  baseUrl: string,
+  url: string,
   members: Members,
   settings: Settings
-): Either.Either<HttpClientRequest.HttpClientRequest, InvalidInput> =>
-  Either.gen(function*() {
-    const bad = badHeader(settings.headers)
-    if (bad !== undefined) return yield* Either.left(bad)
-    const route = yield* path(endpoint.path, members)
-    const query = endpoint.query === undefined ? "" : yield* Form.encode(pick(members, endpoint.query))
-    const request = HttpClientRequest.make(endpoint.method as "POST")( // sound: all methods build alike
-      `${baseUrl}${route}${query === "" ? "" : `?${query}`}`,
-      { headers: { ...defaultHeaders, ...settings.headers } }
-    )
-    return endpoint.payload === undefined ? request : HttpClientRequest.setBody(
-      request,
-      yield* body(pick(members, endpoint.payload), settings.contentType)
-    )
-  }).pipe(Either.mapLeft((issue) => new InvalidInput({ operation: endpoint.name, issues: [issue] })))
+): Either.Either<Http.Message, Issue> => {
+  const { payload, query } = planOf(endpoint)
+  const bad = badHeader(settings.headers)
+  if (bad !== undefined) return Either.left(bad)
+  const search = query === undefined ? Either.right("") : Form.encode(pick(members, query))
+  if (Either.isLeft(search)) return Either.left(search.left)
+  const sent = payload === undefined ? empty : body(pick(members, payload), settings.contentType)
+  if (Either.isLeft(sent)) return Either.left(sent.left)
+  const { right } = sent
+  return Either.right({
+    method: endpoint.method,
+    url: search.right === "" ? url : `${url}?${search.right}`,
+    headers: {
+      ...defaultHeaders,
+      ...settings.headers,
+      ...(right.contentType !== undefined && { "content-type": right.contentType })
+    },
+    body: right
+  })
+}
+
+const empty: Either.Either<HttpBody.HttpBody> = Either.right(HttpBody.empty)
 
 /** Puts the token on; nothing that a caller sets replaces it. */
-export const authorize = (
-  request: HttpClientRequest.HttpClientRequest,
-  token: Redacted.Redacted
-): HttpClientRequest.HttpClientRequest =>
-  HttpClientRequest.setHeader(request, "authorization", `Bearer ${Redacted.value(token)}`)
+export const authorize = ({ body, headers, method, url }: Http.Message, token: Redacted.Redacted): Http.Message => ({
+  method,
+  url,
+  headers: { ...headers, authorization: `Bearer ${Redacted.value(token)}` },
+  body
+})
 
 const strings = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ?

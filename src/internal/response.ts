@@ -1,21 +1,24 @@
 /** From an answer to what the operation promises: its value, one of its declared failures, or `UnexpectedResponse`. */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
 import { TransportError, UnexpectedResponse } from "../Errors.js"
 import * as Failure from "./failure.js"
 import * as Http from "./http.js"
 import * as Issues from "./issues.js"
 import { withoutNulls } from "./nulls.js"
+import { perOperation } from "./perOperation.js"
+import { promised } from "./promised.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
 /** The text of a body, a byte order mark removed; none if it is not UTF-8. */
-const decodeText = (body: Uint8Array): string | undefined =>
-  Either.getOrUndefined(Either.try(() => new TextDecoder("utf-8", { fatal: true }).decode(body)))
+const decodeText = (body: Uint8Array): string | undefined => Either.getOrUndefined(Either.try(() => utf8.decode(body)))
 
 /** Whether the body of an answer with this status is decoded. */
 export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boolean =>
@@ -28,25 +31,32 @@ export const bodyLimit = (endpoint: Pick<Any, "success">, max: number) => (statu
 /** Makes an `UnexpectedResponse` in our own words. */
 type Refuse = (reason: UnexpectedResponse["reason"], message: string, path?: string) => UnexpectedResponse
 
-const refusal =
-  (endpoint: Pick<Any, "name" | "scope">, received: Http.Received, now: number, words: Failure.Words): Refuse =>
-  (reason, message, path) => {
-    const { errorCode, operation, raw, requestId, retryAfter, status } = Failure.read(endpoint, received, now, words)
-    const contentType = received.headers["content-type"]
-    return new UnexpectedResponse({
-      operation,
-      status,
-      reason,
-      message,
-      shape: Failure.shape(received, words),
-      raw,
-      ...(contentType !== undefined && { contentType: words.code(contentType) }),
-      ...(path !== undefined && { path }),
-      ...(errorCode !== undefined && { errorCode }),
-      ...(requestId !== undefined && { requestId }),
-      ...(retryAfter !== undefined && { retryAfter })
-    })
-  }
+const refusal = (
+  endpoint: Pick<Any, "name" | "scope">,
+  received: Http.Received,
+  now: number,
+  words: Failure.Words,
+  ...[reason, message, path]: Parameters<Refuse>
+): UnexpectedResponse => {
+  const { errorCode, operation, raw, requestId, retryAfter, status } = Failure.read(endpoint, received, now, words)
+  const contentType = received.headers["content-type"]
+  return new UnexpectedResponse({
+    operation,
+    status,
+    reason,
+    message,
+    shape: Failure.shape(received, words),
+    raw,
+    ...(contentType !== undefined && { contentType: words.code(contentType) }),
+    ...(path !== undefined && { path }),
+    ...(errorCode !== undefined && { errorCode }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfter !== undefined && { retryAfter })
+  })
+}
+
+/** Whether a value is what an operation promises. */
+const isPromised = perOperation(({ success }) => success === undefined ? () => true : promised(success))
 
 /** The value of a success: the very object that was parsed, unless nulls had to be removed from a copy of it. */
 const decode = <Input, Success, Failure>(
@@ -54,7 +64,7 @@ const decode = <Input, Success, Failure>(
   received: Http.Received,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
-  const text = decodeText(received.body)
+  const text = received.text ?? decodeText(received.body)
   // Old pages are not UTF-8, and one that was cut may end within a character.
   const isPage = () => Failure.isHtml(text ?? Failure.text(received.body))
   // Whatever carries no value is fine where none is promised. A web page is not: it comes from something in between.
@@ -78,9 +88,8 @@ const decode = <Input, Success, Failure>(
         : refuse("json", "the answer is not JSON")
     )
   }
-  const is = ParseResult.is(endpoint.success)
   const value = parsed.right === "" || parsed.right === null ? undefined : parsed.right
-  if (is(value)) return Either.right(value)
+  if (isPromised(endpoint)(value)) return Either.right(value as Success) // sound: it was just checked
   const cleaned = withoutNulls(endpoint.success.ast, value)
   const checked = ParseResult.validateEither(endpoint.success)(cleaned)
   if (Either.isRight(checked)) return Either.right(cleaned as Success) // sound: it was just checked
@@ -95,28 +104,25 @@ const decode = <Input, Success, Failure>(
 export const interpret = <Input, Success, Failed>(
   endpoint: Endpoint<Input, Success, Failed>,
   received: Http.Received & { readonly token: Redacted.Redacted },
-  strings: () => ReadonlyArray<string>
-): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> =>
-  Effect.flatMap(
-    Clock.currentTimeMillis,
-    (now): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> => {
-      const words = Failure.words(Redacted.value(received.token), strings)
-      const refuse = refusal(endpoint, received, now, words)
-      const { status } = received
-      if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
-        return refuse("redirect", "a redirect, which is never followed")
-      }
-      if (isSuccess(status)) {
-        return received.end === "broken" && isDecoded(endpoint, status)
-          ? new TransportError({
-            operation: endpoint.name,
-            outcome: "unknown",
-            message: `the connection broke within the answer (status ${status})`
-          })
-          : decode(endpoint, received, refuse)
-      }
-      const answer = Failure.read(endpoint, received, now, words)
-      const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
-      return Declared === undefined ? refuse("status", answer.message) : Effect.fail(new Declared(answer))
-    }
-  )
+  strings: () => ReadonlyArray<string>,
+  clock: Clock.Clock
+): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> => {
+  const { status, token } = received
+  const refuse: Refuse = (...why) =>
+    refusal(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings), ...why)
+  if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
+    return refuse("redirect", "a redirect, which is never followed")
+  }
+  if (isSuccess(status)) {
+    return received.end === "broken" && isDecoded(endpoint, status)
+      ? new TransportError({
+        operation: endpoint.name,
+        outcome: "unknown",
+        message: `the connection broke within the answer (status ${status})`
+      })
+      : decode(endpoint, received, refuse)
+  }
+  const answer = Failure.read(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings))
+  const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
+  return Declared === undefined ? refuse("status", answer.message) : Effect.fail(new Declared(answer))
+}

@@ -37,7 +37,7 @@ const cells = rows.map((row) => [
 
 /** The matrix in Markdown, a line each; the first says how large it is. */
 export const faultTable: ReadonlyArray<string> = [
-  `${rows.length} faults × ${operations.length} operations × 2 platforms; at most ${attempts} attempts.`,
+  `${rows.length} faults × ${operations.length} operations × 3 platforms; at most ${attempts} attempts.`,
   ...[["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ["---", "---", "---", "---"], ...cells].map((
     row
   ) => `| ${row.join(" | ")} |`)

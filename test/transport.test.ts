@@ -1,0 +1,356 @@
+/** The lean transport: what its options do, what it tells for certain, and that it is a client like any other. */
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
+import { createServer as createHttpsServer } from "node:https"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import * as Errors from "../src/Errors.js"
+import * as IdentityClient from "../src/IdentityClient.js"
+import * as Node from "../src/Node.js"
+import { createUsersExport, deleteEventStream, listActionVersions } from "../src/operations/index.js"
+import * as Retry from "../src/Retry.js"
+import { cert, key } from "./support/certificate.js"
+import { over } from "./support/client.js"
+import { answer, rawServer } from "./support/rawServer.js"
+import { json, listen } from "./support/tokenServer.js"
+
+const id = "est_0123456789012345678901"
+const good = answer(200, { "content-type": "application/json" }, "{}")
+
+/** The client over a transport with these options. */
+const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClient(options), url)
+
+const remove = Retry.none(deleteEventStream({ id }))
+
+/** A server that tells of each connection when it comes and when it is gone. */
+const observed = (reply: (socket: Socket) => void) =>
+  Effect.gen(function*() {
+    const sockets: Array<Socket> = []
+    const closed = yield* Deferred.make<void>()
+    const server = yield* rawServer((_, socket) => reply(socket), (socket) => {
+      sockets.push(socket)
+      socket.on("close", () => Deferred.unsafeDone(closed, Effect.void))
+    })
+    return { ...server, sockets, closed }
+  })
+
+const port = (server: { readonly address: () => string | AddressInfo | null }) => (server.address() as AddressInfo).port
+
+describe("connections", () => {
+  it.scopedLive("are used again", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      // undici gives a connection back a turn of the event loop later.
+      const call = Effect.zipLeft(remove, Effect.sleep(5))
+      yield* Effect.repeatN(call, 4).pipe(Effect.provide(lean(server.url)))
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("are no more than `connections`", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 10))
+      yield* Effect.all(Array.from({ length: 10 }, () => remove), { concurrency: "unbounded" }).pipe(
+        Effect.provide(lean(server.url, { connections: 3 }))
+      )
+      assert.lengthOf(server.sockets, 3)
+    }))
+
+  it.scopedLive("are closed when they have been idle for `keepAliveTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      yield* Effect.zipRight(remove, Deferred.await(server.closed)).pipe(
+        Effect.provide(lean(server.url, { keepAliveTimeout: 50 }))
+      )
+    }))
+
+  it.scopedLive("are closed before the server would close them", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(answer(200, { "keep-alive": "timeout=1" }, "{}")))
+      yield* Effect.repeatN(remove, 2).pipe(Effect.provide(lean(server.url, { keepAliveTimeoutThreshold: 1000 })))
+      assert.lengthOf(server.sockets, 3)
+    }))
+
+  it.scopedLive("are closed with the layer", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      yield* Effect.provide(remove, lean(server.url))
+      yield* Deferred.await(server.closed)
+    }))
+
+  it.scopedLive("are closed with the layer when an exchange is over", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      const scope = yield* Scope.make()
+      const client = yield* HttpClient.HttpClient.pipe(
+        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+      )
+      const running = yield* Effect.fork(Effect.flatMap(client.get(server.url), ({ text }) => text))
+      yield* Effect.sleep(20)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Fiber.join(running), "{}")
+      assert.isTrue(server.sockets.every(({ destroyed }) => !destroyed))
+      yield* Deferred.await(server.closed)
+    }))
+})
+
+it.scoped("closing the layer takes 5 s at the most, and then cuts what is under way", () =>
+  Effect.gen(function*() {
+    const arrived = yield* Deferred.make<void>()
+    const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
+    const scope = yield* Scope.make()
+    const client = yield* HttpClient.HttpClient.pipe(
+      Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+    )
+    const running = yield* Effect.fork(Effect.flip(client.get(server.url)))
+    yield* Deferred.await(arrived)
+    const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+    yield* TestClock.adjust("4999 millis")
+    assert.isNull(closing.unsafePoll())
+    yield* TestClock.adjust("1 millis")
+    yield* Fiber.join(closing)
+    assert.strictEqual((yield* Fiber.join(running))._tag, "RequestError")
+    yield* Deferred.await(server.closed)
+  }))
+
+describe("what was not sent is told", () => {
+  it.scopedLive("of a call whose time is up while it waits for a connection, and no connection is lost by it", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 100))
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(remove)
+        yield* Effect.sleep(20)
+        const error = yield* Effect.flip(IdentityClient.withTimeout(Retry.none(createUsersExport({})), 30))
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
+        yield* Fiber.join(first)
+        yield* remove
+      }).pipe(Effect.provide(lean(server.url, { connections: 1 })))
+      assert.deepStrictEqual(server.requests.map(({ line }) => line.split(" ")[0]), ["DELETE", "DELETE"])
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("of a call that is interrupted while it waits for a connection", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(remove)
+        yield* Effect.sleep(20)
+        const second = yield* Effect.fork(remove)
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(second)
+        yield* Fiber.join(first)
+        yield* remove
+      }).pipe(Effect.provide(lean(server.url, { connections: 1 })))
+      assert.lengthOf(server.requests, 2)
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("when no connection is made within `connectTimeout`", () =>
+    Effect.gen(function*() {
+      const { port } = yield* rawServer(() => {})
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(lean(`https://127.0.0.1:${port}`, { connectTimeout: 50 }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "UND_ERR_CONNECT_TIMEOUT" })
+    }))
+
+  it.scopedLive("when the transport is closed", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      const scope = yield* Scope.make()
+      const network = yield* Layer.buildWithScope(Node.layerHttpClient(), scope)
+      yield* Scope.close(scope, Exit.void)
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(over(Layer.succeedContext(network), server.url))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+    }))
+})
+
+describe("an exchange under way", () => {
+  it.scopedLive("is cut at once when its caller is interrupted", () =>
+    Effect.gen(function*() {
+      const arrived = yield* Deferred.make<void>()
+      const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
+      const call = yield* Effect.fork(Effect.provide(remove, lean(server.url)))
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(call)
+      yield* Deferred.await(server.closed)
+    }))
+
+  it.scopedLive("ends when the server is silent for `headersTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer(() => {})
+      const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(server.url, { headersTimeout: 50 })))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_HEADERS_TIMEOUT" })
+    }))
+
+  it.scopedLive("ends when the server is silent for `bodyTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => void socket.write(good.subarray(0, -1)))
+      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+        Effect.provide(lean(server.url, { bodyTimeout: 50 }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
+    }))
+
+  it.scopedLive("reads no more than `maxResponseSize`", () =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((_, response) => json(response, 200, "x".repeat(2000)))
+      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+        Effect.provide(lean(url, { maxResponseSize: 1000 }))
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "size" })
+    }))
+})
+
+describe("options", () => {
+  for (
+    const options of [
+      { connections: -1 },
+      { headersTimeout: -1 },
+      { keepAliveTimeout: -1 },
+      { proxy: "nowhere" }
+    ] satisfies ReadonlyArray<Node.TransportOptions>
+  ) {
+    it.scoped(`that undici refuses are InvalidInput: ${JSON.stringify(options)}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Node.layerHttpClient(options)))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual(error.issues.map(({ path }) => path), ["options"])
+      }))
+  }
+
+  /** A server that speaks TLS, and shows whom it speaks to. */
+  const tlsServer = Effect.acquireRelease(
+    Effect.async<{ readonly url: string; readonly close: Effect.Effect<void>; readonly port: number }>((resume) => {
+      const options = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false }
+      const server = createHttpsServer(options, (request, response) => {
+        // With a type for what `https` gives here in truth.
+        const { authorized } = request.socket as Socket & { readonly authorized: boolean }
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(JSON.stringify({ total: authorized ? 1 : 0, per_page: 1, versions: [] }))
+      })
+      server.listen(0, "127.0.0.1", () =>
+        resume(Effect.succeed({
+          port: port(server),
+          url: `https://localhost:${port(server)}`,
+          close: Effect.async((done) => {
+            server.close(() => done(Effect.void))
+            server.closeAllConnections()
+          })
+        })))
+    }),
+    ({ close }) => close
+  )
+
+  const total = Effect.map(listActionVersions({ actionId: "a" }), ({ total }) => total)
+
+  it.scopedLive("a server is trusted by `ca`, and sees a client's certificate", () =>
+    Effect.gen(function*() {
+      const { url } = yield* tlsServer
+      assert.deepInclude(yield* Effect.flip(Retry.none(total)).pipe(Effect.provide(lean(url))), {
+        _tag: "TransportError",
+        outcome: "not-sent",
+        code: "DEPTH_ZERO_SELF_SIGNED_CERT"
+      })
+      assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert } })), 0)
+      assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert, cert, key } })), 1)
+    }))
+
+  /** A proxy, and where it was asked to connect to. */
+  const proxy = (status: number) =>
+    Effect.acquireRelease(
+      Effect.async<{ readonly asked: Array<string>; readonly close: Effect.Effect<void>; readonly url: string }>(
+        (resume) => {
+          const asked: Array<string> = []
+          const server = createServer((socket) => {
+            socket.on("error", () => {})
+            socket.once("data", (head) => {
+              const [, host = "", to = ""] = /^CONNECT ([^:]+):(\d+) /.exec(head.toString()) ?? []
+              asked.push(`${host} ${/proxy-authorization: (.*)\r/i.exec(head.toString())?.[1]}`)
+              socket.write(`HTTP/1.1 ${status} Reason\r\n\r\n`)
+              if (status !== 200) return void socket.end()
+              const upstream = connect(Number(to), host)
+              upstream.on("error", () => {})
+              upstream.pipe(socket)
+              socket.pipe(upstream)
+            })
+          })
+          const close = Effect.async<void>((done) => void server.close(() => done(Effect.void)))
+          server.listen(0, "127.0.0.1", () =>
+            resume(Effect.succeed({ asked, close, url: `http://user:pass@127.0.0.1:${port(server)}` })))
+        }
+      ),
+      ({ close }) =>
+        close
+    )
+
+  it.scopedLive("a proxy stands between, for TLS and without", () =>
+    Effect.gen(function*() {
+      const secured = yield* tlsServer
+      const plain = yield* listen((_, response) => json(response, 200, { total: 7, per_page: 1, versions: [] }))
+      const { asked, url } = yield* proxy(200)
+      const options = { proxy: url, connect: { ca: cert } }
+      assert.strictEqual(yield* Effect.provide(total, lean(secured.url, options)), 0)
+      assert.strictEqual(yield* Effect.provide(total, lean(plain.url, options)), 7)
+      const login = `Basic ${Buffer.from("user:pass").toString("base64")}`
+      assert.deepStrictEqual(asked, [`localhost ${login}`, `127.0.0.1 ${login}`])
+    }))
+
+  it.scopedLive("a proxy that refuses has sent nothing", () =>
+    Effect.gen(function*() {
+      const { url } = yield* proxy(407)
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(lean("https://t.example.com", { proxy: { uri: url } }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+    }))
+})
+
+describe("a client like any other", () => {
+  const users: ReadonlyArray<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]> = [
+    ["as it is", (client) => client],
+    ["with something around it", HttpClient.mapRequest(HttpClientRequest.setHeader("x-more", "more"))]
+  ]
+
+  it.scopedLive.each(users)("reads text, JSON, bytes and a stream, %s", ([, around]) =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((request, response) =>
+        json(response, 200, { method: request.method, body: request.body })
+      )
+      const client = around(yield* HttpClient.HttpClient)
+      const text = "{\"method\":\"GET\",\"body\":\"\"}"
+      assert.strictEqual(yield* Effect.flatMap(client.get(url), ({ text }) => text), text)
+      assert.deepStrictEqual(yield* Effect.flatMap(client.get(url), ({ json }) => json), JSON.parse(text))
+      assert.strictEqual(
+        (yield* Effect.flatMap(client.get(url), ({ arrayBuffer }) => arrayBuffer)).byteLength,
+        text.length
+      )
+      const bytes = yield* Stream.runCollect(Stream.unwrap(Effect.map(client.get(url), ({ stream }) => stream)))
+      assert.strictEqual(Buffer.concat(Chunk.toReadonlyArray(bytes)).toString(), text)
+      const posted = HttpClientRequest.post(url).pipe(
+        HttpClientRequest.bodyStream(Stream.make("a", "b").pipe(Stream.encodeText))
+      )
+      assert.deepStrictEqual(yield* Effect.flatMap(client.execute(posted), ({ json }) => json), {
+        method: "POST",
+        body: "ab"
+      })
+    }).pipe(Effect.provide(Node.layerHttpClient())))
+
+  it.scopedLive.each(users)("serves an IdentityClient, %s", ([, around]) =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => void socket.write(good))
+      const network = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, around)).pipe(
+        Layer.provide(Node.layerHttpClient())
+      )
+      yield* Effect.provide(remove, over(network, server.url))
+      assert.lengthOf(server.requests, 1)
+    }))
+
+  it.scopedLive("has the time limits of its options", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer(() => {})
+      const error = yield* Effect.flip(Effect.flatMap(HttpClient.HttpClient, (client) => client.get(url)))
+      assert.strictEqual(error._tag, "RequestError")
+    }).pipe(Effect.provide(Node.layerHttpClient({ headersTimeout: 50 }))))
+})
