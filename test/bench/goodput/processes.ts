@@ -1,0 +1,86 @@
+/**
+ * Processes that run the programs beside this file. The programs are bundled first: loaded module by module, thirty of them
+ * would need a minute of two processors' time to start; each bundle loads in a quarter of a second.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
+import { buildSync } from "esbuild"
+import * as ChildProcess from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+type ProgramName = "ours" | "auth0" | "tenants"
+
+/** A running process. It sends `First` when it is ready, then answers each `Question` with an `Answer`. */
+export interface Process<First, Question extends object, Answer> {
+  readonly first: First
+  /** Fails if the process ends before it has answered. */
+  readonly ask: (question: Question) => Effect.Effect<Answer, string>
+}
+
+export interface Start {
+  readonly program: ProgramName
+  readonly argument?: string
+  readonly shiftMs?: number
+}
+
+const fork = (directory: string, { argument, program, shiftMs = 0 }: Start): ChildProcess.ChildProcess =>
+  ChildProcess.fork(join(directory, `${program}.cjs`), argument === undefined ? [] : [argument], {
+    execArgv: ["--require", join(directory, "clock.cjs")],
+    env: { ...process.env, CLOCK_SHIFT_MS: String(shiftMs) }
+  })
+
+const start = (directory: string) => <First, Question extends object, Answer>(options: Start) =>
+  Effect.gen(function*() {
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() => fork(directory, options)),
+      (child) => Effect.sync(() => void child.kill())
+    )
+    const first = yield* Deferred.make<First, string>()
+    const answers = yield* Mailbox.make<Answer, string>()
+    const ended = Exit.fail(`the process of ${options.program} has ended`)
+    child.once("message", (message: First) => {
+      Deferred.unsafeDone(first, Effect.succeed(message))
+      child.on("message", (message: Answer) => void answers.unsafeOffer(message))
+    })
+    child.on("exit", () => {
+      Deferred.unsafeDone(first, ended)
+      answers.unsafeDone(ended)
+    })
+    const inTurn = yield* Effect.makeSemaphore(1)
+    const started: Process<First, Question, Answer> = {
+      first: yield* Deferred.await(first),
+      ask: (question) =>
+        Effect.sync(() => void (child.connected && child.send(question))).pipe(
+          Effect.zipRight(answers.take),
+          Effect.catchTag("NoSuchElementException", () => ended),
+          inTurn.withPermits(1)
+        )
+    }
+    return started
+  })
+
+/** Bundles the programs into a directory that goes with the scope. Gives what starts one, whose process ends with its scope. */
+export const bundle = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "goodput-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+).pipe(
+  Effect.tap((outdir) =>
+    Effect.sync(() =>
+      buildSync({
+        entryPoints: ["ours", "auth0", "tenants", "clock"].map((name) => join(import.meta.dirname, `${name}.ts`)),
+        outdir,
+        outExtension: { ".js": ".cjs" },
+        bundle: true,
+        platform: "node",
+        target: "node20",
+        format: "cjs",
+        logLevel: "error"
+      })
+    )
+  ),
+  Effect.map(start)
+)

@@ -1,0 +1,87 @@
+/** From what was counted to what is shown: a row's figures, the bounds ours must keep, the table and the line. */
+import type { Report } from "./client.js"
+import { idealMs, type Row } from "./scenarios.js"
+
+/** What a row came to: the reports of its clients as one, and what the tenant counted, requests for tokens left out. */
+export interface Result extends Row, Report {
+  readonly requests: number
+  readonly refused: number
+}
+
+const failed = ({ scenario, succeeded }: Result): number => scenario.limit.calls - succeeded
+
+/** What the bucket alone would have needed for the calls that succeeded, over the time that all of them took. */
+const goodput = ({ millis, scenario, succeeded }: Result): number => idealMs(scenario.limit, succeeded) / millis
+
+const rate429 = ({ refused, requests }: Result): number => refused / Math.max(1, requests)
+
+/** Which bounds a row of ours breaks, in words; none for other clients. */
+export const broken = (result: Result): ReadonlyArray<string> => {
+  if (result.client !== "ours") return []
+  const bound = result.scenario.clients === 2 ? 0.05 : 0.01
+  return [
+    ...(goodput(result) >= 0.95 ? [] : [`goodput ${goodput(result).toFixed(4)}, must be at least 0.95`]),
+    ...(result.refused <= 1 || rate429(result) <= bound ? [] : [
+      `${percent(rate429(result))} of the requests answered with 429, may be ${bound * 100} %`
+    ]),
+    ...(failed(result) === 0 ? [] : [`${failed(result)} calls failed, none may`])
+  ].map((words) => `${result.scenario.name}: ${words}`)
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+
+const seconds = (millis: number): string => (millis / 1000).toFixed(1)
+
+/** One line about a row that is done: what failed, by kind, and whether the machine was too busy to measure on. */
+export const summary = (result: Result): string => {
+  const { client, failures, heldUpMs, millis, scenario, succeeded } = result
+  const failing = Object.entries(failures).map(([kind, times]) => `${times} x ${kind}`).join(", ")
+  return `${scenario.name} (${client}): ${succeeded} of ${scenario.limit.calls} after ${seconds(millis)} s` +
+    (failing === "" ? "" : `; failed: ${failing}`) +
+    (heldUpMs < 250 ? "" : `; its process stood still for ${heldUpMs.toFixed(0)} ms`)
+}
+
+const widths = [21, 6, 6, 7, 9, 6, 9, 7, 8]
+
+const line = (cells: ReadonlyArray<string>): string =>
+  cells.map((cell, index) => index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")
+
+const notes = `
+goodput: what the bucket alone would need for the calls that succeeded,
+(succeeded - burst) / rate, over the time from the word to go (a token has to be
+fetched) until the last call has ended. 429s: of all requests that the tenant got,
+those for tokens left out. Two clients: half of the calls each, one figure.`
+
+/** The table, 80 characters wide, and what its columns mean. */
+export const table = (results: ReadonlyArray<Result>): string =>
+  [
+    line(["scenario", "client", "calls", "failed", "requests", "429s", "429 rate", "s", "goodput"]),
+    ...results.map((result) =>
+      line([
+        result.scenario.name,
+        result.client,
+        String(result.scenario.limit.calls),
+        String(failed(result)),
+        String(result.requests),
+        String(result.refused),
+        percent(rate429(result)),
+        seconds(result.millis),
+        goodput(result).toFixed(3)
+      ])
+    ),
+    notes
+  ].join("\n")
+
+const rounded = (value: number): number => Number(value.toFixed(4))
+
+/** The rows as one line of JSON. */
+export const json = (results: ReadonlyArray<Result>): string =>
+  JSON.stringify({
+    rows: results.map((result) => ({
+      scenario: result.scenario.name,
+      client: result.client,
+      goodput: rounded(goodput(result)),
+      rate429: rounded(rate429(result)),
+      failed: failed(result)
+    }))
+  })

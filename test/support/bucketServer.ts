@@ -1,0 +1,237 @@
+/** A second server with a rate limit, written from the wire's facts alone: it counts in as many ways as a seed can choose. */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { Clock, Effect, Layer } from "effect"
+
+/** So many calls at once, and how long it takes, in milliseconds, until one comes back. */
+export interface Size {
+  readonly burst: number
+  readonly interval: number
+}
+
+/** How a server counts, and how it tells. */
+export interface Profile {
+  /**
+   * `refill`: calls come back one by one. A window gives `burst` calls per `burst × interval`: `aligned` begins at
+   * multiples of its length, `opened` with the first call after the last window.
+   */
+  readonly kind: "refill" | "aligned" | "opened"
+  /** How the reset becomes whole seconds; `past`: rounded up, and a second less. */
+  readonly reset: "floor" | "ceil" | "past"
+  /** Whether a 429 has the three headers. */
+  readonly toldWhenRefused: boolean
+  readonly retryAfter: "none" | "seconds" | "date"
+  readonly prefix: "X-RateLimit-" | "x-ratelimit-" | "X-RATELIMIT-"
+  /** How many milliseconds the server's clock is ahead of the client's. */
+  readonly ahead: number
+  /** Where aligned windows begin, as a share of their length. */
+  readonly phase: number
+}
+
+/** Numbers from 0 to 1 that only the seed decides (mulberry32). */
+export const numbers = (seed: number): () => number => {
+  let state = Math.imul(seed, 0x9e3779b1) | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** The profile of a seed. */
+export const profileOf = (seed: number): Profile => {
+  const next = numbers(seed)
+  const oneOf = <const A>(...choices: ReadonlyArray<A>): A => choices[Math.floor(next() * choices.length)]!
+  return {
+    kind: oneOf("refill", "refill", "aligned", "opened"),
+    reset: oneOf("floor", "ceil", "past"),
+    toldWhenRefused: oneOf(true, false),
+    retryAfter: oneOf("none", "seconds", "date"),
+    prefix: oneOf("X-RateLimit-", "x-ratelimit-", "X-RATELIMIT-"),
+    ahead: Math.floor(next() * 180_001) - 90_000,
+    phase: next()
+  }
+}
+
+/** An answer before it becomes bytes. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** Good answers, the smallest that there are. */
+const good: Readonly<Record<string, readonly [status: number, body: unknown]>> = {
+  createUsersExport: [200, { id: "job_0000000000000001", type: "users_export", status: "pending" }],
+  updateTokenExchangeProfile: [200, { id: "tep_0000000000000001" }],
+  listActionVersions: [200, { total: 0, per_page: 20, versions: [] }],
+  redeliverEvent: [202, {}],
+  deleteEventStream: [204, undefined]
+}
+
+const refusal = {
+  statusCode: 429,
+  error: "Too Many Requests",
+  message: "Global limit has been reached",
+  errorCode: "too_many_requests"
+}
+
+const windowLength = ({ burst, interval }: Size): number => burst * interval
+
+/** When the window ends that holds this moment, if windows are aligned. */
+export const windowEnd = (profile: Profile, size: Size, now: number): number => {
+  const length = windowLength(size)
+  const offset = Math.floor(profile.phase * length)
+  return (Math.floor((now - offset) / length) + 1) * length + offset
+}
+
+/** What is left of the limit. All times are the server's, in milliseconds. */
+interface Count {
+  /** Takes a call, if there is one. */
+  readonly take: (now: number) => boolean
+  readonly left: (now: number) => number
+  /** When all calls are back. */
+  readonly fullAt: (now: number) => number
+  /** When there is one, if there is none. */
+  readonly freeAt: () => number
+}
+
+/** A bucket that fills steadily: when it is full says all. */
+const refilling = ({ burst, interval }: Size): Count => {
+  let full = -Infinity
+  const fullAt = (now: number) => Math.max(full, now)
+  const left = (now: number) => Math.floor(burst - (fullAt(now) - now) / interval)
+  return {
+    take: (now) => {
+      if (left(now) < 1) return false
+      full = fullAt(now) + interval
+      return true
+    },
+    left,
+    fullAt,
+    freeAt: () => full - (burst - 1) * interval
+  }
+}
+
+/** A window that holds so many calls. */
+const windowed = (profile: Profile, size: Size): Count => {
+  let [end, taken] = [-Infinity, 0]
+  const left = (now: number) => size.burst - (now < end ? taken : 0)
+  const fullAt = (now: number) => now < end ? end : now
+  return {
+    take: (now) => {
+      if (left(now) < 1) return false
+      if (now >= end) {
+        end = profile.kind === "aligned" ? windowEnd(profile, size, now) : now + windowLength(size)
+        taken = 0
+      }
+      taken++
+      return true
+    },
+    left,
+    fullAt,
+    freeAt: () => end
+  }
+}
+
+const httpDate = (seconds: number): string => new Date(seconds * 1000).toUTCString()
+
+const wholeSeconds = {
+  floor: Math.floor,
+  ceil: Math.ceil,
+  past: (seconds: number) => Math.ceil(seconds) - 1
+}
+
+const retryAfterOf = (profile: Profile, freeAt: number, now: number): Readonly<Record<string, string>> => {
+  if (profile.retryAfter === "none") return {}
+  const value = profile.retryAfter === "date"
+    ? httpDate(Math.ceil(freeAt / 1000))
+    : String(Math.max(1, Math.ceil((freeAt - now) / 1000)))
+  return { "Retry-After": value }
+}
+
+/** A server with one limit for all its operations. `answer` takes the time of the server's own clock. */
+export interface BucketServer {
+  readonly profile: Profile
+  readonly size: Size
+  readonly answer: (operation: string, now: number) => Answer
+  /** What it has seen, the oldest first, at which time of its clock. */
+  readonly seen: ReadonlyArray<{ readonly operation: string; readonly at: number; readonly status: number }>
+}
+
+/** A server whose limit is untouched. */
+export const make = (profile: Profile, size: Size): BucketServer => {
+  const count = profile.kind === "refill" ? refilling(size) : windowed(profile, size)
+  const seen: Array<BucketServer["seen"][number]> = []
+  const answer = (operation: string, now: number): Answer => {
+    const [status, value] = good[operation] ?? [404, { statusCode: 404, error: "Not Found", message: "Not Found" }]
+    const isRefused = status !== 404 && !count.take(now)
+    const answered = isRefused ? 429 : status
+    seen.push({ operation, at: now, status: answered })
+    const body = isRefused ? refusal : value
+    return {
+      status: answered,
+      headers: {
+        "Date": httpDate(Math.floor(now / 1000)),
+        "Content-Type": "application/json; charset=utf-8",
+        ...(!isRefused || profile.toldWhenRefused) && {
+          [`${profile.prefix}Limit`]: String(size.burst),
+          [`${profile.prefix}Remaining`]: String(count.left(now)),
+          [`${profile.prefix}Reset`]: String(wholeSeconds[profile.reset](count.fullAt(now) / 1000))
+        },
+        ...isRefused && retryAfterOf(profile, count.freeAt(), now)
+      },
+      body: body === undefined ? null : JSON.stringify(body)
+    }
+  }
+  return { profile, size, answer, seen }
+}
+
+/** How many milliseconds the limit alone keeps so many calls, the first of which is made at `first`. */
+export const timeNeeded = (profile: Profile, size: Size, calls: number, first: number): number => {
+  if (profile.kind === "refill") return Math.max(0, calls - size.burst) * size.interval
+  const more = Math.ceil(calls / size.burst) - 1 // how many windows after the first
+  if (more <= 0) return 0
+  const firstEnd = profile.kind === "aligned" ? windowEnd(profile, size, first) - first : windowLength(size)
+  return firstEnd + (more - 1) * windowLength(size)
+}
+
+const routes: ReadonlyArray<readonly [method: string, path: RegExp, operation: string]> = [
+  ["POST", /\/jobs\/users-exports$/, "createUsersExport"],
+  ["PATCH", /\/token-exchange-profiles\/[^/]+$/, "updateTokenExchangeProfile"],
+  ["GET", /\/actions\/actions\/[^/]+\/versions$/, "listActionVersions"],
+  ["POST", /\/event-streams\/[^/]+\/redeliver\/[^/]+$/, "redeliverEvent"],
+  ["DELETE", /\/event-streams\/[^/]+$/, "deleteEventStream"]
+]
+
+/** How long a way takes, in milliseconds: 1 to 25, once in twenty up to 80. */
+const latencies = (seed: number): () => number => {
+  const next = numbers(~seed)
+  return () => {
+    const isSlow = next() < 0.05
+    return 1 + Math.floor(next() * (isSlow ? 80 : 25))
+  }
+}
+
+/** The server at the end of a network, whose latency the seed decides, by the clock of whoever calls. */
+export const layer = (server: BucketServer, seed: number): Layer.Layer<HttpClient.HttpClient> => {
+  const latency = latencies(seed)
+  return Layer.succeed(
+    HttpClient.HttpClient,
+    HttpClient.make((request, url) =>
+      Effect.gen(function*() {
+        yield* Effect.sleep(latency())
+        const [, , operation = ""] = routes.find(([method, path]) =>
+          method === request.method && path.test(url.pathname)
+        ) ?? []
+        const { body, headers, status } = server.answer(
+          operation,
+          (yield* Clock.currentTimeMillis) + server.profile.ahead
+        )
+        yield* Effect.sleep(latency())
+        return HttpClientResponse.fromWeb(request, new Response(body, { status, headers }))
+      })
+    )
+  )
+}
