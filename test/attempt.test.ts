@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted, TestClock } from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
@@ -45,7 +45,8 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
         calls.push(call)
         log.push(`observe ${answer === undefined ? "nothing" : answer.status}`)
       }),
-    status: Effect.succeed([])
+    status: Effect.succeed([]),
+    changes: Stream.empty
   })
   return { calls, layer, log }
 }
@@ -347,7 +348,8 @@ describe("the limiter is told exactly once for each permit", () => {
         const limiter: RateLimiter.RateLimiter["Type"] = {
           acquire: () => Effect.zipRight(Effect.yieldNow(), Effect.sync(() => void counts.acquired++)),
           observe: () => Effect.sync(() => void counts.observed++),
-          status: Effect.succeed([])
+          status: Effect.succeed([]),
+          changes: Stream.empty
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
         const call = yield* Effect.fork(Attempt.permitted(limiter, { tenant: "t", operation: "o" }, send))

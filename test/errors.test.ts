@@ -1,7 +1,7 @@
 /** The errors themselves: what they carry, how they print, what they never print. */
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Layer, Redacted } from "effect"
+import { Cause, Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { inspect } from "node:util"
 import {
   createUsersExport,
@@ -230,7 +230,8 @@ describe("what the limiter says", () => {
         acquire: ({ operation }) =>
           Effect.fail(new Errors.RateLimited({ operation, message: "Enough.", source: "limiter" })),
         observe: () => Effect.dieMessage("nothing was acquired"),
-        status: Effect.succeed([])
+        status: Effect.succeed([]),
+        changes: Stream.empty
       })
       const client = IdentityClient.layer({ baseUrl }).pipe(
         Layer.provide([limiter, bearer]),

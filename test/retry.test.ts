@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Layer, Random, Redacted, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Random, Redacted, Stream, TestClock } from "effect"
 import { RateLimited } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
 import { createUsersExport, deleteEventStream } from "../src/operations/index.js"
@@ -46,7 +46,8 @@ const setUp = (
   const limiter = Layer.succeed(RateLimiter.RateLimiter, {
     acquire: () => Effect.zipRight(acquire, Effect.sync(() => void counts.acquired++)),
     observe: () => Effect.sync(() => void counts.observed++),
-    status: Effect.succeed([])
+    status: Effect.succeed([]),
+    changes: Stream.empty
   })
   const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2", ...more }).pipe(
     Layer.provide([network.layer, tokens, limiter])

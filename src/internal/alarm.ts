@@ -16,6 +16,9 @@ export interface Alarm {
   readonly clear: () => void
 }
 
+/** Times that differ by less are the same, in milliseconds: they are sums of fractions. */
+const grain = 0.001
+
 /** An alarm for as long as the scope is open, by the clock of here and now. `ring` runs in the alarm's own fiber. */
 export const make = (ring: Effect.Effect<void>): Effect.Effect<Alarm, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -38,7 +41,7 @@ export const make = (ring: Effect.Effect<void>): Effect.Effect<Alarm, never, Sco
     })
 
     const set = (at: number): void => {
-      if (at >= wakesAt) return
+      if (at > wakesAt - grain) return
       clear()
       wakesAt = at
       const sleep = clock.sleep(Duration.millis(Math.max(0, at - clock.unsafeCurrentTimeMillis())))

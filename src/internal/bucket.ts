@@ -29,9 +29,9 @@ const rounding = 1e-6
 /** How many whole calls are left at `now`. */
 export const whole = (bucket: Bucket, now: number): number => Math.max(0, Math.floor(left(bucket, now) + rounding))
 
-/** How many milliseconds to wait until a call may be taken, with others ahead of it, that leaves `reserve`; 0: now. */
-export const wait = (bucket: Bucket, now: number, reserve: number, ahead: number): number => {
-  const missing = 1 + ahead + Math.min(reserve, bucket.limit - 1) - left(bucket, now)
+/** In how many milliseconds a call may be taken that leaves so many to others; 0: now. */
+export const wait = (bucket: Bucket, now: number, others: number): number => {
+  const missing = 1 + others - left(bucket, now)
   return missing > rounding ? missing / bucket.rate : 0
 }
 

@@ -1,0 +1,281 @@
+/**
+ * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
+ * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
+ */
+import type { Known, Supply, Taken, Told } from "./supply.js"
+import * as Windows from "./windows.js"
+
+/**
+ * The part of the limit, one call at most, that is kept back besides the call itself: when nobody else is known to use the
+ * bucket, and when somebody is. So a newcomer finds calls left, and each sees the other.
+ */
+const margin = { alone: 0.37, shared: 0.27 }
+
+/** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
+const burst = 0.5
+
+/** So many answers are kept to measure the rate; over fewer milliseconds one would measure the network. */
+const [memory, gap] = [32, 50]
+
+/** Before anything is measured a bucket is not believed to fill in less, in seconds. */
+const soonest = 0.83
+
+/** By what the growth of a shared bucket is multiplied when a call that waited finds it full: once; again. */
+const rise = { first: 1.13, again: 1.8 }
+
+/** The part by which the growth sinks while the bucket is shared and answers show nothing new: others may need more. */
+const sink = 0.01
+
+/** What a refusal leaves of the growth; the first one also brings it down to that part of the measured rate. */
+const cut = { again: 0.66, first: 0.88 }
+
+/** What a refusal leaves of the measured rate, except the first. */
+const doubt = 0.85
+
+/** How much of an unexpected use or rest is taken to last, and the largest part of the growth that one answer takes. */
+const [lasting, loss] = [0.68, 0.68]
+
+/** How much is spent at once of what a shared bucket surprisingly has left: the others see it too. */
+const spend = 0.67
+
+/** How much of the one call that was missing is believed to be there after a refusal. */
+const afterRefusal = 0.6
+
+/** How far below what an answer allows the level is believed to be when it was believed to be above. */
+const afterSurprise = 0.75
+
+/** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
+const [slowest, least] = [1e-6, 1 / 4]
+
+const second = 1000
+
+/** What is remembered of a call until its answer. */
+interface Ticket {
+  readonly sentAt: number
+  /** How many calls had ended when it started. */
+  readonly ended: number
+  /** Whether it was held back by the belief, so that its answer shows how true that is. */
+  readonly wasHeld: boolean
+}
+
+/** An answer as bounds of `left + own calls`: it grows at the bucket's rate if nobody else takes calls. */
+interface Mark {
+  readonly sentAt: number
+  readonly endedAt: number
+  readonly low: number
+  readonly high: number
+}
+
+class Belief implements Supply {
+  private limit: number | undefined
+  /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */
+  private level = 0
+  private at = 0
+  private growth = slowest
+  /** The greatest rate that the own calls have proved. */
+  private rate = slowest
+  private isShared = false
+  /** The calls left by the last answer, less those started since. */
+  private stock = 0
+  /** How long a call takes. */
+  private trip = 0
+  private started = 0
+  private ended = 0
+  private served = 0
+  private refused = 0
+  private blockedUntil = -Infinity
+  private lastSentAt = 0
+  private cutAt = -Infinity
+  /** How many calls that waited have found the bucket full, one after the other. */
+  private fulls = 0
+  private isRecovering = false
+  /** Where nothing is told: how many may be in flight, and refusals in a row. */
+  private room = 1
+  private row = 0
+  private readonly marks: Array<Mark> = []
+  private readonly windows = Windows.make()
+
+  wait(now: number, reserve: number, ahead: number): number {
+    if (now < this.blockedUntil) return this.blockedUntil - now
+    const { limit } = this
+    const inFlight = this.started - this.ended
+    if (limit === undefined) return inFlight < this.room ? 0 : Infinity
+    if (inFlight + 1 > Math.max(1, (this.stock + inFlight) * burst + this.rate * this.trip)) return Infinity
+    if (this.windows.isFound) return this.level - reserve - ahead >= 1 ? 0 : Math.max(0, this.windows.endsAt - now)
+    const kept = Math.min(1, limit * (this.isShared ? margin.shared : margin.alone))
+    const missing = Math.min(1 + kept + reserve, limit) + ahead - this.levelAt(limit, now)
+    return missing <= 1e-6 ? 0 : missing / this.growth
+  }
+
+  start(now: number, held: boolean): Taken {
+    const ticket = { sentAt: now, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
+    this.started++
+    this.take(1, now)
+    return {
+      giveBack: (now) => {
+        this.ended++
+        this.take(-1, now)
+      },
+      answered: (told, now) => this.answered(ticket, told, now)
+    }
+  }
+
+  known(now: number): Known | undefined {
+    const { limit } = this
+    if (limit === undefined) return undefined
+    const level = this.levelAt(limit, now)
+    return {
+      limit,
+      remaining: Math.max(0, Math.floor(level + 1e-6)),
+      fullAt: this.windows.isFound ? this.windows.endsAt : now + Math.max(0, Math.ceil((limit - level) / this.growth))
+    }
+  }
+
+  private take(calls: number, now: number): void {
+    if (this.limit === undefined) return
+    this.level = this.levelAt(this.limit, now) - calls
+    this.at = Math.max(this.at, now)
+    this.stock -= calls
+  }
+
+  /** Windows do not refill; if the clock was set back, time counts from there on. */
+  private levelAt(limit: number, now: number): number {
+    this.at = Math.min(this.at, now)
+    const grown = this.windows.isFound ? 0 : (now - this.at) * this.growth
+    return Math.min(limit, this.level + grown)
+  }
+
+  private answered(ticket: Ticket, told: Told | undefined, now: number): void {
+    const overlap = this.started - ticket.ended - 1 // other calls that may have been counted before or after it
+    this.ended++
+    if (told === undefined) return
+    const { isRefused } = told
+    if (isRefused) this.refused++
+    else this.served++
+    this.trip = this.trip === 0 ? now - ticket.sentAt : this.trip * 0.8 + (now - ticket.sentAt) * 0.2
+    if (told.pause !== undefined) this.blockedUntil = Math.max(this.blockedUntil, now + told.pause)
+    const limit = told.limit ?? this.limit
+    if (limit === undefined) return this.countBlindly(isRefused, now)
+    const ahead = Math.max(0, told.untilFull ?? 0)
+    const left = isRefused ? 0 : told.remaining === undefined ? undefined : Math.min(limit - 1, told.remaining)
+    if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    this.limit = limit
+    this.take(0, now)
+    if (left !== undefined && told.untilFull !== undefined && told.remaining !== undefined) {
+      const reset = told.untilFull + (told.date ?? Math.floor(now / second))
+      this.windows.note({ reset, ahead, limit, left }, isRefused, now)
+    }
+    if (isRefused) this.refuse(ticket)
+    else if (left !== undefined) this.resync(ticket, limit, left, left - overlap, ahead, now)
+    this.lastSentAt = ticket.sentAt
+  }
+
+  /** Without any header: one call first, one more in flight for each that ends well; after a refusal a pause, and one. */
+  private countBlindly(isRefused: boolean, now: number): void {
+    if (isRefused) {
+      this.room = 1
+      this.blockedUntil = Math.max(this.blockedUntil, now + second * 2 ** Math.min(6, this.row++))
+    } else {
+      this.room++
+      this.row = 0
+    }
+  }
+
+  /** The first that is told: at the least, and at the best guess, as much comes back until the reset as is missing. */
+  private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
+    this.level = left - overlap
+    this.at = this.lastSentAt = now
+    this.rate = Math.max(slowest, (limit - left) / (ahead + 1) / second)
+    this.growth = Math.max(this.rate, (limit - left) / Math.max(soonest, ahead - 1) / second)
+    this.isShared = left < limit - 1
+  }
+
+  /** A refusal: nothing is left, and (once for all calls that were in flight) others take more than believed. */
+  private refuse(ticket: Ticket): void {
+    this.level = Math.min(afterRefusal, this.level + 1)
+    this.stock = Math.min(0, this.stock)
+    this.fulls = 0
+    this.isRecovering = true
+    if (this.windows.isFound) {
+      this.level = 0
+      return
+    }
+    if (ticket.sentAt > this.cutAt) {
+      if (this.isShared) {
+        // Again: what proved the rate may have been a mistake, answers of another bucket, or a limit that was higher then.
+        this.rate = Math.max(slowest, this.rate * doubt)
+        this.marks.length = 0
+        this.growth = Math.max(this.rate * least, this.growth * cut.again)
+      } else this.growth = Math.max(this.rate * least, Math.min(this.growth * cut.again, this.rate * cut.first))
+      this.cutAt = this.at
+    }
+    this.isShared = true
+  }
+
+  /** Brings the level within what an answer allows, which is `low` at least, and learns from how far off it was. */
+  private resync(ticket: Ticket, limit: number, left: number, low: number, ahead: number, now: number): void {
+    const isFull = left >= limit - 1
+    this.stock = low
+    if (this.windows.isFound) {
+      this.level = Math.min(left, Math.max(low, this.windows.isNew ? left : this.level))
+      return
+    }
+    const guess = (limit - left) / (ahead + 1) / second
+    if (guess > this.rate && this.refused === 0) {
+      this.growth += guess - this.rate
+      this.rate = guess
+    }
+    const high = left + (isFull ? 0 : 1) + this.growth * (now - ticket.sentAt)
+    const since = Math.max(gap, ticket.sentAt - this.lastSentAt)
+    if (this.level > high) this.expectLess(this.level - high, low, high, since)
+    else if (this.level < low) this.expectMore(ticket, isFull, low, since)
+    else if (this.isShared && ticket.wasHeld && !isFull) {
+      this.growth = Math.max(this.rate * least, this.growth * (1 - sink))
+    }
+    if (ticket.wasHeld) this.fulls = isFull && !this.isRecovering ? this.fulls + 1 : 0
+    this.isRecovering = false
+    this.measure(ticket, left, isFull, now)
+  }
+
+  /** Somebody else has taken calls. */
+  private expectLess(excess: number, low: number, high: number, since: number): void {
+    const less = Math.min(this.growth * loss, lasting * excess / since)
+    this.growth = Math.max(this.rate * least, this.growth - less)
+    this.level = Math.max(low, high - afterSurprise)
+    this.isShared = true
+  }
+
+  /** More is left than there could have been. */
+  private expectMore(ticket: Ticket, isFull: boolean, low: number, since: number): void {
+    const more = low - this.level
+    if (ticket.wasHeld && !isFull) {
+      this.growth += Math.min(this.growth, lasting * more / since)
+    } else if (ticket.wasHeld && this.isShared && !this.isRecovering) {
+      this.growth = this.fulls < 1 ? this.growth * rise.first : Math.max(this.rate, this.growth * rise.again)
+    }
+    this.level = this.isShared && isFull && ticket.wasHeld ? this.level + more * spend : low
+  }
+
+  /**
+   * The rate is at least what own calls show between two of them, one of which was sent after the other was answered: else
+   * what somebody else took in between would look like refill. A full bucket leaves nothing to guess.
+   */
+  private measure(ticket: Ticket, left: number, isFull: boolean, now: number): void {
+    const mark = {
+      sentAt: ticket.sentAt,
+      endedAt: now,
+      low: left + Math.min(this.served, ticket.ended + 1 - this.refused),
+      high: left + (isFull ? 0 : 1) + this.started - this.refused
+    }
+    for (const { endedAt, high, sentAt } of this.marks) {
+      const span = now - sentAt
+      if (ticket.sentAt >= endedAt && span > gap) this.rate = Math.max(this.rate, (mark.low - high) / span)
+    }
+    if (!this.isShared) this.growth = Math.max(this.growth, this.rate)
+    this.marks.push(mark)
+    if (this.marks.length > memory) this.marks.shift()
+  }
+}
+
+/** Nothing is known yet: it lets one call go. */
+export const make = (): Supply => new Belief()
