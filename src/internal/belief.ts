@@ -12,16 +12,16 @@ import * as Windows from "./windows.js"
 const margin = { alone: 0.37, shared: 0.27 }
 
 /** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
-const burst = 0.5
+const burst = 0.4
 
 /** So many answers are kept to measure the rate; over fewer milliseconds one would measure the network. */
 const [memory, gap] = [32, 50]
 
 /** Before anything is measured a bucket is not believed to fill in less, in seconds. */
-const soonest = 0.83
+const soonest = 0.84
 
 /** By what the growth of a shared bucket is multiplied when a call that waited finds it full: once; again. */
-const rise = { first: 1.13, again: 1.8 }
+const rise = { first: 1.14, again: 1.56 }
 
 /** The part by which the growth sinks while the bucket is shared and answers show nothing new: others may need more. */
 const sink = 0.01
@@ -30,10 +30,10 @@ const sink = 0.01
 const cut = { again: 0.66, first: 0.88 }
 
 /** What a refusal leaves of the measured rate, except the first. */
-const doubt = 0.85
+const doubt = 0.9
 
 /** How much of an unexpected use or rest is taken to last, and the largest part of the growth that one answer takes. */
-const [lasting, loss] = [0.68, 0.68]
+const [lasting, loss] = [0.515, 0.58]
 
 /** How much is spent at once of what a shared bucket surprisingly has left: the others see it too. */
 const spend = 0.67
@@ -42,7 +42,7 @@ const spend = 0.67
 const afterRefusal = 0.6
 
 /** How far below what an answer allows the level is believed to be when it was believed to be above. */
-const afterSurprise = 0.75
+const afterSurprise = 0.94
 
 /** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
 const [slowest, least] = [1e-6, 1 / 4]
