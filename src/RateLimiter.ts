@@ -41,7 +41,7 @@ export interface Status extends Call, Quota {
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, {
   /** Gives way to a call when it may be sent. Interrupted, it has taken nothing. */
   readonly acquire: (call: Call) => Effect.Effect<void, RateLimited>
-  /** Is told of the answer, or that none came: exactly once for each `acquire` that succeeded, with the same `call`. */
+  /** Is told of the answer, or that none came: exactly once for each `acquire` that succeeded, with the very object that it was given. */
   readonly observe: (call: Call, answer: Answer | undefined) => Effect.Effect<void>
   /** What is known now, an entry for each operation that was called. */
   readonly status: Effect.Effect<ReadonlyArray<Status>>

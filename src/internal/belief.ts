@@ -47,6 +47,9 @@ const afterSurprise = 0.94
 /** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
 const [slowest, least] = [1e-6, 1 / 4]
 
+/** How often it looks whether a call in flight has ended that ends without a word, in milliseconds. */
+const glance = 100
+
 const second = 1000
 
 /** What is remembered of a call until its answer. */
@@ -75,8 +78,9 @@ class Belief implements Supply {
   /** The greatest rate that the own calls have proved. */
   private rate = slowest
   private isShared = false
-  /** The calls left by the last answer, less those started since. */
+  /** The calls left by the last answer, at `stockAt`, less those started since. */
   private stock = 0
+  private stockAt = 0
   /** How long a call takes. */
   private trip = 0
   private started = 0
@@ -84,6 +88,8 @@ class Belief implements Supply {
   private served = 0
   private refused = 0
   private blockedUntil = -Infinity
+  /** The latest time seen. */
+  private latest = -Infinity
   private lastSentAt = 0
   private cutAt = -Infinity
   /** How many calls that waited have found the bucket full, one after the other. */
@@ -96,19 +102,41 @@ class Belief implements Supply {
   private readonly windows = Windows.make()
 
   wait(now: number, reserve: number, ahead: number): number {
+    this.keepUp(now)
     if (now < this.blockedUntil) return this.blockedUntil - now
     const { limit } = this
+    if (limit === undefined) return this.started - this.ended < this.room ? 0 : Infinity
+    return Math.max(this.waitForRoom(now), this.waitForLevel(limit, now, reserve, ahead))
+  }
+
+  pausedFor(now: number): number {
+    return Math.max(0, this.blockedUntil - now)
+  }
+
+  /** How long until one more may be in flight: when one ends, or, because calls may hang, when more has come back. */
+  private waitForRoom(now: number): number {
     const inFlight = this.started - this.ended
-    if (limit === undefined) return inFlight < this.room ? 0 : Infinity
-    if (inFlight + 1 > Math.max(1, (this.stock + inFlight) * burst + this.rate * this.trip)) return Infinity
-    if (this.windows.isFound) return this.level - reserve - ahead >= 1 ? 0 : Math.max(0, this.windows.endsAt - now)
+    const pace = Math.min(this.growth, this.rate)
+    const left = this.stock + inFlight + Math.max(0, now - this.stockAt) * pace
+    const missing = inFlight + 1 - Math.max(1, left * burst + this.rate * this.trip)
+    return missing > 0 ? Math.min(missing / (pace * burst), Math.max(this.trip, glance)) : 0
+  }
+
+  private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
+    if (this.windows.isFound) {
+      const missing = reserve + ahead + 1 - this.level
+      if (missing <= 0) return 0
+      const { endsAt, length } = this.windows
+      return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * length
+    }
     const kept = Math.min(1, limit * (this.isShared ? margin.shared : margin.alone))
     const missing = Math.min(1 + kept + reserve, limit) + ahead - this.levelAt(limit, now)
     return missing <= 1e-6 ? 0 : missing / this.growth
   }
 
-  start(now: number, held: boolean): Taken {
-    const ticket = { sentAt: now, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
+  start(now: number, held: boolean, sentAt = now): Taken {
+    this.keepUp(now)
+    const ticket = { sentAt, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
     this.started++
     this.take(1, now)
     return {
@@ -138,14 +166,27 @@ class Belief implements Supply {
     this.stock -= calls
   }
 
-  /** Windows do not refill; if the clock was set back, time counts from there on. */
+  /** If the clock was set back, all times go back with it. */
+  private keepUp(now: number): void {
+    const back = this.latest - now
+    this.latest = now
+    if (back <= 0 || back === Infinity) return
+    this.at -= back
+    this.stockAt -= back
+    this.blockedUntil -= back
+    this.lastSentAt -= back
+    this.cutAt -= back
+    this.windows.shift(back)
+  }
+
+  /** Windows do not refill. */
   private levelAt(limit: number, now: number): number {
-    this.at = Math.min(this.at, now)
-    const grown = this.windows.isFound ? 0 : (now - this.at) * this.growth
+    const grown = this.windows.isFound ? 0 : Math.max(0, now - this.at) * this.growth
     return Math.min(limit, this.level + grown)
   }
 
   private answered(ticket: Ticket, told: Told | undefined, now: number): void {
+    this.keepUp(now)
     const overlap = this.started - ticket.ended - 1 // other calls that may have been counted before or after it
     this.ended++
     if (told === undefined) return
@@ -155,7 +196,7 @@ class Belief implements Supply {
     this.trip = this.trip === 0 ? now - ticket.sentAt : this.trip * 0.8 + (now - ticket.sentAt) * 0.2
     if (told.pause !== undefined) this.blockedUntil = Math.max(this.blockedUntil, now + told.pause)
     const limit = told.limit ?? this.limit
-    if (limit === undefined) return this.countBlindly(isRefused, now)
+    if (limit === undefined) return this.countBlindly(ticket, told, now)
     const ahead = Math.max(0, told.untilFull ?? 0)
     const left = isRefused ? 0 : told.remaining === undefined ? undefined : Math.min(limit - 1, told.remaining)
     if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
@@ -170,12 +211,13 @@ class Belief implements Supply {
     this.lastSentAt = ticket.sentAt
   }
 
-  /** Without any header: one call first, one more in flight for each that ends well; after a refusal a pause, and one. */
-  private countBlindly(isRefused: boolean, now: number): void {
-    if (isRefused) {
-      this.room = 1
+  /** Without any header: one call first, one more in flight for each that is served; after refusals a pause, and half. */
+  private countBlindly(ticket: Ticket, told: Told, now: number): void {
+    if (told.isRefused && ticket.sentAt > this.cutAt) {
+      this.room = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
       this.blockedUntil = Math.max(this.blockedUntil, now + second * 2 ** Math.min(6, this.row++))
-    } else {
+      this.cutAt = now
+    } else if (!told.isRefused && told.isServed) {
       this.room++
       this.row = 0
     }
@@ -184,7 +226,7 @@ class Belief implements Supply {
   /** The first that is told: at the least, and at the best guess, as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
     this.level = left - overlap
-    this.at = this.lastSentAt = now
+    this.at = this.lastSentAt = this.stockAt = now
     this.rate = Math.max(slowest, (limit - left) / (ahead + 1) / second)
     this.growth = Math.max(this.rate, (limit - left) / Math.max(soonest, ahead - 1) / second)
     this.isShared = left < limit - 1
@@ -197,6 +239,7 @@ class Belief implements Supply {
     this.fulls = 0
     this.isRecovering = true
     if (this.windows.isFound) {
+      this.windows.refuse(this.at)
       this.level = 0
       return
     }
@@ -216,6 +259,7 @@ class Belief implements Supply {
   private resync(ticket: Ticket, limit: number, left: number, low: number, ahead: number, now: number): void {
     const isFull = left >= limit - 1
     this.stock = low
+    this.stockAt = now
     if (this.windows.isFound) {
       this.level = Math.min(left, Math.max(low, this.windows.isNew ? left : this.level))
       return
@@ -233,6 +277,8 @@ class Belief implements Supply {
       this.growth = Math.max(this.rate * least, this.growth * (1 - sink))
     }
     if (ticket.wasHeld) this.fulls = isFull && !this.isRecovering ? this.fulls + 1 : 0
+    // Full time and again though calls wait: the belief is right and yet too slow. A limit of one is always told as full.
+    if (!this.isShared && limit > 1 && this.fulls > 2) this.growth *= rise.first
     this.isRecovering = false
     this.measure(ticket, left, isFull, now)
   }

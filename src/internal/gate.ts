@@ -166,12 +166,12 @@ export const make = <Lane, Permit>(
     }
 
     /** Takes out the given entry of a call, else its oldest. */
-    const takeOut = (call: Call, entry = entries.get(call)?.[0]): Entry<Permit> | undefined => {
-      const others = (entries.get(call) ?? []).filter((other) => other !== entry)
-      if (others.length === 0) entries.delete(call)
-      else entries.set(call, others)
-      entry?.forget()
-      return entry
+    const takeOut = (call: Call, entry?: Entry<Permit>): Entry<Permit> | undefined => {
+      const own = entries.get(call) ?? []
+      const [taken] = own.splice(entry === undefined ? 0 : own.indexOf(entry), 1)
+      if (own.length === 0) entries.delete(call)
+      taken?.forget()
+      return taken
     }
 
     /**
@@ -186,7 +186,9 @@ export const make = <Lane, Permit>(
         settle()
       }
       const entry: Entry<Permit> = { permit, forget: () => fiber.removeObserver(lost) }
-      entries.set(call, [...(entries.get(call) ?? []), entry])
+      const own = entries.get(call)
+      if (own === undefined) entries.set(call, [entry])
+      else own.push(entry)
       fiber.addObserver(lost)
     }
 

@@ -16,6 +16,7 @@ const supply = (limit: number, rate: number, now: number): Supply.Supply => {
       Bucket.take(bucket, now)
       return { giveBack: () => Bucket.giveBack(bucket), answered: () => {} }
     },
+    pausedFor: () => 0,
     known: (now) => ({ limit, remaining: Bucket.whole(bucket, now), fullAt: Bucket.fullAt(bucket) })
   }
 }

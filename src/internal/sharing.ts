@@ -12,6 +12,8 @@ export interface Lane {
   readonly call: Supply.Call
   readonly tenant: Tenant
   inFlight: number
+  /** When its last call started. */
+  startedAt: number
   /** Unknown until an answer tells a limit. */
   bucket: Bucket | undefined
   /** Whether it was answered and told nothing. */
@@ -28,7 +30,7 @@ interface Bucket {
   readonly supply: Supply.Supply
   readonly lanes: Set<Lane>
   /** How often the calls of another bucket have shown in this one. */
-  readonly likeness: Map<Bucket, number>
+  readonly likeness: WeakMap<Bucket, number>
 }
 
 interface Tenant {
@@ -53,7 +55,7 @@ export interface Permit {
   readonly taken: ReadonlyArray<readonly [from: Supply.Supply, taken: Supply.Taken]>
 }
 
-/** What others are told says nothing certain: a first call waits for them no longer, in milliseconds. */
+/** What others are told says nothing certain: a call of which nothing is known waits for them no longer, in milliseconds. */
 const patience = 2000
 
 /** More sightings than this say no more. */
@@ -68,6 +70,7 @@ const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
   call,
   tenant,
   inFlight: 0,
+  startedAt: -Infinity,
   bucket: undefined,
   isSilent: false,
   seen: [],
@@ -109,20 +112,26 @@ const suppliesOf = ({ bucket, isSilent, tenant }: Lane): ReadonlyArray<Supply.Su
     ? [tenant.unknown]
     : Array.from(tenant.buckets, ({ supply }) => supply)
 
+/** Whether nothing is known of a lane's calls. */
+const isNew = ({ bucket, isSilent }: Lane): boolean => bucket === undefined && !isSilent
+
 /** Whether the next call of a lane is its first, which tells which bucket it draws on. */
-const isFirst = (lane: Lane): boolean => lane.bucket === undefined && !lane.isSilent && lane.tenant.buckets.size > 0
+const isFirst = (lane: Lane): boolean => isNew(lane) && lane.startedAt === -Infinity && lane.tenant.buckets.size > 0
 
 /** In how many milliseconds all that a call may draw on can give it. */
 const wait = (lane: Lane, now: number, share: number, ahead: number, waited: number): number => {
-  const isNew = lane.bucket === undefined && !lane.isSilent
-  if (isFirst(lane) && lane.inFlight > 0) return Infinity
+  const { tenant } = lane
+  if (isNew(lane) && lane.inFlight > 0 && tenant.buckets.size > 0) return Infinity
   let longest = 0
   for (const supply of suppliesOf(lane)) longest = Math.max(longest, Supply.wait(supply, now, share, ahead))
-  return isNew && lane.inFlight === 0 ? Math.min(longest, patience - waited) : longest
+  if (!isNew(lane) || lane.inFlight > 0) return longest
+  const patient = patience - Math.min(waited, now - lane.startedAt)
+  return Math.min(longest, Math.max(patient, tenant.unknown.pausedFor(now)))
 }
 
 const start = (lane: Lane, now: number, held: boolean): Permit => {
   lane.inFlight++
+  lane.startedAt = now
   return { lane, sentAt: now, taken: suppliesOf(lane).map((supply) => [supply, supply.start(now, held)]) }
 }
 
@@ -137,15 +146,20 @@ const answered = (permit: Permit, told: Supply.Told | undefined, now: number): v
   const { lane, sentAt, taken } = permit
   lane.inFlight--
   const supply = told === undefined ? undefined : place(lane, sentAt, told, now)
-  for (const [from, part] of taken) part.answered(from === supply ? told : undefined, now)
-  if (supply !== undefined && taken.every(([from]) => from !== supply)) supply.start(sentAt, false).answered(told, now)
+  for (const [from, part] of taken) {
+    if (from === supply || supply === undefined) part.answered(told, now)
+    else part.giveBack(now) // it was another's
+  }
+  if (supply !== undefined && taken.every(([from]) => from !== supply)) {
+    supply.start(now, false, sentAt).answered(told, now)
+  }
 }
 
 /** Finds the bucket that an answer tells of, and remembers what it showed. */
 const place = (lane: Lane, sentAt: number, told: Supply.Told, now: number): Supply.Supply => {
   const { limit, remaining } = told
   if (limit === undefined || remaining === undefined) {
-    lane.isSilent = lane.bucket === undefined
+    lane.isSilent = lane.bucket === undefined && told.isServed
     return lane.bucket?.supply ?? lane.tenant.unknown
   }
   if (lane.bucket !== undefined && lane.bucket.limit !== limit) leave(lane)
@@ -169,6 +183,7 @@ const leave = (lane: Lane): void => {
   const { bucket, tenant } = lane
   lane.bucket = undefined
   lane.doubts = 0
+  lane.seen.length = 0
   bucket?.lanes.delete(lane)
   if (bucket?.lanes.size === 0) tenant.buckets.delete(bucket)
 }
@@ -185,7 +200,7 @@ const enter = (lane: Lane, limit: number, sighting: Sighting): Bucket => {
       least = gap
     }
   }
-  best ??= { limit, supply: Belief.make(), lanes: new Set(), likeness: new Map() }
+  best ??= { limit, supply: Belief.make(), lanes: new Set(), likeness: new WeakMap() }
   tenant.buckets.add(best)
   best.lanes.add(lane)
   lane.bucket = best

@@ -19,6 +19,8 @@ export interface Answer {
 export interface Told {
   /** Whether it is a 429. */
   readonly isRefused: boolean
+  /** Whether the service could answer: no 5xx. */
+  readonly isServed: boolean
   /** How many calls the bucket holds: at least 1. */
   readonly limit: number | undefined
   /** How many are left: from 0 to the limit. */
@@ -43,6 +45,7 @@ export const told = (answer: Answer, now: number): Told => {
   const makesSense = limit !== undefined && limit > 0 && (isRefused || remaining !== undefined)
   return {
     isRefused,
+    isServed: answer.status < 500,
     limit: makesSense ? limit : undefined,
     remaining: !makesSense ? undefined : isRefused ? 0 : Math.min(remaining ?? 0, limit),
     untilFull: ahead !== undefined && ahead <= day ? Math.max(-day, ahead) : undefined,
@@ -64,8 +67,10 @@ export interface Supply {
    * `Infinity`: not before a call ends.
    */
   readonly wait: (now: number, reserve: number, ahead: number) => number
-  /** Starts a call; `held`: it had to wait for it. */
-  readonly start: (now: number, held: boolean) => Taken
+  /** Starts a call, or takes notice of one that was sent before; `held`: it had to wait for it. */
+  readonly start: (now: number, held: boolean, sentAt?: number) => Taken
+  /** For how many milliseconds the service has asked to send nothing. */
+  readonly pausedFor: (now: number) => number
   readonly known: (now: number) => Known | undefined
 }
 

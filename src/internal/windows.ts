@@ -9,6 +9,12 @@ export interface Windows {
   readonly isNew: boolean
   /** When the window that was told last is over for sure. */
   readonly endsAt: number
+  /** How long a window lasts, in milliseconds, as far as it is known. */
+  readonly length: number
+  /** The service has refused a call: the window is not over yet. It looks again later each time. */
+  readonly refuse: (now: number) => void
+  /** The clock was set back by so many milliseconds. */
+  readonly shift: (back: number) => void
   /** An answer that told the time of a reset, and in how many seconds it comes, both in whole seconds. */
   readonly note: (
     answer: { readonly reset: number; readonly ahead: number; readonly limit: number; readonly left: number },
@@ -30,6 +36,7 @@ export const make = (): Windows => {
   // What a bucket's rate would have to be: so many seconds for a call at the least, and so many calls in a second. Where
   // both cannot be, calls were taken and the reset did not move, as that of a bucket would.
   let [slowest, quickest] = [0, 0]
+  let refusals = 0
 
   const forget = (): void => {
     isFound = false
@@ -47,6 +54,16 @@ export const make = (): Windows => {
     get endsAt() {
       return endsAt
     },
+    get length() {
+      return length < Infinity ? length : Math.max(second, endsAt - beganAt)
+    },
+    refuse: (now) => {
+      endsAt = Math.max(endsAt, now + second * 2 ** Math.min(5, refusals++))
+    },
+    shift: (back) => {
+      endsAt -= back
+      beganAt -= back
+    },
     note: ({ ahead, left, limit, reset }, isRefused, now) => {
       isNew = false
       if (isFound && reset === lastReset - 1) return // told late
@@ -57,15 +74,16 @@ export const make = (): Windows => {
         isNew = true
         lastReset = reset
         beganAt = now
-        endsAt = Infinity
+        endsAt = isRefused ? now + (ahead + 1) * second : Infinity
       }
       if (!isRefused) {
+        refusals = 0
         slowest = Math.max(slowest, (ahead - 2) / (limit - left))
         quickest = Math.max(quickest, (limit - left - 1) / (ahead + 1))
         if (slowest * quickest > 1) isFound = true
       }
       lastLeft = left
-      endsAt = isRefused ? now + second : Math.min(endsAt, now + (ahead + 1) * second, beganAt + length)
+      if (!isRefused) endsAt = Math.min(endsAt, now + (ahead + 1) * second, beganAt + length)
     }
   }
 }
