@@ -1,5 +1,5 @@
 import { Headers } from "@effect/platform"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import {
   Clock,
   Context,
@@ -19,6 +19,9 @@ import {
 } from "effect"
 import { listActionVersions } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
+
+// Virtual time leaves no room for anything else: the runner must hear of each test before the next.
+beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
 const tenant = "https://t.example.com/api/v2"
 const call: RateLimiter.Call = { tenant, operation: listActionVersions.endpoint.name }
