@@ -136,6 +136,7 @@ class Belief implements Supply {
 
   start(now: number, held: boolean, sentAt = now): Taken {
     this.keepUp(now)
+    if (this.started === this.ended) this.stockAt = now // what came back while nothing was asked is not known to be there
     const ticket = { sentAt, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
     this.started++
     this.take(1, now)
