@@ -84,33 +84,26 @@ export const make = (
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
-      return calls.track(
+      return calls.track((restore) =>
         Effect.withFiberRuntime<Success, Failure | ClientError | RateLimited>((fiber) => {
           const settings = fiber.getFiberRef(currentSettings)
           const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
-          return Effect.flatMap(Request.make(endpoint, tenant, input, settings), ({ request, strings }) =>
-            Repeat.around(endpoint, policyOf(fiber), clock, (turn) =>
-              Attempt.authorized(tokens, operation, (token) =>
-                Attempt.permitted(
-                  limiter,
-                  { tenant, operation },
-                  Attempt.exchange(http, operation, Request.authorize(request, token), {
-                    bodyLimit: limits(endpoint),
-                    deadlines,
-                    limit: () =>
-                      turn.limit(Duration.toMillis(settings.timeout))
-                  }),
-                  turn
-                ))).pipe(
-                Effect.flatMap((answer) => {
-                  settings.witness?.(answer)
-                  return Response.interpret(endpoint, answer, strings, clock)
-                })
-              ))
-        }),
-        () =>
-          Attempt.transportError(operation, "not-sent", "CLOSED")
-      )
+          const prepared = Request.make(endpoint, tenant, input, settings)
+          if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
+          const { request, strings } = prepared.right
+          return Repeat.around(endpoint, policyOf(fiber), clock, restore, (turn) =>
+            Attempt.authorized(tokens, operation, turn, (token) =>
+              Attempt.permitted(limiter, { tenant, operation }, turn, () =>
+                Attempt.exchange(http, operation, Request.authorize(request, token), {
+                  bodyLimit: limits(endpoint),
+                  deadlines,
+                  millis: turn.limit(Duration.toMillis(settings.timeout)),
+                  restore
+                })))).pipe(Effect.flatMap((answer) => {
+                settings.witness?.(answer)
+                return Response.interpret(endpoint, answer, strings, clock)
+              }))
+        }), () => Attempt.transportError(operation, "not-sent", "CLOSED"))
     }
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }

@@ -5,6 +5,7 @@ import { RateLimited, TokenError, TransportError } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
 import * as Attempt from "../src/internal/attempt.js"
 import type * as Http from "../src/internal/http.js"
+import type { Turn } from "../src/internal/repeat.js"
 import { createUsersExport, deleteEventStream } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as Retry from "../src/Retry.js"
@@ -352,7 +353,10 @@ describe("the limiter is told exactly once for each permit", () => {
           changes: Stream.empty
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
-        const call = yield* Effect.fork(Attempt.permitted(limiter, { tenant: "t", operation: "o" }, send))
+        const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) => {
+          const turn: Turn = { restore, limit: (millis) => millis, pause: () => {}, resume: () => {} }
+          return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
+        }))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)
         assert.strictEqual(counts.observed, counts.acquired)

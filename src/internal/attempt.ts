@@ -10,6 +10,7 @@ import type { Deadlines } from "./deadlines.js"
 import * as Http from "./http.js"
 import * as OAuth from "./oauth.js"
 import type { Turn } from "./repeat.js"
+import type { Restore } from "./task.js"
 
 /** An answer, and the token of the call that it is for. */
 export interface Answered extends Http.Received {
@@ -30,10 +31,11 @@ const isSound = (token: Redacted.Redacted): boolean => {
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
+  { restore }: Pick<Turn, "restore">,
   send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Answered, E | TokenError> => {
   const withToken = <A, E2>(use: (token: Redacted.Redacted) => Effect.Effect<A, E2>) =>
-    Effect.matchEffect(tokens.get, {
+    Effect.matchEffect(restore(tokens.get), {
       onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
       onSuccess: (token): Effect.Effect<A, E2 | TokenError> =>
         isSound(token)
@@ -47,7 +49,7 @@ export const authorized = <E>(
       send(token),
       (answer): Effect.Effect<Answered, E | TokenError> =>
         answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
-          tokens.invalidate(token),
+          restore(tokens.invalidate(token)),
           withToken((fresh) =>
             Redacted.value(fresh) === Redacted.value(token)
               ? answered(answer, token)
@@ -58,26 +60,25 @@ export const authorized = <E>(
   )
 }
 
-/** An attempt that nobody times. */
-const untimed: Pick<Turn, "pause" | "resume"> = { pause: () => {}, resume: () => {} }
-
-/** Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. */
+/**
+ * Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. It
+ * can be interrupted where it waits, and must not be elsewhere.
+ */
 export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
-  send: Effect.Effect<Http.Received, E>,
-  { pause, resume } = untimed
-): Effect.Effect<Http.Received, E | RateLimited> =>
-  Effect.uninterruptibleMask((restore) => {
-    pause()
-    return Effect.flatMap(restore(limiter.acquire(call)), () => {
-      resume()
-      return Effect.matchCauseEffect(restore(send), {
-        onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
-        onSuccess: (answer) => Effect.as(limiter.observe(call, answer), answer)
-      })
+  turn: Turn,
+  send: () => Effect.Effect<Http.Received, E>
+): Effect.Effect<Http.Received, E | RateLimited> => {
+  turn.pause()
+  return Effect.flatMap(turn.restore(limiter.acquire(call)), () => {
+    turn.resume()
+    return Effect.matchCauseEffect(send(), {
+      onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
+      onSuccess: (answer) => Effect.as(limiter.observe(call, answer), answer)
     })
   })
+}
 
 /** Sends a request, once, and reads the answer. The time limit (in milliseconds) covers both. */
 export const exchange = (
@@ -87,18 +88,16 @@ export const exchange = (
   options: {
     readonly bodyLimit: (status: number) => number
     readonly deadlines: Deadlines
-    readonly limit: () => number
+    readonly millis: number
+    readonly restore: Restore
   }
-): Effect.Effect<Http.Received, TransportError> => {
-  const { bodyLimit, deadlines, limit } = options
-  const sent = Effect.suspend(() => {
-    const millis = limit()
-    return millis <= 0
+): Effect.Effect<Http.Received, TransportError> =>
+  Effect.mapError(
+    options.millis <= 0
       ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
-      : Http.exchange(http, request, bodyLimit, { deadlines, millis })
-  })
-  return Effect.mapError(sent, ({ code, outcome }) => transportError(operation, outcome, code))
-}
+      : Http.exchange(http, request, options.bodyLimit, options),
+    ({ code, outcome }) => transportError(operation, outcome, code)
+  )
 
 /** The failure of a call that got no answer. */
 export const transportError = (

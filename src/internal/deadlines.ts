@@ -6,7 +6,7 @@ import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
 import { type Entry, Heap } from "./heap.js"
-import type { Task } from "./task.js"
+import type { Restore, Task } from "./task.js"
 
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
 export type Reason = "TIMEOUT" | "CLOSED"
@@ -31,10 +31,11 @@ export interface Deadlines {
     millis: number,
     ended: (reason: Reason, hasBegun: boolean) => E2
   ) => Effect.Effect<A, E | E2, R>
-  /** The same for a task, which needs no fiber to be stopped. */
+  /** The same for a task, which needs no fiber to be stopped; to be run where nobody can interrupt but within `restore`. */
   readonly bound: <A, E, E2>(
     task: Task<A, E>,
     millis: number,
+    restore: Restore,
     ended: (reason: Reason, hasBegun: boolean) => E2
   ) => Effect.Effect<A, E | E2>
 }
@@ -84,27 +85,27 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
   const bound: Deadlines["bound"] = <A, E, E2>(
     task: Task<A, E>,
     millis: number,
+    restore: Restore,
     ended: (reason: Reason, hasBegun: boolean) => E2
-  ) =>
-    Effect.uninterruptibleMask((restore) => {
-      if (!isOpen) return Effect.fail(ended("CLOSED", false))
-      let leave = () => {}
-      const running = Effect.async<A, E | E2>((resume) => {
-        const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
-        const stop = task((result) => {
-          takeBack()
-          resume(result)
-        })
-        leave = () => {
-          takeBack()
-          stop()
-        }
+  ) => {
+    if (!isOpen) return Effect.fail(ended("CLOSED", false))
+    let leave = () => {}
+    const running = Effect.async<A, E | E2>((resume) => {
+      const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
+      const stop = task((result) => {
+        takeBack()
+        resume(result)
       })
-      return Effect.catchAllCause(restore(running), (cause) => {
-        if (Cause.isInterrupted(cause)) leave()
-        return Effect.failCause(cause)
-      })
+      leave = () => {
+        takeBack()
+        stop()
+      }
     })
+    return Effect.catchAllCause(restore(running), (cause) => {
+      if (Cause.isInterrupted(cause)) leave()
+      return Effect.failCause(cause)
+    })
+  }
 
   return { add, within, bound }
 })

@@ -152,6 +152,10 @@ export const make = <Lane, Permit>(
     }
 
     const settle = (): void => {
+      if (waiting === 0) {
+        alarm.clear()
+        return changed()
+      }
       const now = alarm.now()
       if (maxWait < Infinity) refuse(now)
       let found = next(now)
@@ -251,7 +255,8 @@ export const make = <Lane, Permit>(
         const lane = source.laneOf(call)
         const refusal = (wait: number | undefined) => Effect.fail(refused(wait, lane, alarm.now()))
         if (isClosed) return refusal(undefined)
-        const millis = source.wait(lane, now, isBackground ? reserve : 0, ahead(lane, isBackground), 0)
+        const others = waiting === 0 ? 0 : ahead(lane, isBackground)
+        const millis = source.wait(lane, now, isBackground ? reserve : 0, others, 0)
         if (millis <= 0 && waiting === 0) {
           letIn(call, source.start(lane, now, false), fiber)
           changed()

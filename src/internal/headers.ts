@@ -16,10 +16,16 @@ export const rateLimit = (headers: Headers.Headers) => ({
   reset: integer(headers["x-ratelimit-reset"])
 })
 
+/** What was parsed last: within a second all answers have the same date. */
+let latest: { readonly text: string; readonly seconds: number | undefined } = { text: "", seconds: undefined }
+
 /** A date in seconds since 1970. Only what tells a time of day is one: `Date.parse` takes `1.5` for a day in 2001. */
 const epoch = (text: string | undefined): number | undefined => {
-  const time = text?.includes(":") === true ? Date.parse(text) : NaN
-  return Number.isNaN(time) ? undefined : time / 1000
+  if (text === undefined) return undefined
+  if (text === latest.text) return latest.seconds
+  const time = text.includes(":") ? Date.parse(text) : NaN
+  latest = { text, seconds: Number.isNaN(time) ? undefined : time / 1000 }
+  return latest.seconds
 }
 
 /** The server's own time in seconds since 1970. */

@@ -163,10 +163,10 @@ const isRedirected = (response: object): boolean => {
   return Predicate.isObject(inner) && isRedirected(inner)
 }
 
-/** What is read of a body may be gzip, of a server that was not asked for it. */
-const unzipped = (received: Received, limit: (status: number) => number): Effect.Effect<Received> =>
+/** What is read of a body may be gzip, of a server that was not asked for it; at most `limit` bytes come of it. */
+export const unzipped = (received: Received, limit: number): Effect.Effect<Received> =>
   received.end === "whole" && isGzip(received.body)
-    ? Effect.map(gunzip(received.body, limit(received.status)), (read) => ({ ...received, ...read, text: undefined }))
+    ? Effect.map(gunzip(received.body, limit), (read) => ({ ...received, ...read, text: undefined }))
     : Effect.succeed(received)
 
 /** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */
@@ -222,25 +222,31 @@ const execute = (
           headers: response.headers,
           redirected: isRedirected(response) || response.request.url !== message.url,
           ...read
-        }, limit))
+        }, limit(response.status)))
     )
   )
+
+/** A time limit, in milliseconds, for what is run where nobody can interrupt but within `restore`. */
+export interface Time {
+  readonly deadlines: Deadlines
+  readonly millis: number
+  readonly restore: Task.Restore
+}
 
 /** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
 export const exchange = (
   client: HttpClient.HttpClient,
   message: Message,
   limit: (status: number) => number,
-  time?: { readonly deadlines: Deadlines; readonly millis: number }
+  time?: Time
 ): Effect.Effect<Received, NoAnswer> => {
   const direct = directs.get(client)
   if (direct === undefined) {
     const executed = execute(client, message, limit)
-    return time === undefined ? executed : time.deadlines.within(executed, time.millis, ended)
+    return time === undefined ? executed : time.restore(time.deadlines.within(executed, time.millis, ended))
   }
   const task = direct(message, limit)
-  const received = time === undefined ? Task.run(task) : time.deadlines.bound(task, time.millis, ended)
-  return Effect.flatMap(received, (received) => unzipped(received, limit))
+  return time === undefined ? Task.run(task) : time.deadlines.bound(task, time.millis, time.restore, ended)
 }
 
 const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })

@@ -9,9 +9,12 @@ import { backoff } from "./backoff.js"
 import * as Headers from "./headers.js"
 import type * as Http from "./http.js"
 import * as Response from "./response.js"
+import type { Restore } from "./task.js"
 
 /** What an attempt knows of the call that it is for. */
 export interface Turn {
+  /** Where the attempt waits it can be interrupted. */
+  readonly restore: Restore
   /** How long the attempt may take, in milliseconds, if it may take so many by itself. */
   readonly limit: (millis: number) => number
   /** From here to `resume` the time is not counted. */
@@ -26,61 +29,102 @@ const allows = (endpoint: Any, { end, redirected, status }: Http.Received): bool
   ))
 
 /** Whether a failure allows to send the call again. Tokens and the limiter have policies of their own. */
-const permits = (endpoint: Any, error: TokenError | TransportError | RateLimited): boolean =>
+const permits = (endpoint: Any, error: Failure): boolean =>
   error._tag === "TransportError" && error.code !== "CLOSED" &&
   (error.outcome === "not-sent" || endpoint.repeat === "safe")
 
-/** Makes attempts until one settles the call, none is left, or the wait would take longer than what is left of the time. */
-export const around = <A extends Http.Received, E extends TokenError | TransportError | RateLimited, R>(
+type Failure = TokenError | TransportError | RateLimited
+
+const sentNothing = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
+
+/** A call on its way: the attempts that it makes, one after the other. */
+class Course<A extends Http.Received, E extends Failure, R> implements Turn {
+  readonly endpoint: Any
+  readonly policy: Policy
+  readonly clock: Clock.Clock
+  readonly restore: Restore
+  readonly attempt: (turn: Turn) => Effect.Effect<A, E, R>
+  private nth = 1
+  /** When the call would have begun without its pauses. */
+  private notBefore: number
+  private pausedAt: number
+  /** What the last attempt came to that the service may have carried out. One that sent nothing does not undo it. */
+  private doubtful: Effect.Effect<A, E> | undefined
+
+  constructor(
+    endpoint: Any,
+    policy: Policy,
+    clock: Clock.Clock,
+    restore: Restore,
+    attempt: (turn: Turn) => Effect.Effect<A, E, R>
+  ) {
+    this.endpoint = endpoint
+    this.policy = policy
+    this.clock = clock
+    this.restore = restore
+    this.attempt = attempt
+    this.notBefore = this.pausedAt = this.now()
+  }
+
+  limit(millis: number): number {
+    return this.nth === 1 ? millis : Math.min(millis, this.left())
+  }
+
+  pause(): void {
+    this.pausedAt = this.now()
+  }
+
+  resume(): void {
+    this.notBefore += this.now() - this.pausedAt
+  }
+
+  run(): Effect.Effect<A, E, R> {
+    return Effect.matchEffect(this.attempt(this), {
+      onFailure: (error) => {
+        const isNothing = sentNothing(error)
+        const result = isNothing && this.doubtful !== undefined ? this.doubtful : Effect.fail(error)
+        if (!isNothing) this.doubtful = result
+        return this.isLast || !permits(this.endpoint, error) ? result : this.again(result)
+      },
+      onSuccess: (answer) => {
+        const result = Effect.succeed(answer)
+        if (answer.status !== 429) this.doubtful = result
+        return this.isLast || !allows(this.endpoint, answer)
+          ? result
+          : this.again(result, Headers.retryAfter(answer.headers, this.now()))
+      }
+    })
+  }
+
+  private again(result: Effect.Effect<A, E>, retryAfter?: Duration.Duration): Effect.Effect<A, E, R> {
+    return Effect.flatMap(backoff(this.policy, this.nth, retryAfter), (wait) => {
+      if (wait >= this.left()) return result
+      this.nth++
+      return Effect.flatMap(this.restore(Effect.sleep(wait)), () => this.run())
+    })
+  }
+
+  private get isLast(): boolean {
+    return this.nth >= this.policy.attempts
+  }
+
+  private left(): number {
+    return Duration.toMillis(this.policy.totalTime) - (this.now() - this.notBefore)
+  }
+
+  private now(): number {
+    return this.clock.unsafeCurrentTimeMillis()
+  }
+}
+
+/**
+ * Makes attempts until one settles the call, none is left, or the wait would take longer than what is left of the time.
+ * The call and its attempts can be interrupted where they wait.
+ */
+export const around = <A extends Http.Received, E extends Failure, R>(
   endpoint: Any,
   policy: Policy,
   clock: Clock.Clock,
+  restore: Restore,
   attempt: (turn: Turn) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const now = () => clock.unsafeCurrentTimeMillis()
-    let notBefore = now() // when the call would have begun without its pauses
-    let pausedAt = notBefore
-    const left = () => Duration.toMillis(policy.totalTime) - (now() - notBefore)
-
-    const turn = (nth: number): Turn => ({
-      limit: (millis) => nth === 1 ? millis : Math.min(millis, left()),
-      pause: () => {
-        pausedAt = now()
-      },
-      resume: () => {
-        notBefore += now() - pausedAt
-      }
-    })
-
-    const again = (nth: number, result: Effect.Effect<A, E>, retryAfter?: Duration.Duration) =>
-      Effect.flatMap(backoff(policy, nth, retryAfter), (wait) =>
-        wait >= left() ? result : Effect.zipRight(Effect.sleep(wait), loop(nth + 1)))
-
-    // What the last attempt came to that the service may have carried out. One that sent nothing does not undo it.
-    let doubtful: Effect.Effect<A, E> | undefined
-    const sentNothing = (error: E) =>
-      error._tag !== "TransportError" || error.outcome === "not-sent"
-
-    const loop = (nth: number): Effect.Effect<A, E, R> =>
-      Effect.matchEffect(attempt(turn(nth)), {
-        onFailure: (error) => {
-          const result = sentNothing(error) && doubtful !== undefined ? doubtful : Effect.fail(error)
-          if (!sentNothing(error)) {
-            doubtful = result
-          }
-          return nth < policy.attempts && permits(endpoint, error) ? again(nth, result) : result
-        },
-        onSuccess: (answer) => {
-          const result = Effect.succeed(answer)
-          if (answer.status !== 429) {
-            doubtful = result
-          }
-          return nth < policy.attempts && allows(endpoint, answer)
-            ? again(nth, result, Headers.retryAfter(answer.headers, now()))
-            : result
-        }
-      })
-
-    return loop(1)
-  })
+): Effect.Effect<A, E, R> => new Course(endpoint, policy, clock, restore, attempt).run()

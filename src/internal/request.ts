@@ -6,6 +6,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import type { Any, ContentType, Endpoint } from "../Endpoint.js"
 import { InvalidInput, type Issue } from "../Errors.js"
+import * as Checks from "./checks.js"
 import * as Form from "./form.js"
 import type * as Http from "./http.js"
 import * as Issues from "./issues.js"
@@ -26,6 +27,7 @@ const defaultHeaders = { accept: "application/json", "user-agent": `effect-ident
 const planOf = perOperation((endpoint) => {
   const { minProperties = 0, path, payload, query } = endpoint
   return {
+    accepts: Checks.exact(endpoint.input),
     check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
     segments: path.split("/").map((text) => ({ text, name: text.startsWith(":") ? text.slice(1) : undefined })),
     minProperties,
@@ -42,7 +44,7 @@ interface Checked {
 
 const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInput> => {
   const plan = planOf(endpoint)
-  const checked = plan.check(input)
+  const checked = plan.accepts(input) ? Either.right(Checks.copy(input)) : plan.check(input)
   if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
   const members = checked.right as Members // sound: inputs are structs
   const { minProperties, payload = [] } = plan
@@ -107,7 +109,8 @@ const transportHeaders = new Set(
 
 /** The first header that a call may not set. */
 const badHeader = (headers: Headers.Headers): Issue | undefined => {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]
     const path = `headers.${name}`
     if (transportHeaders.has(name)) return { path, message: "this header is the transport's" }
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))) {

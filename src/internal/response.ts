@@ -6,12 +6,12 @@ import * as ParseResult from "effect/ParseResult"
 import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
 import { TransportError, UnexpectedResponse } from "../Errors.js"
+import * as Checks from "./checks.js"
 import * as Failure from "./failure.js"
 import * as Http from "./http.js"
 import * as Issues from "./issues.js"
 import { withoutNulls } from "./nulls.js"
 import { perOperation } from "./perOperation.js"
-import { promised } from "./promised.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -56,7 +56,7 @@ const refusal = (
 }
 
 /** Whether a value is what an operation promises. */
-const isPromised = perOperation(({ success }) => success === undefined ? () => true : promised(success))
+const isPromised = perOperation(({ success }) => success === undefined ? () => true : Checks.promised(success))
 
 /** The value of a success: the very object that was parsed, unless nulls had to be removed from a copy of it. */
 const decode = <Input, Success, Failure>(

@@ -217,18 +217,15 @@ const carriedOut = (lanes: Iterable<Lane>, from: number, to: number): number => 
   return count
 }
 
-/** The last of some lanes' sightings that was over at a point in time. */
-const lastSeen = (lanes: Iterable<Lane>, before: number): Sighting | undefined => {
+/** The last of some lanes' sightings that was over at a point in time; one lane may be left out. */
+const lastSeen = (lanes: Iterable<Lane>, before: number, except?: Lane): Sighting | undefined => {
   let last: Sighting | undefined
-  for (const { seen } of lanes) {
-    for (const sighting of seen) {
-      if (sighting.endedAt <= before && sighting.endedAt >= (last?.endedAt ?? -Infinity)) last = sighting
-    }
+  for (const lane of lanes) {
+    const own = lane === except ? undefined : lane.seen.findLast(({ endedAt }) => endedAt <= before)
+    if (own !== undefined && own.endedAt >= (last?.endedAt ?? -Infinity)) last = own
   }
   return last
 }
-
-const without = (lanes: Iterable<Lane>, lane: Lane): Array<Lane> => Array.from(lanes).filter((other) => other !== lane)
 
 /** How many calls can be refilled in so many milliseconds, generously. */
 const refill = ({ limit, supply }: Bucket, now: number, millis: number): number => {
@@ -240,8 +237,7 @@ const refill = ({ limit, supply }: Bucket, now: number, millis: number): number 
 
 /** The most that can be left after a call, by what the bucket's other lanes have been told. */
 const most = (bucket: Bucket, lane: Lane, { endedAt, sentAt }: Sighting): number => {
-  const others = without(bucket.lanes, lane)
-  const last = lastSeen(others, sentAt)
+  const last = lastSeen(bucket.lanes, sentAt, lane)
   if (last === undefined || endedAt >= last.fullAt) return Infinity
   const since = carriedOut(bucket.lanes, last.endedAt, sentAt) + 1
   return last.remaining + refill(bucket, endedAt, endedAt - last.sentAt) - since
@@ -249,6 +245,7 @@ const most = (bucket: Bucket, lane: Lane, { endedAt, sentAt }: Sighting): number
 
 /** Looks whether the calls of other buckets with the same limit show in what a bucket's lane is told. */
 const compare = (bucket: Bucket, tenant: Tenant, { endedAt, remaining, sentAt }: Sighting): void => {
+  if (tenant.buckets.size === 1) return
   const last = lastSeen(bucket.lanes, sentAt)
   if (last === undefined) return
   const own = carriedOut(bucket.lanes, last.endedAt, sentAt) + 1

@@ -7,6 +7,9 @@ import * as Effect from "effect/Effect"
  */
 export type Task<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
 
+/** Lets an effect that waits be interrupted, where nothing else can be, if the surroundings can be. */
+export type Restore = <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /** Runs a task; interrupted, it is stopped. */
 export const run = <A, E>(task: Task<A, E>): Effect.Effect<A, E> =>
   Effect.async<A, E>((resume) => {

@@ -2,7 +2,7 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpBody from "@effect/platform/HttpBody"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import { Buffer, isAscii } from "node:buffer"
 import * as Http from "../internal/http.js"
 
@@ -13,62 +13,116 @@ const bytes = (body: HttpBody.HttpBody): Uint8Array | null => body._tag === "Uin
 const ascii = (bytes: Uint8Array): string | undefined =>
   isAscii(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1") : undefined
 
+/** undici's record of headers, whose names are in lower case; one that came several times is a list there. */
+const headersOf = (record: Readonly<Record<string, string | Array<string> | undefined>>): Headers.Headers => {
+  const headers: Record<string, string> = {}
+  for (const name in record) {
+    const value = record[name]
+    if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ")
+  }
+  return Headers.unsafeFromRecord(headers)
+}
+
 const stopped = new Error("stopped")
 
-/** Exchanges over this dispatcher. That nothing was sent is certain until undici has a connection and begins to write. */
+type Result = Effect.Effect<Http.Received, Http.NoAnswer>
+
+interface Head {
+  readonly status: number
+  readonly headers: Headers.Headers
+  /** How much of the body is read. */
+  readonly limit: number
+}
+
+/**
+ * Gathers one answer. That nothing was sent is certain until undici has a connection and begins to write. When it is over it
+ * lets go of all that it has held: undici keeps a handler for longer, and the garbage collector would find it in use.
+ */
+class Gatherer implements Undici.Dispatcher.DispatchHandler {
+  private readonly limit: (status: number) => number
+  /** Whom to tell; nobody any more when it is over. */
+  private done: ((result: Result) => void) | undefined
+  private controller: Undici.Dispatcher.DispatchController | undefined
+  private head: Head | undefined
+  private chunks: Array<Uint8Array> = []
+  private size = 0
+
+  constructor(limit: (status: number) => number, done: (result: Result) => void) {
+    this.limit = limit
+    this.done = done
+  }
+
+  onRequestStart(controller: Undici.Dispatcher.DispatchController): void {
+    // It was stopped while it waited for a connection: so undici takes it from its queue and keeps the connection.
+    if (this.done === undefined) throw stopped
+    this.controller = controller
+  }
+
+  onResponseStart(
+    _: Undici.Dispatcher.DispatchController,
+    status: number,
+    headers: Parameters<typeof headersOf>[0]
+  ): void {
+    if (status >= 200) this.head = { status, headers: headersOf(headers), limit: this.limit(status) }
+  }
+
+  onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.chunks.push(chunk)
+    this.size += chunk.length
+    if (this.head === undefined || this.size <= this.head.limit) return
+    this.settle(this.received(this.head, "cut"))
+    controller.abort(stopped)
+  }
+
+  onResponseEnd(): void {
+    this.settle(this.head === undefined ? this.noAnswer(undefined) : this.received(this.head, "whole"))
+  }
+
+  onResponseError(_: Undici.Dispatcher.DispatchController, error: unknown): void {
+    this.settle(this.head === undefined ? this.noAnswer(error) : this.received(this.head, Http.brokenEnd(error)))
+  }
+
+  /** Nobody waits for it any more. It says whether it may have been sent. */
+  stop(): boolean {
+    const { controller } = this
+    this.release()
+    controller?.abort(stopped)
+    return controller !== undefined
+  }
+
+  private received({ headers, limit, status }: Head, end: Http.Received["end"]): Result {
+    const body = Http.concat(this.chunks, Math.min(this.size, limit))
+    const text = end === "whole" ? ascii(body) : undefined
+    return Http.unzipped({ status, headers, body, text, end, redirected: false }, limit)
+  }
+
+  private noAnswer(error: unknown): Result {
+    return new Http.NoAnswer({
+      outcome: this.controller === undefined ? "not-sent" : "unknown",
+      code: Http.codeOf(error)
+    })
+  }
+
+  private settle(result: Result): void {
+    const { done } = this
+    this.release()
+    done?.(result)
+  }
+
+  private release(): void {
+    this.done = this.controller = this.head = undefined
+    this.chunks = []
+  }
+}
+
+/** Exchanges over this dispatcher. */
 export const over = (dispatcher: Undici.Dispatcher): Http.Direct => (message, limit) => (done) => {
-  let isOver = false
-  let begun: Undici.Dispatcher.DispatchController | undefined
-  let head: { readonly status: number; readonly headers: Headers.Headers; readonly limit: number } | undefined
-  let size = 0
-  const chunks: Array<Uint8Array> = []
-
-  const settle = (result: Effect.Effect<Http.Received, Http.NoAnswer>): void => {
-    if (isOver) return
-    isOver = true
-    done(result)
-  }
-  const end = ({ headers, limit, status }: NonNullable<typeof head>, end: Http.Received["end"]): void => {
-    if (isOver) return
-    const body = Http.concat(chunks, Math.min(size, limit))
-    settle(Effect.succeed({
-      status,
-      headers,
-      body,
-      text: end === "whole" ? ascii(body) : undefined,
-      end,
-      redirected: false
-    }))
-  }
-  const fail = (error: unknown): void =>
-    settle(new Http.NoAnswer({ outcome: begun === undefined ? "not-sent" : "unknown", code: Http.codeOf(error) }))
-
-  const handler: Undici.Dispatcher.DispatchHandler = {
-    onRequestStart: (controller) => {
-      // It was stopped while it waited for a connection: so undici takes it from its queue and keeps the connection.
-      if (isOver) throw stopped
-      begun = controller
-    },
-    onResponseStart: (_, status, headers) => {
-      if (status >= 200) head = { status, headers: Headers.fromInput(headers), limit: limit(status) }
-    },
-    onResponseData: (controller, chunk) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (head === undefined || size <= head.limit) return
-      end(head, "cut")
-      controller.abort(stopped)
-    },
-    onResponseEnd: () => head === undefined ? fail(undefined) : end(head, "whole"),
-    onResponseError: (_, error) => head === undefined ? fail(error) : end(head, Http.brokenEnd(error))
-  }
-
-  const { origin, pathname, search } = new URL(message.url) // the client has checked it
-  const { body, headers, method } = message
-  dispatcher.dispatch({ origin, path: `${pathname}${search}`, method, headers, body: bytes(body) }, handler)
-  return () => {
-    isOver = true
-    begun?.abort(stopped)
-    return begun !== undefined
-  }
+  const gatherer = new Gatherer(limit, done)
+  const { body, headers, method, url } = message
+  const path = url.indexOf("/", url.indexOf("//") + 2) // a URL that the client has made has one
+  dispatcher.dispatch(
+    { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytes(body) },
+    gatherer
+  )
+  return () => gatherer.stop()
 }

@@ -1,7 +1,7 @@
 /** Measures rows side by side: every process is started and ready before the first call is made. */
 import * as Effect from "effect/Effect"
+import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
-import { bundle } from "./processes.js"
 import { type Result, summary } from "./result.js"
 import { type ClientName, idealMs, type Row } from "./scenarios.js"
 import type { Origins, Question, Seen, Setup } from "./tenants.js"
@@ -53,7 +53,7 @@ export interface Options {
 /** The results of the rows, in their order. */
 export const measure = (rows: ReadonlyArray<Row>, { limitMs, retryAfter, staggerMs }: Options) =>
   Effect.gen(function*() {
-    const start = yield* bundle
+    const start = yield* bundle(import.meta.dirname, ["ours", "auth0", "tenants", "clock"])
     // A process for the tenants of each client: what one wastes costs the other nothing.
     const tenantsFor = (name: ClientName) => {
       const own = rows.filter(({ client }) => client === name)
@@ -86,10 +86,12 @@ export const measure = (rows: ReadonlyArray<Row>, { limitMs, retryAfter, stagger
           { origin, bucket, first: nth * share, end: (nth + 1) * share, limitMs: limitMs - delayMs }
         ))
         const ready = yield* Effect.forEach(jobs, (job) =>
-          start<Ready, Job, Report>({ program: row.client, shiftMs }).pipe(
-            Effect.tap(({ first }) =>
-              checkClocks(row, first)
-            ),
+          start<Ready, Job, Report>({
+            program: row.client,
+            preload: "clock",
+            env: { CLOCK_SHIFT_MS: String(shiftMs) }
+          }).pipe(
+            Effect.tap(({ first }) => checkClocks(row, first)),
             Effect.map(({ ask }) => ({ ask, job }))
           ), { concurrency: "unbounded" })
 
@@ -103,8 +105,7 @@ export const measure = (rows: ReadonlyArray<Row>, { limitMs, retryAfter, stagger
           ask(job).pipe(
             Effect.timeoutFail({
               duration: job.limitMs + graceMs,
-              onTimeout: () =>
-                "no report came"
+              onTimeout: () => "no report came"
             }),
             Effect.catchAll((reason) => Effect.succeed(lost(reason, job)))
           ), { concurrency: "unbounded" })

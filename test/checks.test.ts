@@ -1,7 +1,7 @@
-/** The check of an answer agrees with the schema's own, whatever the answer is. */
+/** The checks of inputs and answers agree with the schemas' own, whatever they are given. */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, FastCheck, ParseResult, Schema } from "effect"
-import { promised } from "../src/internal/promised.js"
+import { copy, exact, promised } from "../src/internal/checks.js"
 import { operations } from "./support/operations.js"
 
 /** A value, and perhaps some member of it, at any depth, replaced or gone. */
@@ -23,8 +23,13 @@ const anything = FastCheck.oneof(
   FastCheck.constantFrom(gone, undefined, null, "", 0, NaN, [], {}),
   FastCheck.jsonValue()
 )
-const schemas: ReadonlyArray<readonly [string, Schema.Schema.AnyNoContext]> = [
-  ...operations.flatMap(({ endpoint: { name, success } }) => success === undefined ? [] : [[name, success] as const]),
+type Case = readonly [name: string, schema: Schema.Schema.AnyNoContext]
+
+const answers: ReadonlyArray<Case> = operations.flatMap(({ endpoint: { name, success } }) =>
+  success === undefined ? [] : [[name, success] as const]
+)
+const inputs: ReadonlyArray<Case> = operations.map(({ endpoint: { input, name } }) => [name, input])
+const others: ReadonlyArray<Case> = [
   [
     "other kinds",
     Schema.Struct({
@@ -38,10 +43,19 @@ const schemas: ReadonlyArray<readonly [string, Schema.Schema.AnyNoContext]> = [
   ]
 ]
 
+const checks = [
+  { kind: "an answer", compile: promised, cases: [...answers, ...others], onExcessProperty: "ignore" },
+  { kind: "an input", compile: exact, cases: [...inputs, ...others], onExcessProperty: "error" }
+] as const
+
 describe("a check", () => {
-  for (const [name, schema] of schemas) {
-    it(`agrees with the schema: ${name}`, () => {
-      const [check, is] = [promised(schema), ParseResult.is(schema)]
+  for (
+    const [kind, compile, onExcessProperty, [name, schema]] of checks.flatMap((of) =>
+      of.cases.map((one) => [of.kind, of.compile, of.onExcessProperty, one] as const)
+    )
+  ) {
+    it(`of ${kind} agrees with the schema: ${name}`, () => {
+      const [check, is] = [compile(schema), ParseResult.is(schema, { onExcessProperty })]
       const verdicts = new Set<boolean>()
       FastCheck.assert(
         FastCheck.property(
@@ -58,6 +72,17 @@ describe("a check", () => {
         { numRuns: 500 }
       )
       assert.strictEqual(verdicts.size, 2)
+    })
+  }
+})
+
+describe("a copy", () => {
+  for (const [name, schema] of inputs) {
+    it(`is the same as the input: ${name}`, () => {
+      FastCheck.assert(FastCheck.property(Arbitrary.make(Schema.typeSchema(schema)), (input) => {
+        assert.deepStrictEqual(copy(input), input)
+        assert.notStrictEqual(copy(input), input)
+      }))
     })
   }
 })

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench`: what a call costs, beside other clients, down to undici by itself. Each client has a process of its own,
+ * the server another; they take turns. `--quick` measures for less time; `--only job` one payload; `--client ky` one
+ * client, beside undici.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import { parseArgs } from "node:util"
+import { measure } from "./calls/measure.js"
+import { json, table } from "./calls/result.js"
+import { clients, scenarios } from "./calls/scenarios.js"
+
+const { values: { client = "", only = "", quick } } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    client: { type: "string" }
+  }
+})
+
+const program = Effect.gen(function*() {
+  const results = yield* measure(
+    clients.filter(({ name }) => name === "undici" || name === client || client === ""),
+    scenarios.filter(({ payload }) => payload.includes(only)),
+    quick
+      ? { rounds: 3, millis: 120, startMillis: 1000, warmUpMillis: 250 }
+      : { rounds: 9, millis: 400, startMillis: 4000, warmUpMillis: 1500 }
+  )
+  console.log(`${table(results)}\n\n${json(results)}`)
+})
+
+NodeRuntime.runMain(program)

@@ -1,0 +1,24 @@
+/** The floor: `undici.request` and `JSON.parse`, and nothing else. */
+import { request } from "@effect/platform-node/Undici"
+import { client, promising } from "./client.js"
+import { job, jobsPath, perPage, token, versionsPath } from "./payloads.js"
+
+void client((origin) => {
+  const headers = { accept: "application/json", authorization: `Bearer ${token}` }
+  const get = async (path: string): Promise<unknown> => {
+    const { body } = await request(`${origin}${path}`, { headers })
+    return JSON.parse(await body.text())
+  }
+  return promising({
+    small: () => get(versionsPath),
+    page: () => get(`${versionsPath}?per_page=${perPage}`),
+    job: async () => {
+      const { body } = await request(`${origin}${jobsPath}`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify(job)
+      })
+      return JSON.parse(await body.text()) as unknown
+    }
+  })
+})
