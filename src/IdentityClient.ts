@@ -25,6 +25,7 @@ import { perOperation } from "./internal/perOperation.js"
 import * as Repeat from "./internal/repeat.js"
 import * as Request from "./internal/request.js"
 import * as Response from "./internal/response.js"
+import * as Spans from "./internal/spans.js"
 import { RateLimiter } from "./RateLimiter.js"
 import * as Retry from "./Retry.js"
 import { TokenProvider } from "./TokenProvider.js"
@@ -79,6 +80,7 @@ export const make = (
     const deadlines = yield* Deadlines.make
     const calls = yield* OpenCalls.make(deadlines)
 
+    const host = new URL(tenant).hostname
     const policyOf = Retry.current(retry)
     const limits = perOperation((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
@@ -91,18 +93,20 @@ export const make = (
           const prepared = Request.make(endpoint, tenant, input, settings)
           if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
           const { request, strings } = prepared.right
-          return Repeat.around(endpoint, policyOf(fiber), clock, restore, (turn) =>
-            Attempt.authorized(tokens, operation, turn, (token) =>
-              Attempt.permitted(limiter, { tenant, operation }, turn, () =>
-                Attempt.exchange(http, operation, Request.authorize(request, token), {
-                  bodyLimit: limits(endpoint),
-                  deadlines,
-                  millis: turn.limit(Duration.toMillis(settings.timeout)),
-                  restore
-                })))).pipe(Effect.flatMap((answer) => {
-                settings.witness?.(answer)
-                return Response.interpret(endpoint, answer, strings, clock)
-              }))
+          return Spans.around(fiber, endpoint, host, (span) =>
+            Repeat.around(endpoint, policyOf(fiber), clock, restore, (turn) =>
+              Attempt.authorized(tokens, operation, turn, (token) =>
+                Attempt.permitted(limiter, { tenant, operation }, turn, () =>
+                  Attempt.exchange(http, operation, Request.authorize(request, token), {
+                    bodyLimit: limits(endpoint),
+                    deadlines,
+                    millis: turn.limit(Duration.toMillis(settings.timeout)),
+                    restore
+                  })))).pipe(Effect.flatMap((answer) => {
+                  span?.attribute("http.response.status_code", answer.status)
+                  settings.witness?.(answer)
+                  return Response.interpret(endpoint, answer, strings, clock)
+                })))
         }), () => Attempt.transportError(operation, "not-sent", "CLOSED"))
     }
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.

@@ -29,7 +29,10 @@ const compile = (ast: AST.AST, excess: Excess): Check => {
       return (value) => value === ast.literal
     case "Union": {
       const checks = ast.types.map((type) => compile(type, excess))
-      return (value) => checks.some((check) => check(value))
+      return (value) => {
+        for (const check of checks) if (check(value)) return true
+        return false
+      }
     }
     case "Refinement": {
       const from = compile(ast.from, excess)

@@ -58,6 +58,8 @@ interface Entry<Permit> {
   readonly permit: Permit
   /** Forgets the fiber that makes it. */
   readonly forget: () => void
+  /** The next that was let in with the same object. */
+  next: Entry<Permit> | undefined
 }
 
 interface Waiter<Lane> {
@@ -86,7 +88,7 @@ export const make = <Lane, Permit>(
   Effect.gen(function*() {
     type Line = readonly [interactive: Queue<Waiter<Lane>>, background: Queue<Waiter<Lane>>]
     const lines = new Map<Lane, Line>()
-    const entries = new Map<Call, Array<Entry<Permit>>>()
+    const entries = new Map<Call, Entry<Permit>>()
     let count = 0
     let waiting = 0
     let isClosed = false
@@ -171,10 +173,16 @@ export const make = <Lane, Permit>(
 
     /** Takes out the given entry of a call, else its oldest. */
     const takeOut = (call: Call, entry?: Entry<Permit>): Entry<Permit> | undefined => {
-      const own = entries.get(call) ?? []
-      const [taken] = own.splice(entry === undefined ? 0 : own.indexOf(entry), 1)
-      if (own.length === 0) entries.delete(call)
-      taken?.forget()
+      const oldest = entries.get(call)
+      const taken = entry ?? oldest
+      if (oldest === undefined || taken === undefined) return undefined
+      if (taken !== oldest) {
+        let before = oldest
+        while (before.next !== undefined && before.next !== taken) before = before.next
+        before.next = taken.next
+      } else if (taken.next === undefined) entries.delete(call)
+      else entries.set(call, taken.next)
+      taken.forget()
       return taken
     }
 
@@ -189,10 +197,13 @@ export const make = <Lane, Permit>(
         source.giveBack(permit, alarm.now())
         settle()
       }
-      const entry: Entry<Permit> = { permit, forget: () => fiber.removeObserver(lost) }
-      const own = entries.get(call)
-      if (own === undefined) entries.set(call, [entry])
-      else own.push(entry)
+      const entry: Entry<Permit> = { permit, forget: () => fiber.removeObserver(lost), next: undefined }
+      let newest = entries.get(call)
+      if (newest === undefined) entries.set(call, entry)
+      else {
+        while (newest.next !== undefined) newest = newest.next
+        newest.next = entry
+      }
       fiber.addObserver(lost)
     }
 

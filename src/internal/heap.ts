@@ -38,22 +38,24 @@ export class Heap<A extends Entry> {
     entry.index = index
   }
 
-  private swap(upper: A, lower: A): void {
-    const { index } = upper
-    this.put(upper, lower.index)
-    this.put(lower, index)
-  }
-
   private rise(entry: A): void {
-    const above = () => entry.index === 0 ? undefined : this.entries[(entry.index - 1) >> 1]
-    for (let parent = above(); parent !== undefined && parent.at > entry.at; parent = above()) this.swap(parent, entry)
+    for (;;) {
+      const { index } = entry
+      const parent = index === 0 ? undefined : this.entries[(index - 1) >> 1]
+      if (parent === undefined || parent.at <= entry.at) return
+      this.put(entry, parent.index)
+      this.put(parent, index)
+    }
   }
 
   private sink(entry: A): void {
-    const below = () => {
-      const [left, right] = [this.entries[entry.index * 2 + 1], this.entries[entry.index * 2 + 2]]
-      return left !== undefined && right !== undefined && right.at < left.at ? right : left
+    for (;;) {
+      const { index } = entry
+      const [left, right] = [this.entries[index * 2 + 1], this.entries[index * 2 + 2]]
+      const child = left !== undefined && right !== undefined && right.at < left.at ? right : left
+      if (child === undefined || child.at >= entry.at) return
+      this.put(entry, child.index)
+      this.put(child, index)
     }
-    for (let child = below(); child !== undefined && child.at < entry.at; child = below()) this.swap(entry, child)
   }
 }

@@ -1,11 +1,8 @@
 /** What members of several operations have in common. */
 import * as Schema from "effect/Schema"
 
-const codePoints = (value: string): number => {
-  let count = 0
-  for (const _ of value) count++
-  return count
-}
+/** Only surrogates make code points and code units differ. */
+const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
 /** Well-formed text of so many characters (code points). */
 export const text = (length: { readonly min?: number; readonly max: number }): Schema.Schema<string> => {
