@@ -23,17 +23,19 @@ export interface Start<Name extends string> {
   readonly program: Name
   readonly argument?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Flags of Node's. */
+  readonly execArgv?: ReadonlyArray<string>
   /** A program that is loaded before it. */
   readonly preload?: Name
 }
 
 const fork = <Name extends string>(
   directory: string,
-  { argument, env, preload, program }: Start<Name>
+  { argument, env, execArgv = [], preload, program }: Start<Name>
 ): ChildProcess.ChildProcess => {
   const fileOf = (name: Name) => join(directory, `${name}.cjs`)
   return ChildProcess.fork(fileOf(program), argument === undefined ? [] : [argument], {
-    execArgv: preload === undefined ? [] : ["--require", fileOf(preload)],
+    execArgv: [...execArgv, ...(preload === undefined ? [] : ["--require", fileOf(preload)])],
     env: { ...process.env, ...env }
   })
 }

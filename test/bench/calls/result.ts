@@ -15,9 +15,11 @@ const spread = (numbers: ReadonlyArray<number>): Spread => {
   return { median: (at(0.5) + (sorted[Math.ceil((sorted.length - 1) / 2)] ?? NaN)) / 2, least: at(0), most: at(1) }
 }
 
-const cpu = ({ reports }: Result): Spread => spread(reports.map((report: Report) => report.cpuMicros / report.calls))
+export const cpu = ({ reports }: Result): Spread =>
+  spread(reports.map((report: Report) => report.cpuMicros / report.calls))
 
-const perSecond = ({ reports }: Result): Spread => spread(reports.map(({ calls, millis }) => calls / millis * 1000))
+export const perSecond = ({ reports }: Result): Spread =>
+  spread(reports.map(({ calls, millis }) => calls / millis * 1000))
 
 /** What a client's call costs, as a multiple of what another's costs in the same scenario. */
 const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {

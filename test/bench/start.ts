@@ -1,0 +1,140 @@
+/**
+ * `npm run bench:start`: whole processes, from start to end, in turn. What does it cost to import the library over the
+ * modules of the platform that it needs, how long does a bundled script of one call take beside one with the vendor's SDK,
+ * and how much does the library add to a bundle? `--quick` starts fewer.
+ */
+import { build } from "esbuild"
+import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { promisify } from "node:util"
+import { actionId, answers } from "./calls/payloads.js"
+import { modulesOf, overPlatform } from "./start/sizes.js"
+
+const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const rounds = quick ? 7 : 25
+const root = join(import.meta.dirname, "../..")
+// Below the project, so that its dependencies are found.
+const directory = join(root, "node_modules", `.bench-start-${process.pid}`)
+
+const median = (numbers: ReadonlyArray<number>): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
+
+/** The library as it is published, module by module. */
+const compile = () =>
+  execFileSync(process.execPath, [
+    join(root, "node_modules/typescript/bin/tsc"),
+    ...[
+      "-p",
+      join(root, "src"),
+      "--outDir",
+      join(directory, "dist"),
+      "--declaration",
+      "false",
+      "--declarationMap",
+      "false"
+    ]
+  ])
+
+const measured = (imports: ReadonlyArray<string>): string =>
+  [
+    "const begin = performance.now()",
+    `await Promise.all([${imports.map((name) => `import(${JSON.stringify(name)})`).join(", ")}])`,
+    "console.log(JSON.stringify([performance.now() - begin, process.memoryUsage().rss / 1e6]))"
+  ].join("\n")
+
+const run = promisify(execFile)
+
+/** Runs scripts in turn; for each its figures of every round: what it prints, or how long it takes as a whole. */
+const inTurn = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => {
+  const results = scripts.map((): Array<{ readonly millis: number; readonly output: string }> => [])
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, script] of scripts.entries()) {
+      const begin = performance.now()
+      const { stdout } = await run(process.execPath, [...script])
+      // The first round fills the caches of the disk.
+      if (round >= 0) results[index]?.push({ millis: performance.now() - begin, output: stdout })
+    }
+  }
+  return results
+}
+
+const imported = async () => {
+  compile()
+  const modules = modulesOf(readFileSync(join(root, "src/index.ts"), "utf8").replaceAll("\"./", "\"../../../src/"))
+  const scripts = { platform: modules, ours: [...modules, "./dist/index.js"] }
+  const files = Object.entries(scripts).map(([name, imports]) => {
+    const file = join(directory, `import-${name}.mjs`)
+    writeFileSync(file, measured(imports))
+    return [file]
+  })
+  const figures = (await inTurn(files)).map((rounds) =>
+    rounds.map(({ output }) => JSON.parse(output) as [millis: number, megabytes: number])
+  )
+  const [platform = [], ours = []] = figures
+  const [millis, megabytes] = [
+    [platform, ours].map((some) => median(some.map(([millis]) => millis))),
+    [platform, ours].map((some) => median(some.map(([, megabytes]) => megabytes)))
+  ]
+  return { millis, megabytes }
+}
+
+const started = async () => {
+  const names = ["ours", "auth0"]
+  await build({
+    entryPoints: names.map((name) => join(import.meta.dirname, "start", `${name}.ts`)),
+    outdir: directory,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "node",
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+    logLevel: "error"
+  })
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answers.small))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo // sound: it listens on TCP
+  const scripts = names.map((name) => [join(directory, `${name}.mjs`), `http://127.0.0.1:${port}`, actionId])
+  const results = await inTurn(scripts)
+  server.close()
+  if (results.flat().some(({ output }) => output.trim() !== "1")) throw new Error("a script did not do its work")
+  return results.map((rounds) => median(rounds.map(({ millis }) => millis)))
+}
+
+const script = (name: string) => readFileSync(join(import.meta.dirname, "start", `${name}.ts`), "utf8")
+
+const all = `import * as library from "../../../src/index.js"\nglobalThis["library"] = library`
+
+mkdirSync(directory, { recursive: true })
+try {
+  const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
+  const [oursStart = NaN, sdkStart = NaN] = await started()
+  const [one, five] = [overPlatform(script("ours")), overPlatform(all)]
+  console.log(`Whole processes in turn, the median of ${rounds}
+
+import      the platform's modules by themselves ${platformMs.toFixed(0)} ms, ${platformMb.toFixed(0)} MB
+            with the library                     ${oursMs.toFixed(0)} ms, ${oursMb.toFixed(0)} MB: ${
+    (oursMs / platformMs).toFixed(2)
+  } times
+bundled     a script of one call                 ${oursStart.toFixed(0)} ms
+            the same with the vendor's SDK       ${sdkStart.toFixed(0)} ms: ${(oursStart / sdkStart).toFixed(2)} of it
+size        one operation                        ${one.toFixed(1)} kB over the platform's own
+            all of the library                   ${five.toFixed(1)} kB over the platform's own (min+gzip)
+`)
+  const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
+  console.log(JSON.stringify({
+    importOverPlatform: rounded(oursMs / platformMs, 3),
+    bundledStartRatio: rounded(oursStart / sdkStart, 3),
+    bundleOneKb: rounded(one, 1),
+    bundleAllKb: rounded(five, 1)
+  }))
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}

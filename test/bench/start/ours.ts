@@ -1,0 +1,17 @@
+/** A script of one operation, over `fetch`: makes one call and ends. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
+
+const [, , origin = "", actionId = ""] = process.argv
+
+const client = IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
+  Layer.provide(RateLimiter.layer),
+  Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
+  Layer.provide(FetchHttpClient.layer)
+)
+
+const { total } = await Effect.runPromise(Effect.provide(listActionVersions({ actionId }), client))
+console.log(total)

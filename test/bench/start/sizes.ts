@@ -1,0 +1,46 @@
+/** What the library adds to a bundle, over what the modules that it imports cost by themselves. */
+import { buildSync } from "esbuild"
+import { gzipSync } from "node:zlib"
+
+const options = { bundle: true, format: "esm", platform: "browser", write: false, logLevel: "error" } as const
+
+/** A script in `test/bench/start`, bundled. */
+const bundle = (code: string, more: Parameters<typeof buildSync>[0] = {}): string => {
+  const { outputFiles: [output] } = buildSync({
+    ...options,
+    ...more,
+    write: false,
+    stdin: { contents: code, loader: "ts", resolveDir: import.meta.dirname }
+  })
+  return output?.text ?? ""
+}
+
+const kilobytes = (code: string): number => gzipSync(bundle(code, { minify: true }), { level: 9 }).length / 1000
+
+const platform = ["effect", "effect/*", "@effect/platform/*"]
+
+/** The modules of the platform that a script needs, and what it uses of each. */
+const imports = (code: string): ReadonlyArray<{ readonly from: string; readonly used: ReadonlyArray<string> }> => {
+  const own = bundle(code, { external: platform, minify: false })
+  return Array.from(own.matchAll(/^import (?:\* as (\w+)|\{([^}]*)\}) from "([^"]+)";$/gm), (found) => {
+    const [, namespace, names, from = ""] = found
+    const used = namespace === undefined
+      ? (names ?? "").split(",").map((name) => name.trim().split(" ")[0] ?? "")
+      : Array.from(own.matchAll(new RegExp(`\\b${namespace}\\.(\\w+)`, "g")), ([, member = ""]) => member)
+    return { from, used: Array.from(new Set(used)) }
+  })
+}
+
+/** The modules of the platform that a script needs. */
+export const modulesOf = (code: string): ReadonlyArray<string> => imports(code).map(({ from }) => from)
+
+/** A script that does nothing but keep what another uses of the platform. */
+const platformOf = (code: string): string =>
+  imports(code).map(({ from, used }, index) =>
+    `import * as m${index} from "${from}"\nglobalThis["m${index}"] = [${
+      used.map((name) => `m${index}.${name}`).join(", ")
+    }]`
+  ).join("\n")
+
+/** In kB, minified and gzipped: what a script costs more than what it uses of the platform. */
+export const overPlatform = (code: string): number => kilobytes(code) - kilobytes(platformOf(code))
