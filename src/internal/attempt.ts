@@ -1,5 +1,6 @@
 /** The steps of one attempt, each around the next: a token, the limiter's leave, an exchange with the service. */
 import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -92,11 +93,11 @@ export const exchange = (
     readonly restore: Restore
   }
 ): Effect.Effect<Http.Received, TransportError> =>
-  Effect.mapError(
+  Effect.catchAllCause(
     options.millis <= 0
       ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
       : Http.exchange(http, request, options.bodyLimit, options),
-    ({ code, outcome }) => transportError(operation, outcome, code)
+    (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 
 /** The failure of a call that got no answer. */

@@ -1,4 +1,5 @@
 /** A span for each call, for whoever looks at spans; for nobody none is made. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
@@ -33,7 +34,8 @@ export const around = <A, E, R>(
       attributes: { ...attributesOf(endpoint), "server.address": host }
     },
     (span) =>
-      Effect.withParentSpan(call(span), span).pipe(
-        Effect.tapError((error) => Effect.sync(() => span.attribute("error.type", typeOf(error))))
-      )
+      Effect.catchAllCause(Effect.withParentSpan(call(span), span), (cause) => {
+        for (const error of Cause.failures(cause)) span.attribute("error.type", typeOf(error))
+        return Effect.failCause(cause)
+      })
   )

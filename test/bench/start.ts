@@ -28,16 +28,14 @@ const median = (numbers: ReadonlyArray<number>): number =>
 const compile = () =>
   execFileSync(process.execPath, [
     join(root, "node_modules/typescript/bin/tsc"),
-    ...[
-      "-p",
-      join(root, "src"),
-      "--outDir",
-      join(directory, "dist"),
-      "--declaration",
-      "false",
-      "--declarationMap",
-      "false"
-    ]
+    "-p",
+    join(root, "src"),
+    "--outDir",
+    join(directory, "dist"),
+    "--declaration",
+    "false",
+    "--declarationMap",
+    "false"
   ])
 
 const measured = (imports: ReadonlyArray<string>): string =>

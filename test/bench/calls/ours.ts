@@ -40,14 +40,14 @@ const stock = (origin: string) =>
     Layer.provide(NodeHttpClient.layerUndici)
   )
 
-/** A tracer that keeps the last spans, as one does that sends them in batches. */
+/** A tracer that keeps what the last spans say, as one does that sends them in batches. */
 const layerTracer = Layer.unwrapEffect(Effect.map(Effect.tracer, (native) => {
-  const kept: Array<Tracer.Span> = []
+  const kept: Array<Tracer.Span["attributes"]> = []
   return Layer.setTracer(Tracer.make({
     context: (run) => run(),
     span: (...of) => {
       const span = native.span(...of)
-      if (kept.push(span) > 512) kept.length = 0
+      if (kept.push(span.attributes) > 512) kept.length = 0
       return span
     }
   }))

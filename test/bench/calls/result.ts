@@ -22,7 +22,7 @@ export const perSecond = ({ reports }: Result): Spread =>
   spread(reports.map(({ calls, millis }) => calls / millis * 1000))
 
 /** What a client's call costs, as a multiple of what another's costs in the same scenario. */
-const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {
+export const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {
   const other = results.find(({ client, concurrency, payload }) =>
     client === peer && concurrency === result.concurrency && payload === result.payload
   )
@@ -38,7 +38,7 @@ const range = ({ least, most }: Spread): string => `${least.toFixed(0)}-${most.t
 
 const times = (ratio: number | undefined): string => ratio === undefined ? "" : ratio.toFixed(2)
 
-const titles = {
+export const titles = {
   small: "A list of one version, 150 bytes",
   job: "A job that is created by POST",
   page: "A page of 100 versions, 715 KB"
@@ -69,11 +69,13 @@ const notes = `CPU us: microseconds of processor time per call, user and system,
 median of the rounds. /undici, /SDK: that as a multiple of undici.request with
 JSON.parse, and of the vendor's SDK.`
 
+/** The results by scenario. */
+export const groups = (results: ReadonlyArray<Result>): ReadonlyArray<ReadonlyArray<Result>> =>
+  Object.values(Arr.groupBy(results, ({ concurrency, payload }) => `${payload} ${concurrency}`))
+
 /** The table, 80 characters wide, and what its columns mean. */
-export const table = (results: ReadonlyArray<Result>): string => {
-  const groups = Arr.groupBy(results, ({ concurrency, payload }) => `${payload} ${concurrency}`)
-  return [...Object.values(groups).flatMap((some) => group(results, some)), notes].join("\n")
-}
+export const table = (results: ReadonlyArray<Result>): string =>
+  [...groups(results).flatMap((some) => group(results, some)), notes].join("\n")
 
 const rounded = (value: number | undefined): number | undefined =>
   value === undefined ? undefined : Number(value.toFixed(3))
