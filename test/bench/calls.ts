@@ -26,8 +26,8 @@ const program = Effect.gen(function*() {
     clients.filter(({ name }) => name === "undici" || name === client || client === ""),
     scenarios.filter(({ payload }) => payload.includes(only)),
     quick
-      ? { rounds: 3, millis: 100, startMillis: 700, warmUpMillis: 200 }
-      : { rounds: 9, millis: 400, startMillis: 4000, warmUpMillis: 1500 }
+      ? { rounds: 7, millis: 45, startMillis: 700, warmUpMillis: 200 }
+      : { rounds: 31, millis: 120, startMillis: 4000, warmUpMillis: 1500 }
   )
   if (svg !== undefined) writeFileSync(svg, plot(results))
   console.log(`${table(results)}\n\n${json(results)}`)

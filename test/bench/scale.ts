@@ -23,7 +23,7 @@ const inFlight = measure(
   scenarios,
   quick
     ? { rounds: 3, millis: 800, startMillis: 1500, warmUpMillis: 800 }
-    : { rounds: 7, millis: 3000, startMillis: 5000, warmUpMillis: 3000 }
+    : { rounds: 5, millis: 2000, startMillis: 4000, warmUpMillis: 2000 }
 )
 
 const waiting = Effect.gen(function*() {
