@@ -26,7 +26,7 @@ const program = Effect.gen(function*() {
     clients.filter(({ name }) => name === "undici" || name === client || client === ""),
     scenarios.filter(({ payload }) => payload.includes(only)),
     quick
-      ? { rounds: 7, millis: 45, startMillis: 700, warmUpMillis: 200 }
+      ? { rounds: 5, millis: 45, startMillis: 700, warmUpMillis: 150 }
       : { rounds: 31, millis: 120, startMillis: 4000, warmUpMillis: 1500 }
   )
   if (svg !== undefined) writeFileSync(svg, plot(results))
