@@ -6,10 +6,11 @@ import type { Known, Supply, Taken, Told } from "./supply.js"
 import * as Windows from "./windows.js"
 
 /**
- * The part of the limit, one call at most, that is kept back besides the call itself: when nobody else is known to use the
- * bucket, and when somebody is. So a newcomer finds calls left, and each sees the other.
+ * The part of what a call leaves of a full bucket, one call at most, that is kept back besides the call itself: when nobody
+ * else is known to use the bucket, so that a newcomer finds calls left; and when somebody is, near the middle: as far from
+ * a refusal as from a full bucket, where calls are lost.
  */
-const margin = { alone: 0.37, shared: 0.27 }
+const margin = { alone: 0.7, shared: 0.45 }
 
 /** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
 const burst = 0.4
@@ -18,31 +19,34 @@ const burst = 0.4
 const [memory, gap] = [32, 50]
 
 /** Before anything is measured a bucket is not believed to fill in less, in seconds. */
-const soonest = 0.84
+const soonest = 1
 
-/** By what the growth of a shared bucket is multiplied when a call that waited finds it full: once; again. */
-const rise = { first: 1.14, again: 1.56 }
+/** The part of the first guess of the growth that is one's own where the first answer shows that somebody else is there. */
+const share = 0.5
 
-/** The part by which the growth sinks while the bucket is shared and answers show nothing new: others may need more. */
-const sink = 0.01
+/** By what the growth is multiplied when calls that wait find the bucket full time and again, and nobody else uses it. */
+const rise = 1.14
 
-/** What a refusal leaves of the growth; the first one also brings it down to that part of the measured rate. */
-const cut = { again: 0.66, first: 0.88 }
+/** So many calls in a row that waited and found the bucket full show that nobody else uses it any more. */
+const proof = 2
+
+/** What a refusal leaves of the growth: one that shows that the bucket is shared, and each further one. */
+const cut = { first: 0.88, again: 0.73 }
 
 /** What a refusal leaves of the measured rate, except the first. */
 const doubt = 0.9
 
 /** How much of an unexpected use or rest is taken to last, and the largest part of the growth that one answer takes. */
-const [lasting, loss] = [0.515, 0.58]
+const [lasting, loss] = [0.8, 0.4]
 
 /** How much is spent at once of what a shared bucket surprisingly has left: the others see it too. */
-const spend = 0.67
+const spend = 0.6
 
 /** How much of the one call that was missing is believed to be there after a refusal. */
-const afterRefusal = 0.6
+const afterRefusal = 0.5
 
 /** How far below what an answer allows the level is believed to be when it was believed to be above. */
-const afterSurprise = 0.94
+const afterSurprise = 1
 
 /** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
 const [slowest, least] = [1e-6, 1 / 4]
@@ -129,7 +133,7 @@ class Belief implements Supply {
       const { endsAt, length } = this.windows
       return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * length
     }
-    const kept = Math.min(1, limit * (this.isShared ? margin.shared : margin.alone))
+    const kept = Math.min(1, (limit - 1) * (this.isShared ? margin.shared : margin.alone))
     const missing = Math.min(1 + kept + reserve, limit) + ahead - this.levelAt(limit, now)
     return missing <= 1e-6 ? 0 : missing / this.growth
   }
@@ -231,6 +235,7 @@ class Belief implements Supply {
     this.rate = Math.max(slowest, (limit - left) / (ahead + 1) / second)
     this.growth = Math.max(this.rate, (limit - left) / Math.max(soonest, ahead - 1) / second)
     this.isShared = left < limit - 1
+    if (this.isShared) this.growth *= share
   }
 
   /** A refusal: nothing is left, and (once for all calls that were in flight) others take more than believed. */
@@ -249,8 +254,8 @@ class Belief implements Supply {
         // Again: what proved the rate may have been a mistake, answers of another bucket, or a limit that was higher then.
         this.rate = Math.max(slowest, this.rate * doubt)
         this.marks.length = 0
-        this.growth = Math.max(this.rate * least, this.growth * cut.again)
-      } else this.growth = Math.max(this.rate * least, Math.min(this.growth * cut.again, this.rate * cut.first))
+      }
+      this.growth = Math.max(this.rate * least, this.growth * (this.isShared ? cut.again : cut.first))
       this.cutAt = this.at
     }
     this.isShared = true
@@ -266,20 +271,18 @@ class Belief implements Supply {
       return
     }
     const guess = (limit - left) / (ahead + 1) / second
-    if (guess > this.rate && this.refused === 0) {
-      this.growth += guess - this.rate
-      this.rate = guess
-    }
+    this.rate = Math.max(this.rate, guess)
     const high = left + (isFull ? 0 : 1) + this.growth * (now - ticket.sentAt)
     const since = Math.max(gap, ticket.sentAt - this.lastSentAt)
     if (this.level > high) this.expectLess(this.level - high, low, high, since)
     else if (this.level < low) this.expectMore(ticket, isFull, low, since)
-    else if (this.isShared && ticket.wasHeld && !isFull) {
-      this.growth = Math.max(this.rate * least, this.growth * (1 - sink))
-    }
     if (ticket.wasHeld) this.fulls = isFull && !this.isRecovering ? this.fulls + 1 : 0
+    if (this.isShared && this.fulls >= proof) {
+      this.isShared = false
+      this.growth = this.rate
+    }
     // Full time and again though calls wait: the belief is right and yet too slow. A limit of one is always told as full.
-    if (!this.isShared && limit > 1 && this.fulls > 2) this.growth *= rise.first
+    if (!this.isShared && limit > 1 && this.fulls > proof) this.growth *= rise
     this.isRecovering = false
     this.measure(ticket, left, isFull, now)
   }
@@ -295,11 +298,7 @@ class Belief implements Supply {
   /** More is left than there could have been. */
   private expectMore(ticket: Ticket, isFull: boolean, low: number, since: number): void {
     const more = low - this.level
-    if (ticket.wasHeld && !isFull) {
-      this.growth += Math.min(this.growth, lasting * more / since)
-    } else if (ticket.wasHeld && this.isShared && !this.isRecovering) {
-      this.growth = this.fulls < 1 ? this.growth * rise.first : Math.max(this.rate, this.growth * rise.again)
-    }
+    if (ticket.wasHeld && !isFull) this.growth += Math.min(this.growth, lasting * more / since)
     this.level = this.isShared && isFull && ticket.wasHeld ? this.level + more * spend : low
   }
 

@@ -37,6 +37,8 @@ interface Tenant {
   /** For calls of which nothing is known. */
   readonly unknown: Supply.Supply
   readonly buckets: Set<Bucket>
+  /** When its last call started. */
+  startedAt: number
 }
 
 /** A call that was carried out, and what it was told. Times are local milliseconds. */
@@ -55,7 +57,10 @@ export interface Permit {
   readonly taken: ReadonlyArray<readonly [from: Supply.Supply, taken: Supply.Taken]>
 }
 
-/** What others are told says nothing certain: a call of which nothing is known waits for them no longer, in milliseconds. */
+/**
+ * What others are told says nothing certain: a call of which nothing is known waits for them no longer if no call of its
+ * tenant has started for so long, in milliseconds.
+ */
 const patience = 2000
 
 /** More sightings than this say no more. */
@@ -64,7 +69,7 @@ const memory = 32
 /** So many doubts part a lane from its bucket; as many likenesses, each way, make two buckets one. */
 const proof = 2
 
-const makeTenant = (): Tenant => ({ unknown: Belief.make(), buckets: new Set() })
+const makeTenant = (): Tenant => ({ unknown: Belief.make(), buckets: new Set(), startedAt: -Infinity })
 
 const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
   call,
@@ -125,13 +130,13 @@ const wait = (lane: Lane, now: number, share: number, ahead: number, waited: num
   let longest = 0
   for (const supply of suppliesOf(lane)) longest = Math.max(longest, Supply.wait(supply, now, share, ahead))
   if (!isNew(lane) || lane.inFlight > 0) return longest
-  const patient = patience - Math.min(waited, now - lane.startedAt)
+  const patient = patience - Math.min(waited, now - tenant.startedAt)
   return Math.min(longest, Math.max(patient, tenant.unknown.pausedFor(now)))
 }
 
 const start = (lane: Lane, now: number, held: boolean): Permit => {
   lane.inFlight++
-  lane.startedAt = now
+  lane.startedAt = lane.tenant.startedAt = now
   return { lane, sentAt: now, taken: suppliesOf(lane).map((supply) => [supply, supply.start(now, held)]) }
 }
 
