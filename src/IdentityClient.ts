@@ -80,7 +80,7 @@ export const make = (
     const deadlines = yield* Deadlines.make
     const calls = yield* OpenCalls.make(deadlines)
 
-    const host = new URL(tenant).hostname
+    const attributesOf = Spans.attributes(tenant)
     const policyOf = Retry.current(retry)
     const limits = perOperation((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
@@ -93,7 +93,7 @@ export const make = (
           const prepared = Request.make(endpoint, tenant, input, settings)
           if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
           const { request, strings } = prepared.right
-          return Spans.around(fiber, endpoint, host, (span) =>
+          return Spans.around(fiber, operation, () => attributesOf(endpoint), (span) =>
             Repeat.around(endpoint, policyOf(fiber), clock, restore, (turn) =>
               Attempt.authorized(tokens, operation, turn, (token) =>
                 Attempt.permitted(limiter, { tenant, operation }, turn, () =>

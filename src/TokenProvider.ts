@@ -188,7 +188,7 @@ export const layerClientCredentials = (
       const secret = Redacted.value(options.clientSecret)
       return yield* make(OAuth.request(
         client,
-        HttpClientRequest.post(`${base}${path}`).pipe(
+        HttpClientRequest.post(new URL(`${base}${path}`).href).pipe(
           HttpClientRequest.acceptJson,
           HttpClientRequest.bodyUrlParams({
             grant_type: "client_credentials",

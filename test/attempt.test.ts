@@ -1,5 +1,6 @@
+import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
@@ -266,6 +267,26 @@ describe("the limiter is told exactly once for each permit", () => {
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.deepStrictEqual(log, ["acquire", "observe nothing"])
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that none came when what is put around the client throws", () => {
+    const { layer: limiter, log } = recording()
+    const throwing = Layer.map(Testing.layerHttp(Testing.reply({})), (context) =>
+      Context.add(
+        context,
+        HttpClient.HttpClient,
+        HttpClient.mapRequestInput(Context.get(context, HttpClient.HttpClient), () => {
+          throw new Error("boom")
+        })
+      ))
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([throwing, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(client))
   })
 
   it.effect("that none came when the call is interrupted while it is sent", () => {

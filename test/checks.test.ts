@@ -76,7 +76,36 @@ describe("a check", () => {
   }
 })
 
+describe("an input that is no plain object", () => {
+  const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
+  const id = "est_1234567890123456789012"
+  class Id {
+    get id() {
+      return id
+    }
+  }
+  for (
+    const [kind, input] of [
+      ["inherits a member", Object.create({ id })],
+      ["is of a class with a getter", new Id()],
+      ["has a member that is not enumerable", Object.defineProperty({}, "id", { value: id })],
+      ["has a symbol", { id, [Symbol("s")]: 1 }]
+    ] as const
+  ) {
+    it(`is the schema's to judge: it ${kind}`, () => {
+      assert.isTrue(exact(schema)({ id }))
+      assert.isFalse(exact(schema)(input))
+    })
+  }
+})
+
 describe("a copy", () => {
+  it("holds what is neither a list nor a plain object as it is", () => {
+    const input = { at: new Date(0), list: [new URL("http://a/b")], inner: { at: new Date(1) } }
+    assert.strictEqual(JSON.stringify(copy(input)), JSON.stringify(input))
+    assert.strictEqual(copy(input).at, input.at)
+  })
+
   for (const [name, schema] of inputs) {
     it(`is the same as the input: ${name}`, () => {
       FastCheck.assert(FastCheck.property(Arbitrary.make(Schema.typeSchema(schema)), (input) => {

@@ -11,12 +11,13 @@ import {
   IdentityClient,
   listActionVersions,
   Operation,
+  RateLimiter,
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../src/index.js"
 import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
-import { answered, call, failed, over, token } from "./support/client.js"
+import { answered, bearer, call, failed, over, token } from "./support/client.js"
 import { operations, sample, type Subject } from "./support/operations.js"
 import { answer, rawServer } from "./support/rawServer.js"
 
@@ -173,6 +174,44 @@ for (const [name, network] of networks) {
       Effect.gen(function*() {
         const error = unexpected(yield* exported(network, answer(502, { "content-length": "1000" }, "Bad"), true))
         assert.deepStrictEqual([error.status, error.shape], [502, "no content type, 3 bytes, broken off"])
+      }))
+
+    it.scopedLive("an operation's path is sent as URLs are written", () =>
+      Effect.gen(function*() {
+        const odd = Operation.make("odd", {
+          method: "GET",
+          path: "/ä b/:id",
+          params: { id: Schema.String },
+          scope: "read:odd",
+          repeat: "safe",
+          error: [Errors.RateLimited]
+        })
+        const server = yield* rawServer((_, socket) => socket.write(answer(204, {}, "")))
+        yield* Effect.provide(odd({ id: "x" }), over(network, server.url))
+        assert.include(JSON.stringify(server.requests[0]), "/%C3%A4%20b/x")
+      }))
+
+    it.scopedLive("a page that breaks off is no success, even where nothing is promised", () =>
+      Effect.gen(function*() {
+        const page = answer(200, { "content-type": "text/html", "content-length": "5000" }, "<!DOCTYPE html><title>Hi")
+        const server = yield* rawServer((_, socket) => socket.end(page))
+        const result = yield* Effect.either(call(deleteEventStream, { id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.strictEqual(unexpected(result).reason, "html")
+      }))
+
+    it.scopedLive("a large answer is decoded, and none that is larger than allowed", () =>
+      Effect.gen(function*() {
+        const large = { ...job, more: "x".repeat(3_000_000) }
+        const bytes = answer(200, { "content-type": "application/json" }, JSON.stringify(large))
+        assert.deepStrictEqual(Either.getOrThrow(yield* exported(network, bytes)), large)
+        const server = yield* rawServer((_, socket) => socket.write(bytes))
+        const client = IdentityClient.layer({ baseUrl: server.url, maxBodySize: 2_000_000 }).pipe(
+          Layer.provide([RateLimiter.layerUnlimited, bearer, network])
+        )
+        const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(client))
+        assert.strictEqual(unexpected(result).reason, "size")
       }))
 
     it.scopedLive("a byte order mark is no part of the JSON", () =>
@@ -631,6 +670,23 @@ describe("an answer from elsewhere", () => {
 })
 
 describe("a body", () => {
+  it.effect("that is larger than it was told to be is not accepted if it is too large", () =>
+    Effect.gen(function*() {
+      const headers = { "content-type": "application/json", "content-length": "300" }
+      const large = { ...job, more: "x".repeat(100_000) }
+      const client = IdentityClient.layer({ baseUrl: "https://t.example.com", maxBodySize: 1000 }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, FetchHttpClient.layer])
+      )
+      const result = yield* Effect.either(createUsersExport({})).pipe(
+        Effect.provide(client),
+        Effect.provideService(
+          FetchHttpClient.Fetch,
+          () => Promise.resolve(new Response(JSON.stringify(large), { headers }))
+        )
+      )
+      assert.strictEqual(unexpected(result).reason, "size")
+    }))
+
   it.effect("that cannot be read at all is no defect", () =>
     Effect.gen(function*() {
       const network = Layer.succeed(

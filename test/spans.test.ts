@@ -41,8 +41,9 @@ describe("a call", () => {
       assert.strictEqual(span?.kind, "client")
       assert.deepStrictEqual(Object.fromEntries(span?.attributes ?? []), {
         "http.request.method": "DELETE",
-        "url.template": "/event-streams/{id}",
+        "url.template": "/api/v2/event-streams/{id}",
         "server.address": "t.example.com",
+        "server.port": 443,
         "http.response.status_code": 204
       })
       assert.strictEqual(span?.status._tag, "Ended")

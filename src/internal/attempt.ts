@@ -74,7 +74,7 @@ export const permitted = <E>(
   turn.pause()
   return Effect.flatMap(turn.restore(limiter.acquire(call)), () => {
     turn.resume()
-    return Effect.matchCauseEffect(send(), {
+    return Effect.matchCauseEffect(Effect.suspend(send), {
       onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
       onSuccess: (answer) => Effect.as(limiter.observe(call, answer), answer)
     })

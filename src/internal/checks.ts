@@ -64,17 +64,23 @@ const list = (check: Check): Check => (value) => {
 const isOpen = ({ parameter, type }: AST.IndexSignature): boolean =>
   AST.isStringKeyword(parameter) && AST.isUnknownKeyword(type)
 
+/** Whether it is an object as literals and JSON make them: all that it has is its own. */
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
 const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check => {
   const members = propertySignatures.map(({ isOptional, name, type }) => (
     { name, isOptional, check: compile(type, excess) }
   ))
   return (value) => {
-    if (!Predicate.isRecord(value)) return false
+    if (!Predicate.isRecord(value) || (excess === "refused" && !isPlain(value))) return false
     let known = 0
     for (const { check, isOptional, name } of members) {
       const member = value[name]
       if (member === undefined && !Object.hasOwn(value, name) ? !isOptional : !check(member)) return false
-      if (excess === "refused" && Object.hasOwn(value, name)) known++
+      if (excess === "refused" && Object.prototype.propertyIsEnumerable.call(value, name)) known++
     }
     return excess === "allowed" || known === Reflect.ownKeys(value).length
   }
@@ -92,6 +98,7 @@ export const copy = <A>(value: A): A => copyUnknown(value) as A // sound: it loo
 const copyUnknown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copyUnknown)
+  if (!isPlain(value)) return value
   const copied: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) copied[name] = copyUnknown(member)
   return copied

@@ -46,6 +46,9 @@ export class NoAnswer extends Data.TaggedError("NoAnswer")<{
 /** How much of a body is read: 64 MiB of one that is decoded, 64 KiB of one that is not. */
 export const limits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
 
+/** No larger body is read at once: of one that comes in many pieces, platforms copy with each all that has come before. */
+const atOnce = 1024 * 1024
+
 /** System calls that precede the first byte of a request, and codes that nothing but these and the TLS handshake gives. */
 const beforeSending = {
   syscalls: new Set(["connect", "getaddrinfo"]),
@@ -128,17 +131,25 @@ const read = (
       }))
   })
 
-/** Whether a body cannot be larger than that: its length is told, and it is what there is to read. */
-const isBounded = (headers: Headers.Headers, limit: number): boolean =>
-  /^\d{1,15}$/.test(headers["content-length"] ?? "") && Number(headers["content-length"]) <= limit &&
+/**
+ * Whether a body is small, by the length that is told, and what there is to read. Of a page instead of JSON that breaks off
+ * the beginning is wanted.
+ */
+const isSmall = (headers: Headers.Headers, limit: number): boolean =>
+  /^\d{1,15}$/.test(headers["content-length"] ?? "") && Number(headers["content-length"]) <= Math.min(limit, atOnce) &&
+  headers["content-type"]?.includes("json") === true &&
   headers["content-encoding"] === undefined && headers["transfer-encoding"] === undefined
 
-/** Reads all at once, which costs platforms far less than a stream. Of a body that breaks off nothing is left. */
+/** Reads all at once, which for a small body costs far less than a stream. Of one that breaks off nothing is left. */
 const readWhole = (
-  body: Effect.Effect<ArrayBuffer, HttpClientError.ResponseError>
+  body: Effect.Effect<ArrayBuffer, HttpClientError.ResponseError>,
+  limit: number
 ): Effect.Effect<Pick<Received, "body" | "end">> =>
   Effect.match(body, {
-    onSuccess: (buffer): Pick<Received, "body" | "end"> => ({ body: new Uint8Array(buffer), end: "whole" }),
+    onSuccess: (buffer): Pick<Received, "body" | "end"> => ({
+      body: new Uint8Array(buffer).subarray(0, limit),
+      end: buffer.byteLength <= limit ? "whole" : "cut"
+    }),
     onFailure: (error) => ({ body: new Uint8Array(), end: error.reason === "EmptyBody" ? "whole" : brokenEnd(error) })
   })
 
@@ -233,8 +244,8 @@ const execute = (
       const { headers, status } = response
       const most = limit(status)
       // Of a failure that breaks off, what has come may tell something.
-      const isAtOnce = status >= 200 && status < 300 && isBounded(headers, most)
-      const body = isAtOnce ? readWhole(response.arrayBuffer) : read(response.stream, most)
+      const isAtOnce = status >= 200 && status < 300 && isSmall(headers, most)
+      const body = isAtOnce ? readWhole(response.arrayBuffer, most) : read(response.stream, most)
       const redirected = isRedirected(response) || response.request.url !== message.url
       return Effect.flatMap(body, (read) => unzipped({ status, headers, redirected, ...read }, most))
     })

@@ -23,13 +23,20 @@ export interface Settings {
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 
+const anywhere = "http://localhost"
+
+/** A path as parsers of URLs write it: a transport may send it as it is. */
+const normalized = (path: string): string => new URL(`${anywhere}${path}`).href.slice(anywhere.length)
+
 /** What of an operation's declaration a call needs, made ready. */
 const planOf = perOperation((endpoint) => {
   const { minProperties = 0, path, payload, query } = endpoint
   return {
     accepts: Checks.exact(endpoint.input),
     check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
-    segments: path.split("/").map((text) => ({ text, name: text.startsWith(":") ? text.slice(1) : undefined })),
+    segments: normalized(path).split("/").map((text) => (
+      { text, name: text.startsWith(":") ? text.slice(1) : undefined }
+    )),
     minProperties,
     query: query && Object.keys(query),
     payload: payload && Object.keys(payload)

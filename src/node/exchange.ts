@@ -36,7 +36,7 @@ interface Head {
 
 /**
  * Gathers one answer. That nothing was sent is certain until undici has a connection and begins to write. When it is over it
- * lets go of all that it has held: undici keeps a handler for longer, and the garbage collector would find it in use.
+ * lets go of what it has gathered, and of its caller: undici keeps a handler for longer, and the garbage collector would find it in use.
  */
 class Gatherer implements Undici.Dispatcher.DispatchHandler {
   private readonly limit: (status: number) => number

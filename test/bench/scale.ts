@@ -19,7 +19,9 @@ const scenarios: ReadonlyArray<Scenario> = [1, 50, 1000, 10_000].map((concurrenc
 ))
 
 const inFlight = measure(
-  clients.filter(({ name }) => name === "ours-lean" || name === "undici"),
+  clients.filter(({ name }) => name === "ours-lean" || name === "undici").map((client) => (
+    { ...client, env: { ...client.env, CONNECTIONS: "128" } } // as many as ours has by itself
+  )),
   scenarios,
   quick
     ? { rounds: 3, millis: 800, startMillis: 1500, warmUpMillis: 800 }

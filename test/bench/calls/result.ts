@@ -41,7 +41,7 @@ const times = (ratio: number | undefined): string => ratio === undefined ? "" : 
 export const titles = {
   small: "A list of one version, 150 bytes",
   job: "A job that is created by POST",
-  page: "A page of 100 versions, 715 KB"
+  page: "A page of 100 versions, 723 kB"
 }
 
 const group = (all: ReadonlyArray<Result>, results: ReadonlyArray<Result>): ReadonlyArray<string> => {

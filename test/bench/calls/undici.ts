@@ -1,9 +1,11 @@
 /** The floor: `undici.request` and `JSON.parse`, and nothing else. */
-import { request } from "@effect/platform-node/Undici"
+import { Agent, request, setGlobalDispatcher } from "@effect/platform-node/Undici"
 import { client, promising } from "./client.js"
 import { job, jobsPath, perPage, token, versionsPath } from "./payloads.js"
 
 void client((origin) => {
+  const connections = Number(process.env["CONNECTIONS"] ?? 0)
+  if (connections > 0) setGlobalDispatcher(new Agent({ connections }))
   const headers = { accept: "application/json", authorization: `Bearer ${token}` }
   const get = async (path: string): Promise<unknown> => {
     const { body } = await request(`${origin}${path}`, { headers })
