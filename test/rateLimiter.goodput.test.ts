@@ -65,3 +65,21 @@ describe("layer", () => {
     }
   }
 })
+
+describe("two clients that know nothing of one another", () => {
+  // Where the reset always lies in the past, nobody is told how fast a bucket fills.
+  const told = seeds.filter((seed) => profileOf(seed).kind === "refill" && profileOf(seed).reset !== "past")
+  for (const scenario of scenarios) {
+    it.effect(`share a bucket of ${scenario.name}`, () =>
+      Effect.forEach(
+        told,
+        (seed) =>
+          Effect.map(measure(scenario, seed, () => RateLimiter.layer, 2), ({ failed, goodput, refused, requests }) => {
+            const found = JSON.stringify({ goodput, refused, requests, ...profileOf(seed) })
+            assert.strictEqual(failed, 0, `failed calls: ${found}`)
+            assert.isAtMost(refused, requests * 0.05, `requests turned away: ${found}`)
+            assert.isAtLeast(goodput, bounds.goodput, `goodput: ${found}`)
+          })
+      ))
+  }
+})

@@ -12,6 +12,9 @@ import * as Windows from "./windows.js"
  */
 const margin = { alone: 0.7, shared: 0.45 }
 
+/** What is kept back of a large bucket that is shared, for each root of its calls: so many may come at the same moment. */
+const cushion = 0.4
+
 /** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
 const burst = 0.4
 
@@ -49,7 +52,7 @@ const afterRefusal = 0.5
 const afterSurprise = 1
 
 /** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
-const [slowest, least] = [1e-6, 1 / 4]
+const [slowest, least] = [1e-6, 0.4]
 
 /** How often it looks whether a call in flight has ended that ends without a word, in milliseconds. */
 const glance = 100
@@ -117,11 +120,14 @@ class Belief implements Supply {
     return Math.max(0, this.blockedUntil - now)
   }
 
-  /** How long until one more may be in flight: when one ends, or, because calls may hang, when more has come back. */
+  /**
+   * How long until one more may be in flight: when one ends, or, because calls may hang, when more has come back. Who shares
+   * the bucket is taken to have as many in flight.
+   */
   private waitForRoom(now: number): number {
     const inFlight = this.started - this.ended
     const pace = Math.min(this.growth, this.rate)
-    const left = this.stock + inFlight + Math.max(0, now - this.stockAt) * pace
+    const left = this.stock + (this.isShared ? 0 : inFlight) + Math.max(0, now - this.stockAt) * pace
     const missing = inFlight + 1 - Math.max(1, left * burst + this.rate * this.trip)
     return missing > 0 ? Math.min(missing / (pace * burst), Math.max(this.trip, glance)) : 0
   }
@@ -133,7 +139,8 @@ class Belief implements Supply {
       const { endsAt, length } = this.windows
       return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * length
     }
-    const kept = Math.min(1, (limit - 1) * (this.isShared ? margin.shared : margin.alone))
+    const most = this.isShared ? Math.max(1, Math.sqrt(limit) * cushion) : 1
+    const kept = Math.min(most, (limit - 1) * (this.isShared ? margin.shared : margin.alone))
     const missing = Math.min(1 + kept + reserve, limit) + ahead - this.levelAt(limit, now)
     return missing <= 1e-6 ? 0 : missing / this.growth
   }
