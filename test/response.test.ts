@@ -180,14 +180,14 @@ for (const [name, network] of networks) {
       Effect.gen(function*() {
         const odd = Operation.make("odd", {
           method: "GET",
-          path: "/ä b/:id",
-          params: { id: Schema.String },
+          path: "/ä b/:straße",
+          params: { straße: Schema.String },
           scope: "read:odd",
           repeat: "safe",
           error: [Errors.RateLimited]
         })
         const server = yield* rawServer((_, socket) => socket.write(answer(204, {}, "")))
-        yield* Effect.provide(odd({ id: "x" }), over(network, server.url))
+        yield* Effect.provide(odd({ straße: "x" }), over(network, server.url))
         assert.include(JSON.stringify(server.requests[0]), "/%C3%A4%20b/x")
       }))
 

@@ -25,8 +25,11 @@ const defaultHeaders = { accept: "application/json", "user-agent": `effect-ident
 
 const anywhere = "http://localhost"
 
-/** A path as parsers of URLs write it: a transport may send it as it is. */
-const normalized = (path: string): string => new URL(`${anywhere}${path}`).href.slice(anywhere.length)
+/** A segment of a path as parsers of URLs write it: a transport may send it as it is. */
+const normalized = (segment: string): string => new URL(`${anywhere}/${segment}`).href.slice(anywhere.length + 1)
+
+/** Of a declared path: literal text, or a parameter's name. */
+type Segment = { readonly text: string; readonly name?: undefined } | { readonly name: string }
 
 /** What of an operation's declaration a call needs, made ready. */
 const planOf = perOperation((endpoint) => {
@@ -34,9 +37,9 @@ const planOf = perOperation((endpoint) => {
   return {
     accepts: Checks.exact(endpoint.input),
     check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
-    segments: normalized(path).split("/").map((text) => (
-      { text, name: text.startsWith(":") ? text.slice(1) : undefined }
-    )),
+    segments: path.split("/").map((segment): Segment =>
+      segment.startsWith(":") ? { name: segment.slice(1) } : { text: normalized(segment) }
+    ),
     minProperties,
     query: query && Object.keys(query),
     payload: payload && Object.keys(payload)
@@ -85,15 +88,16 @@ const pick = (members: Members, names: ReadonlyArray<string>): Members => {
  * another route: an empty parameter, a dot segment, a lone surrogate.
  */
 const path = (
-  segments: ReadonlyArray<{ readonly text: string; readonly name: string | undefined }>,
+  segments: ReadonlyArray<Segment>,
   params: Members
 ): Either.Either<string, Issue> => {
   const parts: Array<string> = []
-  for (const { name, text } of segments) {
-    if (name === undefined) {
-      parts.push(text)
+  for (const segment of segments) {
+    if (segment.name === undefined) {
+      parts.push(segment.text)
       continue
     }
+    const { name } = segment
     const value = String(params[name])
     const encoded = value === "" || value === "." || value === ".." ? undefined : Form.component(value)
     if (encoded === undefined) {
