@@ -23,7 +23,7 @@ export interface Any {
   readonly input: Schema.Schema.AnyNoContext
   /** What is decoded from the body; absent: the body is not decoded. It accepts `undefined` if the body may be empty. */
   readonly success?: Schema.Schema.AnyNoContext
-  /** The member that holds the items of a page. */
+  /** The member of the success that holds the items of a page. */
   readonly items?: string
   /** The scope that a token needs. */
   readonly scope: string

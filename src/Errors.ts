@@ -192,8 +192,9 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
     /**
      * `status`: the operation does not declare it. `redirect`: never followed. `html`: a web page instead of an answer.
      * `encoding`: broken gzip or not UTF-8. `json`: not JSON. `schema`: not what the operation promises. `size`: too large.
+     * `endless`: pages that do not come to an end; the status is then that of any success, 200.
      */
-    readonly reason: "status" | "redirect" | "html" | "encoding" | "json" | "schema" | "size"
+    readonly reason: "status" | "redirect" | "html" | "encoding" | "json" | "schema" | "size" | "endless"
     readonly contentType?: string
     /** The first member that is not as promised, for example `versions[3].number`. */
     readonly path?: string

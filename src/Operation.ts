@@ -12,6 +12,11 @@ export interface Operation<Input, Success, Failure> {
   readonly endpoint: Endpoint<Input, Success, Failure>
 }
 
+/** An operation that gives a page of a list; the member `Items` of its success holds what is on it. */
+export interface Paged<Input, Success, Failure, Items extends string> extends Operation<Input, Success, Failure> {
+  readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
+}
+
 /** The names of the `:placeholders` of a path. */
 type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | Placeholder<`/${Rest}`>
@@ -19,7 +24,7 @@ type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/$
   : never
 
 /** `unknown` for a sound declaration, else a member that it lacks: the member's name is what the editor shows. */
-type Sound<Path extends string, Params, Query extends Fields, Payload extends Fields, Errors> =
+type Sound<Path extends string, Params, Query extends Fields, Payload extends Fields, Errors, List> =
   & ([Placeholder<Path>] extends [keyof Params] ? unknown
     : { readonly params: { readonly [Name in Placeholder<Path>]: Schema.Schema<string> } })
   & ([keyof Params] extends [Placeholder<Path>] ? unknown : Refused<"a member of `params` is not in `path`">)
@@ -29,6 +34,7 @@ type Sound<Path extends string, Params, Query extends Fields, Payload extends Fi
   & (Schema.Struct.Encoded<Query> extends Schema.Struct.Type<Query> ? unknown : Refused<"a schema changes its value">)
   & (Schema.Struct.Encoded<Payload> extends Schema.Struct.Type<Payload> ? unknown
     : Refused<"a schema changes its value">)
+  & ([List] extends [ReadonlyArray<unknown> | undefined] ? unknown : Refused<"`items` names no list">)
   & (typeof RateLimited extends Errors ? unknown : Refused<"`error` holds no RateLimited">)
 
 type Refused<Why extends string> = { readonly [Name in Why]: never }
@@ -39,6 +45,12 @@ type Input<Params extends Fields, Query extends Fields, Payload extends Fields> 
 >
 
 type Instance<Errors extends ReadonlyArray<ErrorClass>> = InstanceType<Errors[number]>
+
+/** What lies in the member `Items`; nothing if none is declared. */
+type Listed<Success, Items> = Items extends keyof Success ? Success[Items] : never
+
+type Made<Input, Success, Failure, Items extends string> = [Items] extends [never] ? Operation<Input, Success, Failure>
+  : Paged<Input, Success, Failure, Items>
 
 interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
   readonly method: Endpoint<never, never, never>["method"]
@@ -80,17 +92,19 @@ export const make = <
   name: string,
   declaration:
     & Declaration<Path, Params, Query, Payload, Success, Items, Errors>
-    & Sound<Path, Params, Query, Payload, Errors[number]>
-): Operation<Input<Params, Query, Payload>, Success, Instance<Errors>> => {
-  // Sound: `Input` and `Success` are what these very schemas accept, and `Failure` what these very classes build.
+    & Sound<Path, Params, Query, Payload, Errors[number], Listed<Success, Items>>
+): Made<Input<Params, Query, Payload>, Success, Instance<Errors>, Items> => {
+  // Sound: `Input` and `Success` are what these very schemas accept, `Failure` is what these very classes build, and
+  // `items` is there if it is declared.
   const endpoint = {
     ...declaration,
     name,
     input: flat({ ...declaration.params, ...declaration.query, ...declaration.payload })
   } as unknown as Endpoint<Input<Params, Query, Payload>, Success, Instance<Errors>>
-  return Object.assign(
+  const operation: Operation<Input<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
     (input: Input<Params, Query, Payload>) =>
       Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
     { endpoint }
   )
+  return operation as Made<Input<Params, Query, Payload>, Success, Instance<Errors>, Items>
 }

@@ -31,7 +31,7 @@ export const handle = <Input, Success, Failure>(
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>
     Effect.suspend(() => {
-      const handler = handlers.find((handler) => handler.endpoint === endpoint)
+      const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: nothing handles ${endpoint.name}`)
         : Effect.flatMap(Request.validate(endpoint, input), (input) => handler.handle(input as never))

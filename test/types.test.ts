@@ -1,6 +1,6 @@
 /** What the compiler accepts and refuses, and what the editor shows. The laws are checked by the compiler itself, in here too. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, type Either, Schema, type Stream } from "effect"
 import ts from "typescript"
 import {
   createUsersExport,
@@ -10,6 +10,7 @@ import {
   type IdentityClient,
   listActionVersions,
   Operation,
+  Pagination,
   redeliverEvent,
   type Timestamp,
   type updateTokenExchangeProfile
@@ -155,7 +156,7 @@ const laws: Readonly<Record<string, () => void>> = {
     })
     same<
       typeof uploadWidget,
-      Operation.Operation<
+      Operation.Paged<
         {
           readonly widget_id: string
           readonly part: string
@@ -163,7 +164,8 @@ const laws: Readonly<Record<string, () => void>> = {
           readonly title: string
         },
         { readonly id: string; readonly versions: ReadonlyArray<number> },
-        Gone | Errors.RateLimited
+        Gone | Errors.RateLimited,
+        "versions"
       >
     >()
   },
@@ -223,6 +225,51 @@ const laws: Readonly<Record<string, () => void>> = {
     Operation.make("fine", { ...shared, path: "/a", success, items: "things" })
     // @ts-expect-error: there is no such member
     Operation.make("bad", { ...shared, path: "/a", success, items: "items" })
+  },
+  "items that name no list do not compile": () => {
+    const success = Schema.Struct({
+      total: Schema.Number,
+      things: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+    })
+    Operation.make("fine", { ...shared, path: "/a", success, items: "things" })
+    // @ts-expect-error: a number
+    Operation.make("bad", { ...shared, path: "/a", success, items: "total" })
+  },
+  "a stream of pages is one of their items, with the operation's failures": () => {
+    const versions = Pagination.stream(listActionVersions, { actionId: "x", per_page: 50 })
+    same<
+      typeof versions,
+      Stream.Stream<ActionVersion, FailureOf<typeof listActionVersions>, IdentityClient.IdentityClient>
+    >()
+    const checked = Pagination.streamEither(listActionVersions, { actionId: "x" })
+    same<
+      typeof checked,
+      Stream.Stream<
+        Either.Either<ActionVersion, Pagination.UndecodableItem>,
+        FailureOf<typeof listActionVersions>,
+        IdentityClient.IdentityClient
+      >
+    >()
+    // @ts-expect-error: the action is missing
+    void Pagination.stream(listActionVersions, { page: 1 })
+    // @ts-expect-error: an unknown member
+    void Pagination.stream(listActionVersions, { actionId: "x", size: 1 })
+  },
+  "only operations that give pages can be streamed": () => {
+    // @ts-expect-error: it gives a job
+    void Pagination.stream(createUsersExport, {})
+    // @ts-expect-error: it gives nothing
+    void Pagination.streamEither(deleteEventStream, { id: "x" })
+    const success = Schema.Struct({ things: Schema.Array(Schema.String) })
+    const things = Operation.make("things", {
+      ...shared,
+      path: "/a/:id",
+      params: { id: Schema.String },
+      success,
+      items: "things"
+    })
+    // @ts-expect-error: nobody can ask for its second page
+    void Pagination.stream(things, { id: "x" })
   },
   "an operation without members takes an empty object": () => {
     const ping = Operation.make("ping", { ...shared, path: "/ping" })

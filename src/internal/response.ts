@@ -2,16 +2,13 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
-import { TransportError, UnexpectedResponse } from "../Errors.js"
-import * as Checks from "./checks.js"
+import { type Issue, TransportError, UnexpectedResponse } from "../Errors.js"
 import * as Failure from "./failure.js"
 import * as Http from "./http.js"
-import * as Issues from "./issues.js"
-import { withoutNulls } from "./nulls.js"
 import { perOperation } from "./perOperation.js"
+import * as Promised from "./promise.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -55,8 +52,10 @@ const refusal = (
   })
 }
 
-/** Whether a value is what an operation promises. */
-const isPromised = perOperation(({ success }) => success === undefined ? () => true : Checks.promised(success))
+/** Checks the value of an operation. */
+const promisedBy = perOperation(({ success }): Promised.Promised =>
+  success === undefined ? Either.right : Promised.of(success)
+)
 
 /** The value of a success: the very object that was parsed, unless nulls had to be removed from a copy of it. */
 const decode = <Input, Success, Failure>(
@@ -89,15 +88,11 @@ const decode = <Input, Success, Failure>(
     )
   }
   const value = parsed.right === "" || parsed.right === null ? undefined : parsed.right
-  if (isPromised(endpoint)(value)) return Either.right(value as Success) // sound: it was just checked
-  const cleaned = withoutNulls(endpoint.success.ast, value)
-  const checked = ParseResult.validateEither(endpoint.success)(cleaned)
-  if (Either.isRight(checked)) return Either.right(cleaned as Success) // sound: it was just checked
-  const [issue] = Issues.of(checked.left)
-  const path = issue?.path === "" ? undefined : issue?.path
-  return Either.left(
-    refuse("schema", `not as promised${path === undefined ? "" : ` at ${path}`}: ${issue?.message}`, path)
-  )
+  // Sound: what comes back was just checked.
+  return Either.mapLeft(promisedBy(endpoint)(value) as Either.Either<Success, Issue>, ({ message, path }) =>
+    path === ""
+      ? refuse("schema", `not as promised: ${message}`)
+      : refuse("schema", `not as promised at ${path}: ${message}`, path))
 }
 
 /** Turns an answer into the operation's value or failure. `strings` are those of the call's input. */

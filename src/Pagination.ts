@@ -1,0 +1,174 @@
+/** All items of an operation that gives pages, as a stream: page by page through the operation itself. */
+import * as Chunk from "effect/Chunk"
+import type * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Any, Endpoint } from "./Endpoint.js"
+import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
+import { IdentityClient } from "./IdentityClient.js"
+import * as Derived from "./internal/derived.js"
+import { Listing } from "./internal/listing.js"
+import type { Paged } from "./Operation.js"
+
+/** What the input of an operation has that can be paged. */
+export interface Paging {
+  /** The page to begin with, counted from 0 (default: the first). */
+  readonly page?: number | undefined
+}
+
+/** What is on the pages of an operation. */
+export type Item<Success, Items extends string> = Success extends { readonly [Name in Items]?: infer List }
+  ? NonNullable<List> extends ReadonlyArray<infer Item> ? Item : never
+  : never
+
+/** An item that is not what the operation promises. */
+export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
+  readonly operation: string
+  readonly message: string
+  /** The page that it is on, counted from 0. */
+  readonly page: number
+  /** The first member that is not as promised, from the page on: `versions[3].number`. */
+  readonly path: string
+  /** The item as it came. It may hold personal data, so it prints as `<redacted>`. */
+  readonly raw: Redacted.Redacted<unknown>
+}> {}
+
+/**
+ * All items from `input.page` on, each once, in the service's order. What else the input sets holds for every page; the
+ * service decides how many are on one unless `per_page` is set.
+ *
+ * A page is emitted as its first item and then the rest. Pulling the rest starts the next page, so that it comes while the
+ * rest is being worked on; `Stream.take(1)` costs one request. At most two pages are held. Items that new ones have moved to
+ * a later page are known by their `id` and left out, as long as they lie within the last two pages. Those that deletions
+ * move to an earlier page are not seen: pages are numbered, and there is no other way to ask for them.
+ *
+ * It fails as the operation does, after all that came before; with `InvalidInput` if `per_page` is 0; and with
+ * `UnexpectedResponse`, reason `endless`, if a page has nothing new or there are more than twice as many as `total` allows.
+ */
+export const stream = <Input extends Paging, Success, Failure, Items extends string>(
+  operation: Paged<Input, Success, Failure, Items>,
+  input: Input
+): Stream.Stream<Item<Success, Items>, Failure | ClientError, IdentityClient> => {
+  const { endpoint } = operation
+  // Sound: what lies in the member `Items` of a success is a list of `Item`s.
+  return pages(endpoint, input, (item) => item as Item<Success, Items>)
+}
+
+/**
+ * The same, but an item that is not as promised does not fail its page: it comes in its place, with its path and its raw
+ * value. All else of the page is checked as always.
+ */
+export const streamEither = <Input extends Paging, Success, Failure, Items extends string>(
+  operation: Paged<Input, Success, Failure, Items>,
+  input: Input
+): Stream.Stream<Either.Either<Item<Success, Items>, UndecodableItem>, Failure | ClientError, IdentityClient> => {
+  const { check, endpoint } = Derived.of(operation.endpoint)
+  const { items, name } = operation.endpoint
+  const checked = (item: unknown, index: number, page: number) =>
+    Either.mapLeft(check(item), ({ message, path }) => {
+      const whole = `${items}[${index}]${path === "" ? "" : `.${path}`}`
+      return new UndecodableItem({
+        operation: name,
+        message: `not as promised at ${whole}: ${message}`,
+        page,
+        path: whole,
+        raw: Redacted.make(item)
+      })
+    }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: it was just checked
+  // Sound: the failures of the derived endpoint are the operation's.
+  return pages(endpoint as Endpoint<Input, unknown, Failure>, input, checked)
+}
+
+/** A page that was fetched: what is new on it. */
+interface Fetched<A> {
+  readonly fresh: ReadonlyArray<A>
+  readonly isLast: boolean
+}
+
+const pages = <Input extends Paging, Success, Failure, A>(
+  endpoint: Endpoint<Input, Success, Failure>,
+  input: Input,
+  make: (item: unknown, place: number, page: number) => A
+): Stream.Stream<A, Failure | ClientError, IdentityClient> => {
+  type Pull = Effect.Effect<Chunk.Chunk<A>, Option.Option<Failure | ClientError>>
+
+  const begin = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Pull => {
+    const { page: start = 0 } = input
+    const listing = new Listing(start)
+
+    const fetch = (page: number): Effect.Effect<Fetched<A>, Failure | ClientError> =>
+      Effect.flatMap(
+        // The first page is asked for as the caller has it.
+        client.execute(endpoint, page === start ? input : { ...input, page }),
+        (success) => {
+          const items = itemsOf(endpoint, success)
+          const taken = listing.take(items, Predicate.isRecord(success) ? success["total"] : undefined)
+          return taken._tag === "Endless"
+            ? endless(endpoint, taken.why)
+            : Effect.succeed({
+              fresh: taken.fresh.map((place) => make(items[place], place, page)),
+              isLast: taken.isLast
+            })
+        }
+      )
+
+    const emit = (items: ReadonlyArray<A>, after: Pull): Pull => {
+      if (items.length === 0) return after
+      next = after
+      return Effect.succeed(Chunk.unsafeFromArray(items))
+    }
+
+    /** Emits the first item of a page; when the rest is pulled, the page after it is under way. */
+    const turn = (page: number, fetched: Effect.Effect<Fetched<A>, Failure | ClientError>): Pull =>
+      Effect.flatMap(Effect.mapError(fetched, Option.some), ({ fresh, isLast }) => {
+        const rest = Effect.suspend(() =>
+          isLast
+            ? emit(fresh.slice(1), end)
+            : Effect.flatMap(
+              Effect.forkIn(fetch(page + 1), scope),
+              (ahead) => emit(fresh.slice(1), turn(page + 1, Fiber.join(ahead)))
+            )
+        )
+        return emit(fresh.slice(0, 1), rest)
+      })
+
+    let next = turn(start, fetch(start))
+    return Effect.suspend(() => next)
+  }
+
+  return Stream.fromPull(Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const client = yield* IdentityClient
+    return "per_page" in input && input.per_page === 0
+      ? Effect.fail(Option.some(nothing(endpoint)))
+      : begin(client, scope)
+  }))
+}
+
+const end = Effect.fail(Option.none())
+
+/** The list on a page; one that may be missing is empty then. */
+const itemsOf = ({ items = "" }: Any, success: unknown): ReadonlyArray<unknown> => {
+  const list = Predicate.isRecord(success) ? success[items] : undefined
+  return Array.isArray(list) ? list : []
+}
+
+const nothing = ({ name }: Any) =>
+  new InvalidInput({ operation: name, issues: [{ path: "per_page", message: "expected an integer of at least 1" }] })
+
+const endless = ({ items = "", name }: Any, why: string) =>
+  new UnexpectedResponse({
+    operation: name,
+    status: 200,
+    reason: "endless",
+    message: `the pages do not come to an end: ${why}`,
+    path: items,
+    shape: "JSON"
+  })

@@ -1,0 +1,401 @@
+/** All items of a listing, however its pages come: each once, in order, with no request too many. */
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import { inspect } from "node:util"
+import {
+  type ActionVersion,
+  Errors,
+  IdentityClient,
+  listActionVersions,
+  Operation,
+  Pagination,
+  RateLimiter,
+  TokenProvider
+} from "../src/index.js"
+import * as Tenant from "../src/Tenant.js"
+import * as Testing from "../src/Testing.js"
+import { forAll } from "./support/arbitraries.js"
+import { baseUrl, scripted } from "./support/client.js"
+
+interface Asked {
+  readonly actionId: string
+  readonly page?: number | undefined
+  readonly per_page?: number | undefined
+}
+
+interface Answer {
+  readonly total: number
+  readonly page?: number
+  readonly versions: ReadonlyArray<ActionVersion>
+}
+
+const version = (number: number): ActionVersion => ({ id: `v${number}`, number })
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => version(from + nth))
+
+const numbers = (versions: Iterable<ActionVersion>) => Array.from(versions, ({ number }) => number)
+
+/** A client that gives what `answer` says for the n-th request, and lists what it was asked. */
+const listing = (answer: (asked: Asked, nth: number) => Answer) => {
+  const asked: Array<Asked> = []
+  const layer = Testing.layer(
+    Testing.handle(
+      listActionVersions,
+      (input) => Effect.sync(() => ({ per_page: input.per_page ?? 20, ...answer(input, asked.push(input) - 1) }))
+    )
+  )
+  return { asked, layer, pages: () => asked.map(({ page }) => page) }
+}
+
+/** A service that numbers pages of `size` over a list that is given at each request; `page` is missing on the first. */
+const service = (size: number, list: (nth: number) => ReadonlyArray<ActionVersion>) =>
+  listing(({ page = 0 }, nth) => {
+    const all = list(nth)
+    return { total: all.length, ...(page > 0 && { page }), versions: all.slice(page * size, (page + 1) * size) }
+  })
+
+const all = Pagination.stream(listActionVersions, { actionId: "a" })
+
+const collect = <A, E>(
+  stream: Stream.Stream<A, E, IdentityClient.IdentityClient>,
+  layer: Layer.Layer<IdentityClient.IdentityClient>
+) => Effect.map(Effect.provide(Stream.runCollect(stream), layer), Chunk.toReadonlyArray)
+
+const endless = (layer: Layer.Layer<IdentityClient.IdentityClient>) =>
+  Effect.gen(function*() {
+    const seen: Array<ActionVersion> = []
+    const error = yield* Effect.flip(
+      Stream.runForEach(all, (item) => Effect.sync(() => void seen.push(item))).pipe(Effect.provide(layer))
+    )
+    assert.instanceOf(error, Errors.UnexpectedResponse)
+    const { operation, path, reason } = error as Errors.UnexpectedResponse
+    assert.deepStrictEqual({ operation, path, reason }, {
+      operation: "listActionVersions",
+      path: "versions",
+      reason: "endless"
+    })
+    return { seen: numbers(seen), message: (error as Errors.UnexpectedResponse).message }
+  })
+
+describe("Pagination.stream", () => {
+  it.effect.each(
+    [
+      ["no items", 0, 20, 1],
+      ["one item", 1, 20, 1],
+      ["a part of a page", 7, 20, 1],
+      ["a page that is exactly full", 20, 20, 1],
+      ["one more than a page", 21, 20, 2],
+      ["two pages that are exactly full", 40, 20, 2],
+      ["a last page with a rest", 47, 10, 5],
+      ["pages of one item", 5, 1, 5]
+    ] as const
+  )("%s: each once, in order, with no request too many", ([, count, size, requests]) =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(size, () => range(0, count))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, count)))
+      assert.deepStrictEqual(pages(), [undefined, ...Array.from({ length: requests - 1 }, (_, nth) => nth + 1)])
+    }))
+
+  it.effect("any number of items on pages of any size comes whole", () =>
+    forAll(
+      FastCheck.record({
+        count: FastCheck.nat(60),
+        size: FastCheck.integer({ min: 1, max: 25 }),
+        from: FastCheck.nat(4)
+      }),
+      ({ count, from, size }) =>
+        Effect.gen(function*() {
+          const { layer } = service(size, () => range(0, count))
+          const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", page: from }), layer)
+          assert.deepStrictEqual(numbers(items), numbers(range(0, count).slice(from * size)))
+        })
+    ))
+
+  it.effect("begins with the caller's page, and sends what else the caller has set with every page", () =>
+    Effect.gen(function*() {
+      const { asked, layer } = service(5, () => range(0, 20))
+      const items = yield* collect(
+        Pagination.stream(listActionVersions, { actionId: "b", page: 2, per_page: 5 }),
+        layer
+      )
+      assert.deepStrictEqual(numbers(items), numbers(range(10, 20)))
+      assert.deepStrictEqual(asked, [
+        { actionId: "b", page: 2, per_page: 5 },
+        { actionId: "b", page: 3, per_page: 5 }
+      ])
+    }))
+
+  it.effect("a page beyond the last is no items", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(5, () => range(0, 20))
+      assert.deepStrictEqual(
+        yield* collect(Pagination.stream(listActionVersions, { actionId: "b", page: 9 }), layer),
+        []
+      )
+      assert.deepStrictEqual(pages(), [9])
+    }))
+
+  it.effect("a service that puts fewer on a page than it is asked for is read to its end", () =>
+    Effect.gen(function*() {
+      const { layer } = service(50, () => range(0, 200))
+      const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", per_page: 100 }), layer)
+      assert.lengthOf(items, 200)
+    }))
+
+  it.effect("a short page in the middle is not the end", () =>
+    Effect.gen(function*() {
+      const { layer } = listing(({ page = 0 }) => ({
+        total: 10,
+        versions: [range(0, 4), range(4, 6), range(6, 10), []][page] ?? []
+      }))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 10)))
+    }))
+
+  it.effect("a total that is none is not believed", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(({ page = 0 }) => ({
+        total: 1.1,
+        versions: range(0, 12).slice(page * 5, page * 5 + 5)
+      }))
+      assert.lengthOf(yield* collect(all, layer), 12)
+      assert.deepStrictEqual(pages(), [undefined, 1, 2])
+    }))
+
+  it.effect("items that new ones have moved to the next page come once", () =>
+    Effect.gen(function*() {
+      // The newest come first; with each request three more have come in.
+      const { layer } = service(10, (nth) => range(0, 30 + 3 * nth).toReversed())
+      const items = numbers(yield* collect(all, layer))
+      assert.deepStrictEqual(items, numbers(range(0, 30).toReversed()))
+    }))
+
+  it.effect("a whole page of new ones in between is no end", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, (nth) => range(0, nth === 0 ? 30 : 40).toReversed())
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 30).toReversed()))
+    }))
+
+  it.effect("a total that falls on the way ends it with the last page", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, (nth) => range(0, nth < 2 ? 40 : 25))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 25)))
+    }))
+
+  it.effect("items without an id are all new", () =>
+    Effect.gen(function*() {
+      const { layer } = listing(({ page = 0 }) => ({ total: 4, versions: [[{}, {}], [{}, {}]][page] ?? [] }))
+      assert.lengthOf(yield* collect(all, layer), 4)
+    }))
+
+  it.effect("a service that gives the same page again and again is endless, after its items have come", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(() => ({ total: 100, versions: range(0, 10) }))
+      const { message, seen } = yield* endless(layer)
+      assert.deepStrictEqual(seen, numbers(range(0, 10)))
+      assert.include(message, "page 1 brought nothing new")
+      assert.deepStrictEqual(pages(), [undefined, 1])
+    }))
+
+  it.effect("a service whose total grows with a page that stays the same is endless", () =>
+    Effect.gen(function*() {
+      const { layer } = listing((_, nth) => ({ total: 100 + 10 * nth, versions: range(0, 10) }))
+      assert.deepStrictEqual((yield* endless(layer)).seen, numbers(range(0, 10)))
+    }))
+
+  it.effect("more than twice as many pages as the total allows are endless", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(({ page = 0 }) => ({ total: 25, versions: range(page * 10, page * 10 + 10) }))
+      const { message, seen } = yield* endless(layer)
+      assert.deepStrictEqual(seen, numbers(range(0, 60)))
+      assert.include(message, "a total of 25")
+      assert.lengthOf(pages(), 7)
+    }))
+
+  it.effect("taking one costs one request; a page and one more costs three", () =>
+    Effect.gen(function*() {
+      const one = service(10, () => range(0, 100))
+      assert.deepStrictEqual(numbers(yield* collect(Stream.take(all, 1), one.layer)), [0])
+      assert.deepStrictEqual(one.pages(), [undefined])
+      const more = service(10, () => range(0, 100))
+      assert.lengthOf(yield* collect(Stream.take(all, 11), more.layer), 11)
+      assert.isAtMost(more.pages().length, 3)
+    }))
+
+  it.effect("fetches the next page while the rest of one is worked on, and no more", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, () => range(0, 100))
+      const reached = yield* Deferred.make<void>()
+      const fiber = yield* all.pipe(
+        Stream.runForEach(({ number }) =>
+          number === 5 ? Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never) : Effect.void
+        ),
+        Effect.provide(layer),
+        Effect.fork
+      )
+      yield* Deferred.await(reached)
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(pages(), [undefined, 1])
+      yield* Fiber.interrupt(fiber)
+    }))
+
+  it.effect("who stops in between stops the page that is under way", () =>
+    Effect.gen(function*() {
+      let interrupted = 0
+      const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+        page === 0
+          ? Effect.succeed({ total: 100, per_page: 10, versions: range(0, 10) })
+          : Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))))
+      assert.lengthOf(yield* collect(Stream.take(all, 5), layer), 5)
+      assert.strictEqual(interrupted, 1)
+    }))
+
+  it.effect("a page that fails does so after all items before it, as the operation fails", () =>
+    Effect.gen(function*() {
+      const forbidden = new Errors.Forbidden({ operation: "listActionVersions", message: "No." })
+      const layer = Testing.layer(
+        Testing.handle(
+          listActionVersions,
+          ({ page = 0 }) =>
+            page === 0 ? Effect.succeed({ total: 20, per_page: 10, versions: range(0, 10) }) : Effect.fail(forbidden)
+        )
+      )
+      const seen: Array<ActionVersion> = []
+      const exit = yield* Effect.exit(
+        Effect.provide(Stream.runForEach(all, (item) => Effect.sync(() => void seen.push(item))), layer)
+      )
+      assert.deepStrictEqual(exit, Exit.fail(forbidden))
+      assert.lengthOf(seen, 10)
+    }))
+
+  it.effect.each(
+    [
+      ["page", { actionId: "a", page: -1 }],
+      ["page", { actionId: "a", page: 0.5 }],
+      ["per_page", { actionId: "a", per_page: 0 }],
+      ["per_page", { actionId: "a", per_page: NaN }],
+      ["actionId", { actionId: ".." }]
+    ] as const
+  )("nonsense in %s is refused by name, and nothing is sent", ([name, input]) =>
+    Effect.gen(function*() {
+      const { asked, layer } = service(10, () => range(0, 10))
+      const error = yield* Effect.flip(collect(Pagination.stream(listActionVersions, input), layer))
+      assert.strictEqual(error._tag, "InvalidInput")
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), [name])
+      assert.deepStrictEqual(asked, [])
+    }))
+
+  it.effect("runs again from the beginning", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, () => range(0, 25))
+      const twice = Effect.all([Stream.runCount(all), Stream.runCount(all)])
+      assert.deepStrictEqual(yield* Effect.provide(twice, layer), [25, 25])
+    }))
+
+  it.live("goes through the client: its token, its limiter, its retries", () =>
+    Effect.gen(function*() {
+      const versions = range(0, 105).map(({ id = "", number = 0 }) => ({ id, number }))
+      yield* Effect.flatMap(Tenant.Tenant, ({ misbehave, seed }) =>
+        Effect.zipRight(
+          seed({ actions: [{ id: "many", versions }] }),
+          misbehave({ operation: "listActionVersions", status: 503 })
+        ))
+      const items = yield* Stream.runCollect(Pagination.stream(listActionVersions, { actionId: "many", per_page: 25 }))
+      assert.deepStrictEqual(numbers(items), numbers(range(0, 105)))
+      const { requests } = yield* Tenant.Tenant
+      const pages = (yield* requests).slice(1).map(({ query, status }) => [status, new Map(query).get("page")])
+      assert.deepStrictEqual(pages, [
+        [503, undefined],
+        [200, undefined],
+        ...["1", "2", "3", "4"].map((page) => [200, page])
+      ])
+    }).pipe(Effect.provide(
+      IdentityClient.layer({ baseUrl, retry: { delay: "1 millis" } }).pipe(
+        Layer.provide(RateLimiter.layer),
+        Layer.provide(TokenProvider.layerClientCredentials({
+          domain: "tenant.example.com",
+          clientId: Tenant.demoClients.full.id,
+          clientSecret: Tenant.demoClients.full.secret
+        })),
+        Layer.provide(Tenant.layerHttpClient),
+        Layer.provideMerge(Tenant.layer())
+      )
+    )))
+})
+
+describe("Pagination.streamEither", () => {
+  const good = [version(0), { ...version(1), errors: [], built_at: "2023-01-25T17:42:12.004394259Z" }]
+  const bad = [{ id: "v2", number: "two", code: "a secret of somebody" }, "no version at all"]
+  const page = (versions: ReadonlyArray<unknown>, total = versions.length) =>
+    Testing.reply({ body: { total, per_page: 20, versions } })
+  const checked = Pagination.streamEither(listActionVersions, { actionId: "a" })
+
+  it.effect("gives good items, and in place of a bad one its failure, with path and raw value", () =>
+    Effect.gen(function*() {
+      const items = Chunk.toReadonlyArray(yield* Stream.runCollect(checked))
+      assert.deepStrictEqual(items.map(Either.isRight), [true, false, true, false])
+      assert.deepStrictEqual(items.flatMap((item) => Either.isRight(item) ? [item.right] : []) as Array<unknown>, good)
+      const failures = items.flatMap((item) => Either.isLeft(item) ? [item.left] : [])
+      assert.deepStrictEqual(
+        failures.map(({ _tag, operation, page, path }) => ({ _tag, operation, page, path })),
+        ["versions[1].number", "versions[3]"].map((path) => ({
+          _tag: "UndecodableItem",
+          operation: "listActionVersions",
+          page: 0,
+          path
+        }))
+      )
+      assert.deepStrictEqual(failures.map(({ raw }) => Redacted.value(raw)), bad)
+      for (const failure of failures) {
+        for (const text of [inspect(failure, { depth: Infinity }), String(failure), JSON.stringify(failure)]) {
+          assert.notMatch(text, /secret|two|at all/)
+        }
+      }
+    }).pipe(Effect.provide(scripted(page([good[0], bad[0], good[1], bad[1]])))))
+
+  it.effect("the plain stream fails on such a page", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Stream.runCollect(all))
+      assert.strictEqual((error as Errors.UnexpectedResponse).reason, "schema")
+    }).pipe(Effect.provide(scripted(page([good[0], bad[0]])))))
+
+  it.effect("a null where a member may be missing means that it is missing", () =>
+    Effect.gen(function*() {
+      const [item] = yield* Stream.runCollect(checked)
+      assert.deepStrictEqual(item, Either.right({ id: "v1", secrets: [{ name: "KEY" }] }))
+    }).pipe(Effect.provide(scripted(page([{ id: "v1", code: null, secrets: [{ name: "KEY", updated_at: null }] }])))))
+
+  it.effect("what is wrong beside the items fails as always", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Stream.runCollect(checked))
+      assert.deepInclude(error, { reason: "schema", path: "total" })
+    }).pipe(Effect.provide(scripted(Testing.reply({ body: { total: "many", per_page: 20, versions: good } })))))
+
+  it.effect("pages as the plain stream does, with mocks of the operation, too", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, (nth) => range(0, 25 + nth).toReversed())
+      const items = yield* collect(checked, layer)
+      assert.deepStrictEqual(numbers(items.map(Either.getOrThrow)), numbers(range(0, 25).toReversed()))
+      assert.deepStrictEqual(pages(), [undefined, 1, 2])
+    }))
+
+  it.effect("works for an operation of one's own, whose list may be missing", () =>
+    Effect.gen(function*() {
+      const listThings = Operation.make("listThings", {
+        method: "GET",
+        path: "/things",
+        query: { page: Schema.optional(Schema.Number) },
+        success: Schema.Struct({ things: Schema.optionalWith(Schema.Array(Schema.Number), { exact: true }) }).pipe(
+          Schema.filter(() => true)
+        ),
+        items: "things",
+        scope: "read:things",
+        repeat: "safe",
+        error: [Errors.RateLimited]
+      })
+      const items = yield* Stream.runCollect(Pagination.streamEither(listThings, {}))
+      assert.deepStrictEqual(Array.from(items, Either.isRight), [true, false, true])
+    }).pipe(Effect.provide(scripted(
+      Testing.reply({ body: { things: [1, "2"] } }),
+      Testing.reply({ body: { things: [3] } })
+    ))))
+})
