@@ -1,4 +1,7 @@
 /** For Node: a lean transport, and for scripts the whole client in one layer, set up by environment variables. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import type { PlatformError } from "@effect/platform/Error"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -6,8 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
+import * as Journal from "./node/journal.js"
 import * as Transport from "./node/transport.js"
 import * as RateLimiter from "./RateLimiter.js"
+import type * as Redelivery from "./Redelivery.js"
 import * as TokenProvider from "./TokenProvider.js"
 
 /** A variable; set to nothing, it is not set. */
@@ -56,6 +61,13 @@ export interface TransportOptions extends Transport.Options {}
  */
 export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
   Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
+
+/**
+ * A journal for `Redelivery.run` in a directory of its own, which is made if there is none: a file for each event. The run
+ * holds it by a file that names its process; after a crash the next run removes that, if the process is certainly dead.
+ */
+export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
+  Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
 
 /**
  * The client with its limiter and its connections. Where: `IDENTITY_DOMAIN`, or `IDENTITY_BASE_URL` (with the `/api/v2`)

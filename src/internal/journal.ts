@@ -1,0 +1,107 @@
+/** What a run of redeliveries writes down: for each event that it is about to be sent, and then what came of it. */
+import type { PlatformError } from "@effect/platform/Error"
+import type { KeyValueStore } from "@effect/platform/KeyValueStore"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+
+/** What a journal needs of a store. */
+export type Store = Pick<KeyValueStore, "get" | "set" | "remove">
+
+/** The journal cannot be used, or not any more: nothing is sent without it. */
+export class JournalError extends Data.TaggedError("JournalError")<{
+  /**
+   * `locked`: another run holds it. `foreign`: it is about the events of another stream. `store`: it cannot be read or
+   * written.
+   */
+  readonly reason: "locked" | "foreign" | "store"
+  readonly message: string
+}> {}
+
+/** Ends with what became of an event. `sending` is written before it is sent: if that is all, nobody knows. */
+const Entry = Schema.parseJson(Schema.Struct({
+  id: Schema.String,
+  run: Schema.String,
+  outcome: Schema.Literal("sending", "accepted", "notFailed", "gone", "unknown", "failed"),
+  error: Schema.optionalWith(Schema.Struct({ tag: Schema.String, message: Schema.String }), { exact: true })
+}))
+/** What stands in a journal about an event. */
+export type Entry = typeof Entry.Type
+
+const decodeEntry = Schema.decodeOption(Entry)
+
+const About = Schema.parseJson(Schema.Struct({ version: Schema.Literal(1), stream: Schema.String }))
+
+const decodeAbout = Schema.decodeOption(About)
+
+/** Names of files must neither be paths nor differ in nothing but case. */
+const keyOf = (id: string): string => Encoding.encodeHex(id)
+
+const broken = (error: PlatformError) =>
+  new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
+
+/** What stands there about an event, if anything. An entry that cannot be read is one of somebody who was sending it. */
+export const read = (store: Store, id: string): Effect.Effect<Option.Option<Entry>, JournalError> =>
+  store.get(keyOf(id)).pipe(
+    Effect.mapError(broken),
+    Effect.map(Option.map((text) =>
+      decodeEntry(text).pipe(
+        Option.filter((entry) => entry.id === id),
+        Option.getOrElse((): Entry => ({ id, run: "", outcome: "sending" }))
+      )
+    ))
+  )
+
+export const write = (store: Store, entry: Entry): Effect.Effect<void, JournalError> =>
+  Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), broken)
+
+/**
+ * Makes sure that the journal is not about the events of another stream, and says there what it is about, unless it is only
+ * read. Nothing is written before that.
+ */
+export const claim = (store: Store, stream: string, isReadOnly: boolean): Effect.Effect<void, JournalError> =>
+  Effect.flatMap(
+    Effect.mapError(store.get("journal"), broken),
+    (text) =>
+      Option.match(Option.flatMap(text, decodeAbout), {
+        onNone: () =>
+          isReadOnly
+            ? Effect.void
+            : Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), broken),
+        onSome: (about) =>
+          about.stream === stream
+            ? Effect.void
+            : new JournalError({ reason: "foreign", message: "the journal is about the events of another stream" })
+      })
+  )
+
+/** Holds the journal by an entry of its own. A crash leaves it there: whether its holder lives, a store cannot tell. */
+export const lock = (store: Store, run: string, now: string): Effect.Effect<void, JournalError, Scope.Scope> => {
+  const mine = JSON.stringify({ run, since: now })
+  const held = (by: string) =>
+    new JournalError({
+      reason: "locked",
+      message: `another run holds the journal: ${by}; if it has ended, remove the entry "lock"`
+    })
+  const take = Effect.gen(function*() {
+    const before = yield* store.get("lock")
+    if (Option.isSome(before)) return yield* held(before.value)
+    yield* store.set("lock", mine)
+    const after = Option.getOrElse(yield* store.get("lock"), () => "")
+    if (after !== mine) return yield* held(after)
+  }).pipe(Effect.catchAll((error) => error._tag === "JournalError" ? error : broken(error)))
+  return Effect.acquireRelease(take, () => Effect.ignore(store.remove("lock")))
+}
+
+/** A journal that lasts as long as the run. */
+export const inMemory = (): Store => {
+  const entries = new Map<string, string | Uint8Array>()
+  return {
+    get: (key) => Effect.sync(() => Option.map(Option.fromNullable(entries.get(key)), String)),
+    set: (key, value) => Effect.sync(() => void entries.set(key, value)),
+    remove: (key) => Effect.sync(() => void entries.delete(key))
+  }
+}
