@@ -24,6 +24,7 @@ import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { forAll } from "./support/arbitraries.js"
 import { baseUrl, over, scripted, silent } from "./support/client.js"
+import { crash } from "./support/crash.js"
 
 const stream = "est_0000000000000000000001"
 
@@ -434,7 +435,7 @@ describe("a run that ends early", () => {
       const results = yield* run(ids(10), { journal: store }, service())
       assert.deepStrictEqual(
         outcomes(results).map(([id, outcome]) => [tenant.sent.includes(id), outcome]),
-        [...Array<unknown>(4).fill([true, "unknown"]), ...Array<unknown>(6).fill([false, "accepted"])]
+        [...Array.from({ length: 4 }, () => [true, "unknown"]), ...Array.from({ length: 6 }, () => [false, "accepted"])]
       )
     }))
 
@@ -610,4 +611,14 @@ describe("Node.journal", () => {
       const results = yield* Stream.runCollect(Redelivery.run(ids(1), { stream }))
       assert.strictEqual(Chunk.unsafeHead(results).outcome, "unknown")
     }).pipe(IdentityClient.withTimeout("20 millis"), Effect.provide(over(silent))))
+})
+
+describe("a process that is killed at any moment and started again", () => {
+  it.live("has every event sent exactly once, save those that it reports as unknown", () =>
+    Effect.gen(function*() {
+      const { accepted, kills, unknown } = yield* crash(300, 12)
+      assert.isAtLeast(kills, 8)
+      assert.isAbove(unknown, 0)
+      assert.isAbove(accepted, unknown)
+    }), 60_000)
 })

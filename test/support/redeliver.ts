@@ -1,0 +1,25 @@
+/** Redelivers so many events of a stream with a journal, a line for each result; the crash test bundles it and kills it. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Node from "../../src/Node.js"
+import * as Redelivery from "../../src/Redelivery.js"
+
+const [, , stream = "", directory = "", count = ""] = process.argv
+
+const ids = Array.from({ length: Number(count) }, (_, nth) => `evt_${String(nth).padStart(22, "0")}`)
+
+void Effect.runPromise(
+  Effect.flatMap(
+    Node.journal(directory),
+    (journal) =>
+      Stream.runForEachChunk(
+        Redelivery.run(ids, { stream, journal }),
+        (results) =>
+          Effect.sync(() =>
+            void process.stdout.write(
+              Array.from(results, ({ id, outcome }) => `${id} ${outcome}\n`).join("")
+            )
+          )
+      )
+  ).pipe(Effect.provide(Node.layer))
+)
