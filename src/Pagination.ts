@@ -99,6 +99,8 @@ const pages = <Input extends Paging, Success, Failure, A>(
 ): Stream.Stream<A, Failure | ClientError, IdentityClient> => {
   type Pull = Effect.Effect<Chunk.Chunk<A>, Option.Option<Failure | ClientError>>
 
+  const empty: Fetched<A> = { fresh: [], isLast: true }
+
   const begin = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Pull => {
     const { page: start = 0 } = input
     const listing = new Listing(start)
@@ -119,27 +121,37 @@ const pages = <Input extends Paging, Success, Failure, A>(
         }
       )
 
-    const emit = (items: ReadonlyArray<A>, after: Pull): Pull => {
-      if (items.length === 0) return after
+    // Pages are held here and nowhere else: what has been emitted is garbage, while fibers and closures may live on.
+    let current = empty
+    let ahead = empty
+
+    const fetchAhead = (page: number) => Effect.map(fetch(page), (fetched) => void (ahead = fetched))
+
+    const emit = (from: number, to: number, after: Pull): Pull => {
+      const items = current.fresh.slice(from, to)
       next = after
-      return Effect.succeed(Chunk.unsafeFromArray(items))
+      return items.length === 0 ? after : Effect.succeed(Chunk.unsafeFromArray(items))
     }
 
-    /** Emits the first item of a page; when the rest is pulled, the page after it is under way. */
-    const turn = (page: number, fetched: Effect.Effect<Fetched<A>, Failure | ClientError>): Pull =>
-      Effect.flatMap(Effect.mapError(fetched, Option.some), ({ fresh, isLast }) => {
-        const rest = Effect.suspend(() =>
-          isLast
-            ? emit(fresh.slice(1), end)
-            : Effect.flatMap(
-              Effect.forkIn(fetch(page + 1), scope),
-              (ahead) => emit(fresh.slice(1), turn(page + 1, Fiber.join(ahead)))
-            )
-        )
-        return emit(fresh.slice(0, 1), rest)
+    const first = (page: number, ready: Effect.Effect<void, Failure | ClientError>): Pull =>
+      Effect.flatMap(Effect.mapError(ready, Option.some), () => {
+        current = ahead
+        ahead = empty
+        return emit(0, 1, rest(page))
       })
 
-    let next = turn(start, fetch(start))
+    const rest = (page: number): Pull =>
+      Effect.suspend(() =>
+        current.isLast
+          ? emit(1, Infinity, end)
+          : Effect.flatMap(Effect.forkIn(fetchAhead(page + 1), scope), (fiber) => {
+            const emitted = emit(1, Infinity, first(page + 1, Effect.flatten(Fiber.await(fiber))))
+            current = empty
+            return emitted
+          })
+      )
+
+    let next = first(start, fetchAhead(start))
     return Effect.suspend(() => next)
   }
 

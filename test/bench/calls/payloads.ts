@@ -32,7 +32,7 @@ const code = `exports.onExecutePostLogin = async (event, api) => {
 `
 
 /** A version with `bytes` of code. */
-const version = (number: number, bytes: number) => ({
+export const version = (number: number, bytes: number) => ({
   id: `910b1053-577f-4d81-a8c8-${String(number).padStart(12, "0")}`,
   action_id: actionId,
   code: code.repeat(Math.ceil(bytes / code.length)).slice(0, bytes),

@@ -1,0 +1,64 @@
+/** What both clients' processes have in common: they go through pages, and report what that has taken. */
+import { codeLength } from "./pages.js"
+
+/** Sent to the process: go through so many pages. */
+export interface Job {
+  readonly pages: number
+}
+
+/** Sent by the process when it is done. Memory is the most that the process has held since its start, in megabytes. */
+export interface Report {
+  readonly versions: number
+  readonly millis: number
+  readonly cpuMillis: number
+  readonly peakMb: number
+}
+
+/** Sent by the process when it is ready. */
+export interface Ready {
+  /** When it had read the first page once. */
+  readonly onceMb: number
+  /** When it had read the first page, and nothing else, so often that its code is compiled and its heap as large as it likes. */
+  readonly firstMb: number
+}
+
+const warmUps = 400
+
+interface Version {
+  readonly id?: string
+  readonly code?: string
+}
+
+/** Looks at a version, as whoever reads them would. */
+export type Look = (version: Version) => void
+
+/** Goes through so many pages, from the first on. */
+export type Run = (pages: number, look: Look) => Promise<void>
+
+const peakMb = () => process.resourceUsage().maxRSS / 1024
+
+const perform = async (run: Run, { pages }: Job): Promise<Report> => {
+  let versions = 0
+  let last = ""
+  const begin = performance.now()
+  const before = process.cpuUsage()
+  await run(pages, ({ code, id = "" }) => {
+    if (code?.length !== codeLength || id === last) throw new Error("not what the server has sent")
+    last = id
+    versions++
+  })
+  const { system, user } = process.cpuUsage(before)
+  return { versions, millis: performance.now() - begin, cpuMillis: (system + user) / 1000, peakMb: peakMb() }
+}
+
+/** Lets the process do what its parent asks for. It ends with its parent. */
+export const client = async (make: (origin: string) => Promise<Run> | Run): Promise<void> => {
+  process.on("disconnect", () => process.exit())
+  const run = await make(process.argv[2] ?? "")
+  await perform(run, { pages: 1 })
+  const onceMb = peakMb()
+  for (let nth = 0; nth < warmUps; nth++) await perform(run, { pages: 1 })
+  process.on("message", async (job: Job) => process.send?.(await perform(run, job)))
+  const ready: Ready = { onceMb, firstMb: peakMb() }
+  process.send?.(ready)
+}
