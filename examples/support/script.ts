@@ -29,12 +29,8 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
     )
   )
 
-/** An option as a number; text that is none is `NaN`, which the operation refuses by name. */
-export const number = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : text.trim() === "" ? NaN : Number(text)
-
 /** A failure as a person wants to read it: its name and its message, no stack. */
-const describe = (failure: unknown): string => {
+export const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
     return `These environment variables are missing or wrong, or others in their place: ${names}.\nThe README says which.`

@@ -1,0 +1,101 @@
+/** The versions of an action, and what has changed between two: `npx tsx examples/actionHistory.ts ACTION_ID --diff 1 3` */
+import { Args, Command, HelpDoc, Options } from "@effect/cli"
+import { createTwoFilesPatch } from "diff"
+import { Chunk, Console, Effect, Option, Stream } from "effect"
+import { type ActionVersion, listActionVersions, Pagination } from "effect-identity-client"
+import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
+import { table } from "./support/table.js"
+import { alarm, bold, dim, green, red } from "./support/terminal.js"
+
+const versionsOf = (actionId: string) => Pagination.stream(listActionVersions, { actionId, per_page: 50 })
+
+const row = ({ built_at, deployed, number, runtime, status }: ActionVersion) => [
+  number ?? "?",
+  status ?? "",
+  deployed === true ? "yes" : "",
+  runtime ?? "",
+  built_at?.replace(/\.\d+Z$/, "Z") ?? "not yet"
+]
+
+/** Code, dependencies and secrets as text, a line for each thing that can change. */
+const parts = ({ code = "", dependencies = [], secrets = [] }: ActionVersion) => ({
+  code,
+  dependencies: dependencies.map(({ name, version }) => `${name}@${version}\n`).sort().join(""),
+  secrets: secrets.map(({ name, updated_at }) => `${name} of ${updated_at}\n`).sort().join("")
+})
+
+const paint = (line: string): string =>
+  /^(?:\+\+\+|---)/.test(line) ? bold(line) : line.startsWith("+") ? green(line) : line.startsWith("-") ?
+    red(line)
+    : line.startsWith("@@")
+    ? dim(line)
+    : line
+
+const diff = (before: ActionVersion, after: ActionVersion): string => {
+  const [old, young] = [parts(before), parts(after)]
+  return (["code", "dependencies", "secrets"] as const).flatMap((part) =>
+    old[part] === young[part] ? [] : [
+      createTwoFilesPatch(
+        `${part} of #${before.number}`,
+        `${part} of #${after.number}`,
+        old[part],
+        young[part],
+        undefined,
+        undefined,
+        { context: 3 }
+      )
+        .split("\n").slice(1, -1).map(paint).join("\n")
+    ]
+  ).join("\n")
+}
+
+/** The versions with these numbers; no more pages are fetched than it takes to find them. */
+const find = (actionId: string, numbers: ReadonlyArray<number>) =>
+  versionsOf(actionId).pipe(
+    Stream.filter(({ number }) => number !== undefined && numbers.includes(number)),
+    Stream.take(new Set(numbers).size),
+    Stream.runCollect,
+    Effect.map((found) => numbers.map((wanted) => Chunk.findFirst(found, ({ number }) => number === wanted)))
+  )
+
+const action = Args.text({ name: "action-id" }).pipe(Args.withDescription("The id of the action"))
+const other = Args.integer({ name: "to" }).pipe(
+  Args.withDescription("With --diff: the other version (default: the one before)"),
+  Args.optional
+)
+const from = Options.integer("diff").pipe(
+  Options.optional,
+  Options.withDescription("The number of a version: shows what has changed between it and another, --diff 3 4")
+)
+
+const command = Command.make(
+  "action-history",
+  { action, from, other },
+  ({ action, from, other }) =>
+    Effect.gen(function*() {
+      if (Option.isNone(from)) {
+        const rows = yield* Stream.runCollect(Stream.map(versionsOf(action), row))
+        return yield* Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
+      }
+      const wanted = Option.match(other, {
+        onNone: () => [from.value - 1, from.value],
+        onSome: (to) => [from.value, to]
+      })
+      const found = yield* find(action, wanted)
+      const [before, after] = Option.getOrElse(Option.all(found), () => [])
+      if (before === undefined || after === undefined) {
+        const missing = wanted.filter((_, place) => found[place]?._tag === "None")
+        yield* Console.error(alarm(`There is no version ${missing.join(" and no version ")} of this action.`))
+        return yield* new Exited({ code: 3 })
+      }
+      const text = diff(before, after)
+      yield* Console.log(text === "" ? "Code, dependencies and secrets are the same." : text)
+    }).pipe(withClient)
+).pipe(
+  Command.withDescription(HelpDoc.blocks([
+    HelpDoc.p("Lists the versions of an action, or shows what has changed between two: code, dependencies, secrets."),
+    exitCodes({ 3: "there is no such version" })
+  ]))
+)
+
+runCommand("action-history", command)
