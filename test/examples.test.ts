@@ -1,7 +1,10 @@
 import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
-import { execFile } from "node:child_process"
+import { type ChildProcess, execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { TenantLive, tour } from "../examples/tour.js"
 import * as Tenant from "../src/Tenant.js"
 
@@ -51,7 +54,12 @@ describe("the tour", () => {
 })
 
 /** Runs a script of examples/ as a user would, against a tenant on a socket. */
-const script = (name: string, args: ReadonlyArray<string>, variables: Record<string, string> = {}) =>
+const script = (
+  name: string,
+  args: ReadonlyArray<string>,
+  variables: Record<string, string> = {},
+  attend: (child: ChildProcess) => void = (child) => void child.stdin?.end()
+) =>
   HttpServer.addressFormattedWith((origin) =>
     Effect.async<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resume) => {
       const { full } = Tenant.demoClients
@@ -69,25 +77,27 @@ const script = (name: string, args: ReadonlyArray<string>, variables: Record<str
         { env, timeout: 15_000 },
         (_error, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode ?? -1, stdout, stderr }))
       )
+      attend(child)
     })
   )
 
 const scripts = {
-  createUsersExport: [
-    ["--connection", connection.id, "--format", "csv", "--field", "email=E-mail"],
-    /^job job_\w+ is pending$/m
+  exportUsers: [
+    "createUsersExport",
+    ["--connection", connection.id, "--format", "csv", "email=E-mail", "name"],
+    /^job {9}job_\w+\nstatus {6}pending\n(?:.*\n)+fields {6}email as "E-mail", name\n$/
   ],
   updateTokenExchangeProfile: [
+    "updateTokenExchangeProfile",
     [profile.id, "--name", "Renamed"],
     new RegExp(`^profile ${profile.id} is updated: Renamed$`, "m")
   ],
-  listActionVersions: [[action.id, "--per-page", "2"], /^page 0: 2 of 3 versions\n#3 {2}built /],
-  redeliverEvent: [[stream.id, stream.events[0].id], /is accepted for redelivery$/m],
-  deleteEventStream: [[stream.id], new RegExp(`^event stream ${stream.id} is deleted$`, "m")]
+  actionHistory: ["listActionVersions", [action.id], /^# {2}status .*\n3 {2}built {3}yes (?:.*\n){3}$/],
+  deleteEventStream: ["deleteEventStream", [stream.id], new RegExp(`^event stream ${stream.id} is deleted$`, "m")]
 } as const
 
 describe("the scripts", () => {
-  for (const [name, [args, output]] of Object.entries(scripts)) {
+  for (const [name, [operation, args, output]] of Object.entries(scripts)) {
     it.live(`${name} does its work against a tenant`, () =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* script(name, args)
@@ -95,7 +105,7 @@ describe("the scripts", () => {
         assert.match(stdout, output)
         assert.strictEqual(code, 0)
         const { requests } = yield* Tenant.Tenant
-        assert.deepStrictEqual((yield* requests).map(({ operation }) => operation), ["token", name])
+        assert.deepStrictEqual((yield* requests).map(({ operation }) => operation), ["token", operation])
       }).pipe(Effect.provide(TenantLive)))
   }
 
@@ -115,14 +125,8 @@ describe("the scripts", () => {
       { IDENTITY_AUTH_URL: "http://127.0.0.1:1" },
       /^TokenError: .*ECONNREFUSED/
     ],
-    [
-      "a bad value",
-      "createUsersExport",
-      ["--limit", "none"],
-      {},
-      /^InvalidInput: limit: expected an integer of at least 1$/m
-    ],
-    ["a missing argument", "redeliverEvent", [stream.id], {}, /usage: redeliverEvent STREAM_ID EVENT_ID/]
+    ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
+    ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
   for (const [what, name, args, variables, message] of failures) {
     it.live(`tell of ${what} on standard error, without a stack or a secret, and end with exit code 1`, () =>
@@ -133,4 +137,105 @@ describe("the scripts", () => {
         assert.deepStrictEqual({ code, stdout }, { code: 1, stdout: "" })
       }).pipe(Effect.provide(TenantLive)))
   }
+})
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "script-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+describe("exportUsers", () => {
+  it.live("refuses a bad field by name, with exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* script("exportUsers", ["email", "=Name"])
+      assert.match(stderr, /The field "=Name" has no name/)
+      assert.strictEqual(code, 2)
+      assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("actionHistory", () => {
+  it.live("shows what has changed between two versions: code, dependencies, secrets", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("actionHistory", [action.id, "--diff", "1", "3"])
+      assert.strictEqual(code, 0)
+      for (const line of ["--- code of #1", "+++ code of #3", "+lodash@4.17.21", "+++ secrets of #3"]) {
+        assert.include(stdout.split("\n"), line)
+      }
+      assert.match(stdout, /^- .*"revision", 1\)\n\+ .*"revision", 3\)$/m)
+      assert.notInclude(stdout, "\u001b")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("says which version there is not, with exit code 3", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* script("actionHistory", [action.id, "--diff", "3", "9"])
+      assert.deepStrictEqual([code, stderr], [3, "There is no version 9 of this action.\n"])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("redeliverEvents", () => {
+  const [first, second, queued] = stream.events
+  const args = (path: string) => ["--journal", join(path, "journal"), stream.id]
+
+  it.live("redelivers the ids of a file, sums up, and ends with exit code 3 if there was trouble", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      writeFileSync(file, [first.id, "nonsense # not an id", "", queued.id, first.id].join("\n"))
+      const { code, stdout } = yield* script("redeliverEvents", ["--file", file, ...args(path)])
+      assert.match(
+        stdout,
+        /^accepted {3}2 .*\nnotFailed {2}1 .*\ninvalid {4}1 .*\n4 events in .*, 1 of them known before\n$/
+      )
+      assert.strictEqual(code, 3)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("takes ids from the standard input and gives lines of JSON", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const { code, stderr, stdout } = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) =>
+        void child.stdin?.end(`${first.id}\n`))
+      const [result, summary] = stdout.trim().split("\n").map((line) =>
+        JSON.parse(line) as unknown
+      )
+      assert.deepStrictEqual(result, { id: first.id, recalled: false, outcome: "accepted" })
+      assert.deepInclude(summary, { done: 1, accepted: 1, stopped: false })
+      assert.deepStrictEqual([code, stderr], [0, ""])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("Ctrl-C ends it with exit code 130, what was done in the journal, and how to resume it", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const interrupted = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) => {
+        child.stdin?.write(`${first.id}\n`) // and no end
+        child.stdout?.once("data", () => void child.kill("SIGINT"))
+      })
+      assert.strictEqual(interrupted.code, 130)
+      assert.include(interrupted.stderr, `The same command resumes it; its journal is ${join(path, "journal")}`)
+      assert.lengthOf(readdirSync(join(path, "journal")), 2)
+      const resumed = yield* script(
+        "redeliverEvents",
+        args(path),
+        {},
+        (child) => void child.stdin?.end(`${first.id}\n${second.id}\n`)
+      )
+      assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, 1 of them known before\n$/)
+      assert.strictEqual(resumed.code, 0)
+      const { requests } = yield* Tenant.Tenant
+      assert.deepStrictEqual(
+        (yield* requests).flatMap(({ operation, path }) =>
+          operation === "redeliverEvent" ? [path.split("/").at(-1)] : []
+        ),
+        [first.id, second.id]
+      )
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("--help says what it does, what it takes, and what the exit codes mean", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("redeliverEvents", ["--help"])
+      for (const text of ["--journal", "--repeat-unknown", "--dry-run", "Exit code 3", "Exit code 130"]) {
+        assert.include(stdout, text)
+      }
+      assert.strictEqual(code, 0)
+    }).pipe(Effect.provide(TenantLive)))
 })
