@@ -2,7 +2,7 @@
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { NodeStream } from "@effect/platform-node"
-import { Console, Duration, Effect, Option, Stream, SubscriptionRef } from "effect"
+import { Console, Duration, Effect, Option, Stream, type SubscriptionRef } from "effect"
 import { Redelivery } from "effect-identity-client"
 import * as Node from "effect-identity-client/node"
 import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
