@@ -29,10 +29,12 @@ const startOf = (fs: FileSystem.FileSystem, pid: number): Effect.Effect<Option.O
       return state === "Z" || state === "X" ? Option.none() : Option.fromNullable(rest[18])
     }),
     Effect.catchAll(() =>
-      Effect.try({ try: () => process.kill(pid, 0), catch: (error) => error }).pipe(
+      Effect.try({
+        try: () => process.kill(pid, 0),
+        catch: (error) => Predicate.hasProperty(error, "code") ? String(error.code) : ""
+      }).pipe(
         Effect.match({
-          onFailure: (error) =>
-            Predicate.hasProperty(error, "code") && error.code === "ESRCH" ? Option.none() : Option.some(""),
+          onFailure: (code) => code === "ESRCH" ? Option.none() : Option.some(""),
           onSuccess: () => Option.some("")
         })
       )
