@@ -15,6 +15,7 @@ import * as Headers from "./headers.js"
 import * as Http from "./http.js"
 import { redact } from "./redact.js"
 import * as Response from "./response.js"
+import * as Watch from "./watch.js"
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -74,11 +75,16 @@ const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<st
 const exchange = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  secrets: ReadonlyArray<string>
+  secrets: ReadonlyArray<string>,
+  nth: number
 ) =>
   Effect.gen(function*() {
     const requestedAt = yield* Clock.currentTimeMillis
-    const received = yield* Http.exchange(client, request, () => Http.limits.drained)
+    const received = yield* Watch.tokenAttempt(
+      request.url,
+      nth,
+      Http.exchange(client, request, () => Http.limits.drained)
+    )
     if (received.end === "broken") return yield* new Http.NoAnswer({ outcome: "unknown", code: undefined })
     const now = yield* Clock.currentTimeMillis
     const body = members(Failure.text(received.body))
@@ -128,7 +134,7 @@ export const request = (
   secrets: ReadonlyArray<string>
 ) => {
   const attempt = (nth: number): ReturnType<typeof exchange> =>
-    Effect.catchAll(exchange(client, request, secrets), (error) =>
+    Effect.catchAll(exchange(client, request, secrets, nth), (error) =>
       nth < policy.attempts && isTransient(error)
         ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attempt(nth + 1))
         : Effect.fail(error))
