@@ -23,6 +23,9 @@ type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 /** A call that is held back for so long is worth a warning, in milliseconds; and so often at the most. */
 const [patience, warningEvery] = [5000, 60_000]
 
+/** No wait, but the clock went on meanwhile, in milliseconds. */
+const tick = 1
+
 /** Of the limit there is little left below the first share, and enough again above the second. */
 const [little, enough] = [0.2, 0.5]
 
@@ -112,7 +115,7 @@ export class Watch {
     const { metrics } = this.subject
     metrics.waiting.unsafeModify(-1, this.labels)
     metrics.wait.unsafeUpdate(millis / 1000, this.labels)
-    if (millis <= 0) return
+    if (millis <= tick) return
     this.event("identity.limiter.wait", millis)
     this.held(millis, `the limiter held it back for ${Logs.time(millis)}`)
   }
@@ -144,7 +147,7 @@ export class Watch {
     const share = remaining / limit
     if (share <= little && !this.subject.isShort) {
       this.subject.isShort = true
-      this.note(Logs.warning, `80 % of the rate limit are used: ${remaining} of ${limit} calls are left`)
+      this.note(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
     } else if (share > enough) this.subject.isShort = false
   }
 
@@ -167,7 +170,8 @@ export class Watch {
     strings: () => ReadonlyArray<string>
   ): void {
     if (Either.isRight(result)) {
-      this.subject.drift?.look(result.right, this.ended(status, undefined), strings)
+      const now = this.ended(status, undefined)
+      this.subject.drift?.look(result.right, now, strings)
       return
     }
     const error = result.left
