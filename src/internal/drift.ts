@@ -19,8 +19,12 @@ const interval = 1000
 /** Whether a text may be shown: a short identifier with few digits, as developers choose them. All else may be content. */
 const isName = (text: string): boolean => text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
+/** All members of a union, those of unions in it as well. */
+const flat = ({ types }: AST.Union): ReadonlyArray<AST.AST> =>
+  types.flatMap((type) => AST.isUnion(type) ? flat(type) : [type])
+
 /** The texts that an enumeration knows: a union of literals and of any text. */
-const literals = ({ types }: AST.Union): ReadonlyArray<unknown> =>
+const literals = (types: ReadonlyArray<AST.AST>): ReadonlyArray<unknown> =>
   types.some(AST.isStringKeyword) ? types.flatMap((type) => AST.isLiteral(type) ? [type.literal] : []) : []
 
 /** Looks at answers of one operation: the first, then at most one in a second. Of each thing it tells once. */
@@ -75,9 +79,10 @@ export class Drift {
         case "Suspend":
           return visit(ast.f(), value, path, level + 1)
         case "Union": {
-          const known = literals(ast)
+          const types = flat(ast)
+          const known = literals(types)
           if (known.length === 0) {
-            const type = ast.types.find((type) => this.accepts(type, value))
+            const type = types.find((type) => this.accepts(type, value))
             return type === undefined ? undefined : visit(type, value, path, level + 1)
           }
           return Predicate.isString(value) && !known.includes(value) ? found(path, shown(value)) : undefined
