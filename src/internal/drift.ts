@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as Checks from "./checks.js"
+import { isName } from "./names.js"
 
 /** Something new: a member, or a value of an enumeration. */
 export type Report = (path: string, value: string | undefined) => void
@@ -15,9 +16,6 @@ const mapSize = 8
 
 /** An answer is looked at if the last was so long ago, in milliseconds. */
 const interval = 1000
-
-/** Whether a text may be shown: a short identifier with few digits, as developers choose them. All else may be content. */
-const isName = (text: string): boolean => text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
 /** All members of a union, those of unions in it as well. */
 const flat = ({ types }: AST.Union): ReadonlyArray<AST.AST> =>

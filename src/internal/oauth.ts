@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { TokenError } from "../Errors.js"
@@ -110,7 +111,9 @@ const exchange = (
           message: `the token endpoint gave no answer${code === undefined ? "" : ` (${code})`}`,
           ...(code !== undefined && { code })
         })
-      ))
+      )),
+    // The runtime would note in the log how fibers of the platform fail, with the request.
+    Effect.withUnhandledErrorLogLevel(Option.none())
   )
 
 /** How a token is asked for: how often, how long each time, the waits between, and the longest that the server may ask for. */
