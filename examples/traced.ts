@@ -11,7 +11,7 @@ import { recording, treeLines } from "./support/spans.js"
 import { bold } from "./support/terminal.js"
 import { TenantLive, tour } from "./tour.js"
 
-/** Exports spans, metrics and logs to where the standard variable says, if it is set. */
+// Exports spans, metrics and logs to where the standard variable says, if it is set.
 const ExporterLive = Layer.unwrapEffect(Effect.map(
   Config.option(Config.nonEmptyString("OTEL_EXPORTER_OTLP_ENDPOINT")),
   Option.match({
@@ -21,10 +21,10 @@ const ExporterLive = Layer.unwrapEffect(Effect.map(
   })
 ))
 
+// The tour, with a tracer that remembers; what it prints itself is not for now.
 const program = Effect.gen(function*() {
   const console = yield* Effect.console
   const { spans, tracer } = yield* recording
-  // What the tour itself prints is not for now.
   yield* tour.pipe(Effect.withTracer(tracer), Effect.withConsole({ ...console, log: () => Effect.void }))
   yield* Console.log([bold("Spans"), ...treeLines(spans), "", bold("Metrics"), ...(yield* metricLines)].join("\n"))
 })

@@ -16,7 +16,8 @@ const value = ({ metricState: state }: MetricPair.MetricPair.Untyped): string =>
 const lines = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): ReadonlyArray<string> =>
   pairs.map((pair) => {
     const tags = Array.fromIterable(pair.metricKey.tags).filter(({ key }) => !hidden.has(key))
-    return `  ${tags.map(({ value }) => value).join(" ").padEnd(64)} ${value(pair).padStart(12)}`
+    const about = tags.map(({ value }) => value).join(" ") || "all"
+    return `  ${about.padEnd(64)} ${value(pair).padStart(12)}`
   }).sort()
 
 /** All that the library has counted and measured, by name; of a histogram how often and the mean. */

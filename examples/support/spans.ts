@@ -41,14 +41,14 @@ const line = (depth: number, { span }: Recorded): string => {
   const error = attributes.get("error.type")
   const link = links[0]?.span
   const title = `${"  ".repeat(depth)}${name}${link?._tag === "Span" ? ` (for ${link.name})` : ""}`
-  const end = `${taken.padStart(8)}  ${code === undefined ? "" : String(code)}`
+  const end = `${taken.padStart(8)}  ${code === undefined ? "" : String(code)}`.trimEnd()
   return `${title.padEnd(width)} ${error === undefined ? end : red(end)}`
 }
 
 const eventLine = (depth: number, [name, attributes]: Recorded["events"][number]): string => {
   const wait = attributes["identity.wait"]
   const seconds = typeof wait === "number" ? time(BigInt(Math.round(wait * 1e9))).padStart(8) : ""
-  return dim(`${"  ".repeat(depth)}· ${name}`.padEnd(width + 1) + seconds)
+  return dim((`${"  ".repeat(depth)}· ${name}`.padEnd(width + 1) + seconds).trimEnd())
 }
 
 /** The tree, a line for each span and for each event, with times and statuses. */

@@ -9,16 +9,13 @@ import type { Plugin } from "esbuild"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Job, Ready, Report } from "./calls/client.js"
-import { titles } from "./calls/result.js"
 import type { Listening } from "./calls/server.js"
 import { bundle } from "./processes.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
-const { millis, processes, rounds, warmUp } = quick
-  ? { processes: 2, rounds: 6, millis: 150, warmUp: 600 }
-  : { processes: 4, rounds: 25, millis: 250, warmUp: 3000 }
-
-const calls = join(import.meta.dirname, "calls")
+const { calls, processes, rounds, warmUp } = quick
+  ? { processes: 2, rounds: 7, calls: 200, warmUp: 3000 }
+  : { processes: 6, rounds: 31, calls: 500, warmUp: 20_000 }
 
 /** Leaves telemetry out of a bundle. */
 const without: Plugin = {
@@ -30,10 +27,15 @@ const without: Plugin = {
 
 const variants = ["removed", "as it is", "traced"] as const
 
+type Variant = typeof variants[number]
+
+const programs = ["calls/ours", "telemetry/direct"] as const
+
 const scenarios = [
-  { payload: "small", concurrency: 1 },
-  { payload: "small", concurrency: 50 },
-  { payload: "job", concurrency: 50 }
+  { title: "no network", program: "telemetry/direct", payload: "small", concurrency: 1 },
+  { title: "150 bytes, 1 at a time", program: "calls/ours", payload: "small", concurrency: 1 },
+  { title: "150 bytes, 50 at a time", program: "calls/ours", payload: "small", concurrency: 50 },
+  { title: "a job by POST, 50 at a time", program: "calls/ours", payload: "job", concurrency: 50 }
 ] as const
 
 const median = (numbers: ReadonlyArray<number>): number => {
@@ -43,62 +45,58 @@ const median = (numbers: ReadonlyArray<number>): number => {
 }
 
 const program = Effect.gen(function*() {
-  const startWith = yield* bundle(calls, ["server", "ours"])
-  const startWithout = yield* bundle(calls, ["ours"], [without])
-  const { first: { origin } } = yield* startWith<Listening, Job, Report>({ program: "server" })
-  const start = (variant: typeof variants[number]) => {
+  const startWith = yield* bundle(import.meta.dirname, ["calls/server", ...programs])
+  const startWithout = yield* bundle(import.meta.dirname, programs, [without])
+  const { first: { origin } } = yield* startWith<Listening, Job, Report>({ program: "calls/server" })
+  const start = (program: typeof programs[number], variant: Variant) => {
     const env = { VARIANT: variant === "traced" ? "traced" : "lean" }
-    const options = { program: "ours", argument: origin, env } as const
+    const options = { program, argument: origin, env } as const
     return variant === "removed" ? startWithout<Ready, Job, Report>(options) : startWith<Ready, Job, Report>(options)
   }
   const running = yield* Effect.forEach(
-    Array.from({ length: processes }, () => variants).flat(),
-    (variant) => Effect.map(start(variant), ({ ask }) => ({ variant, ask }))
+    programs.flatMap((program) =>
+      Array.from({ length: processes }, () => variants.map((variant) => ({ program, variant }))).flat()
+    ),
+    ({ program, variant }) => Effect.map(start(program, variant), ({ ask }) => ({ program, variant, ask }))
   )
-  yield* Effect.forEach(running, ({ ask }) => ask({ payload: "small", concurrency: 50, millis: warmUp }))
-  return yield* Effect.forEach(scenarios, (scenario) =>
+  yield* Effect.forEach(running, ({ ask }) => ask({ payload: "small", concurrency: 50, calls: warmUp }))
+  return yield* Effect.forEach(scenarios, ({ concurrency, payload, program, title }) =>
     Effect.gen(function*() {
-      yield* Effect.forEach(running, ({ ask }) => ask({ ...scenario, millis: warmUp / 3 }))
+      const clients = running.filter((process) => process.program === program)
+      yield* Effect.forEach(clients, ({ ask }) => ask({ payload, concurrency, calls: warmUp / 4 }))
       const turns = yield* Effect.forEach(Array.from({ length: rounds }), (_, round) =>
         // Who comes after whom changes from round to round.
         Effect.forEach(
-          round % 2 === 0 ? running : running.toReversed(),
+          round % 2 === 0 ? clients : clients.toReversed(),
           ({ ask, variant }) =>
-            Effect.map(ask({ ...scenario, millis }), ({ calls, cpuMicros }) => ({ variant, cpu: cpuMicros / calls }))
+            Effect.map(
+              ask({ payload, concurrency, calls }),
+              ({ calls, cpuMicros }) => ({ variant, cpu: cpuMicros / calls })
+            )
         ))
-      const of = (variant: typeof variants[number]) =>
-        turns.map((turn) => median(turn.flatMap((report) => report.variant === variant ? [report.cpu] : [])))
-      const [removed, asItIs, traced] = variants.map(of)
-      // Of rounds, not of sums: what else the machine does in a round hits all of them alike.
-      const over = (some: ReadonlyArray<number> = []) =>
-        median(some.map((cpu, round) => cpu / (removed?.[round] ?? NaN)))
-      return {
-        ...scenario,
-        removed: median(removed ?? []),
-        asItIs: median(asItIs ?? []),
-        traced: median(traced ?? []),
-        ratio: over(asItIs),
-        ratioTraced: over(traced)
-      }
+      const cpu = (variant: Variant) =>
+        median(turns.flat().flatMap((report) => report.variant === variant ? [report.cpu] : []))
+      const [removed, asItIs, traced] = [cpu("removed"), cpu("as it is"), cpu("traced")]
+      return { title, removed, asItIs, traced, ratio: asItIs / removed, ratioTraced: traced / removed }
     }))
 }).pipe(Effect.scoped)
 
 const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
 
 const report = Effect.map(program, (results) => {
-  console.log("CPU per call, in microseconds              removed   as it is     ratio     traced     ratio")
-  for (const { asItIs, concurrency, payload, ratio, ratioTraced, removed, traced } of results) {
-    const cells = [removed.toFixed(1), asItIs.toFixed(1), ratio.toFixed(3), traced.toFixed(1), ratioTraced.toFixed(3)]
+  const line = (cells: ReadonlyArray<string>) =>
+    cells.map((cell, index) => index === 0 ? cell.padEnd(30) : cell.padStart(10)).join("")
+  console.log(line(["CPU us per call", "removed", "as it is", "", "traced", ""]))
+  for (const { asItIs, ratio, ratioTraced, removed, title, traced } of results) {
     console.log(
-      `${titles[payload]}, ${concurrency} at a time`.padEnd(42) + cells.map((cell) => cell.padStart(10)).join(" ")
+      line([title, removed.toFixed(1), asItIs.toFixed(1), ratio.toFixed(3), traced.toFixed(1), ratioTraced.toFixed(3)])
     )
   }
-  const rows = results.map(({ concurrency, payload, ratio, ratioTraced, ...cpu }) => ({
-    payload,
-    concurrency,
-    removedUs: rounded(cpu.removed, 1),
-    asItIsUs: rounded(cpu.asItIs, 1),
-    tracedUs: rounded(cpu.traced, 1),
+  const rows = results.map(({ asItIs, ratio, ratioTraced, removed, title, traced }) => ({
+    calls: title,
+    removedUs: rounded(removed, 1),
+    asItIsUs: rounded(asItIs, 1),
+    tracedUs: rounded(traced, 1),
     ratio: rounded(ratio, 3),
     ratioTraced: rounded(ratioTraced, 3)
   }))

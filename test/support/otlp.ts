@@ -33,6 +33,7 @@ export interface Span {
 }
 
 export interface Receiver {
+  readonly url: string
   readonly spans: () => ReadonlyArray<Span>
   /** All that has come, as it came. */
   readonly text: () => string
@@ -54,6 +55,7 @@ export const valuesOf = (attributes: Attributes): Record<string, unknown> =>
 export const receiver: Effect.Effect<Receiver, never, Scope.Scope> = Effect.map(
   rawServer((_, socket) => void socket.write(answer(200, { "content-type": "application/json" }, "{}"))),
   ({ port, requests }) => ({
+    url: `http://127.0.0.1:${port}`,
     spans: () =>
       requests.filter(({ line }) => line.startsWith("POST /v1/traces ")).flatMap(({ body }) => {
         // Sound: the exporter is one that keeps to the protocol.
