@@ -35,15 +35,15 @@ const histogram = (name: string, description: string) => {
   return (tags: Tags) => tagged(key, { ...tags, unit: "s" })
 }
 
-const duration = histogram("identity.call.duration", "Seconds from a call to its outcome, with all attempts and waits")
-const attempts = counter("identity.call.attempts", "Requests that were sent, or would have been")
-const throttled = counter("identity.call.throttled", "Answers with status 429")
-const undecodable = counter("identity.call.undecodable", "Successes whose body is not what was promised")
-const wait = histogram("identity.limiter.wait", "Seconds that attempts waited for the limiter's leave")
-const waiting = gauge("identity.limiter.waiting", "Calls that wait for the limiter's leave")
-const remaining = gauge("identity.quota.remaining", "Calls that the last answer left of the limit")
-const drift = counter("identity.drift", "What answers hold that no schema knows, each thing once")
-const tokenRequests = counter("identity.token.requests", "Tokens that were asked for")
+const duration = histogram("identity.call.duration", "Calls, with all attempts and waits")
+const attempts = counter("identity.call.attempts", "Requests")
+const throttled = counter("identity.call.throttled", "Answers with 429")
+const undecodable = counter("identity.call.undecodable", "Answers that are not as promised")
+const wait = histogram("identity.limiter.wait", "Waits for the limiter")
+const waiting = gauge("identity.limiter.waiting", "Calls that wait for the limiter")
+const remaining = gauge("identity.quota.remaining", "What the last answer left of the limit")
+const drift = counter("identity.drift", "What no schema knows, each once")
+const tokenRequests = counter("identity.token.requests", "Tokens asked for")
 
 /** The metrics of one operation of one client. */
 export class Metrics {
