@@ -139,7 +139,12 @@ export const layerBearerConfig = (
 export const layerEffect = <R>(
   request: Effect.Effect<Issued, TokenError, R>
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Effect.flatMap(Effect.context<R>(), (context) => make(Effect.provide(request, context))))
+  Layer.scoped(
+    TokenProvider,
+    Effect.flatMap(Effect.context<R>(), (context) =>
+      // What is here goes first: the span that it runs in is that of the request, not that which the layer was built in.
+      make(Effect.mapInputContext(request, (here: Context.Context<never>) => Context.merge(context, here))))
+  )
 
 /** OAuth 2.0 client credentials (contract: Authentication). */
 export type ClientCredentials =

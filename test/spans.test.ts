@@ -114,6 +114,20 @@ describe("a call", () => {
       ])
     }))
 
+  it.effect("asks for a token in a span that is no child of anybody's, wherever the layer is built, and links to the call", () =>
+    Effect.gen(function*() {
+      const issued = Effect.withSpan(Effect.succeed({ token: Redacted.make("a-token") }), "within")
+      const layer = client(204, TokenProvider.layerEffect(issued))
+      const spans = yield* recorded(Effect.withSpan(Effect.provide(call, layer), "program"))
+      const named = (name: string) => spans.find((span) => span.name === name)
+      const token = named("identity.token")
+      const parentOf = (name: string) => Option.getOrUndefined(named(name)?.parent ?? Option.none())
+      assert.isTrue(token !== undefined && Option.isNone(token.parent))
+      assert.lengthOf(token?.links ?? [], 1)
+      assert.strictEqual<unknown>(token?.links[0]?.span, named("identity.deleteEventStream"))
+      assert.strictEqual<unknown>(parentOf("within"), token)
+    }))
+
   it.effect("has none if nobody looks at spans", () =>
     Effect.gen(function*() {
       const seen: Array<Option.Option<unknown>> = []
@@ -122,6 +136,6 @@ describe("a call", () => {
         return Effect.succeed(Redacted.make("a-token"))
       }))
       yield* Effect.provide(call, client(204, tokens))
-      assert.deepStrictEqual(seen, [Option.none()])
+      assert.deepStrictEqual(seen.map(Option.isNone), [true])
     }))
 })
