@@ -29,4 +29,4 @@ const program = Effect.gen(function*() {
   yield* Console.log([bold("Spans"), ...treeLines(spans), "", bold("Metrics"), ...(yield* metricLines)].join("\n"))
 })
 
-program.pipe(Effect.provide(TenantLive), Effect.provide(ExporterLive), NodeRuntime.runMain)
+program.pipe(Effect.provide(Layer.provideMerge(TenantLive, ExporterLive)), NodeRuntime.runMain)

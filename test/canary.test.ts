@@ -1,6 +1,6 @@
 /** Planted secrets, every failure of the fault matrix, and a look at all that can be seen of it: none of them is there. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Metric, Redacted, type Scope } from "effect"
+import { Data, Effect, Exit, Layer, Metric, Redacted, type Scope } from "effect"
 import { IdentityClient, Retry, TokenProvider } from "../src/index.js"
 import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
@@ -196,6 +196,8 @@ describe("nothing shows a secret", () => {
     }).pipe(Effect.scoped))
 })
 
+class Canary extends Data.Error<{ readonly message: string; readonly cause?: unknown }> {}
+
 describe("the search", () => {
   const places: Record<string, (secret: string) => Effect.Effect<unknown, unknown>> = {
     "a line of the log": (secret) => Effect.log(secret),
@@ -205,11 +207,11 @@ describe("the search", () => {
     "an event": (secret) => Effect.useSpan("x", (span) => Effect.sync(() => span.event("x", 0n, { secret }))),
     "the outcome of a span": (secret) => Effect.withSpan(Effect.succeed({ secret }), "x"),
     "a tag of a metric": (secret) => Metric.increment(Metric.tagged(Metric.counter("canary"), "secret", secret)),
-    "a message": (secret) => Effect.fail(new Error(secret)),
-    "the cause of an error": (secret) => Effect.fail(new Error("x", { cause: { headers: { secret } } })),
+    "a message": (secret) => new Canary({ message: secret }),
+    "the cause of an error": (secret) => new Canary({ message: "x", cause: { headers: { secret } } }),
     "a defect": (secret) => Effect.die({ secret }),
     "a hidden member": (secret) =>
-      Effect.fail(Object.defineProperty(new Error("x"), "secret", { value: secret, enumerable: false }))
+      Effect.fail(Object.defineProperty(new Canary({ message: "x" }), "secret", { value: secret, enumerable: false }))
   }
   for (const [index, [place, plant]] of Object.entries(places).entries()) {
     it.effect(`finds what stands in ${place}`, () =>

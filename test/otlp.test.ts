@@ -74,7 +74,7 @@ const exported = Effect.gen(function*() {
       Layer.provide(Node.layerHttpClient())
     )
   const run = (options: Partial<IdentityClient.Defaults>) =>
-    program.pipe(Effect.provide(client(options)), Effect.provide(otlp.layer))
+    Effect.provide(program, Layer.provideMerge(client(options), otlp.layer))
   return { run, otlp, port: server.port, requests: server.requests }
 })
 

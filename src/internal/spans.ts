@@ -1,6 +1,8 @@
 /** Spans for whoever looks at spans; for nobody none is made. They tell how calls went, and nothing of what is in them. */
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -45,24 +47,29 @@ const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcom
   span.end(span.status.startTime === 0n ? 0n : now, told)
 }
 
-/** Runs an effect in a span, below that which its fiber is in unless it is a root. */
+/**
+ * Runs an effect in a span, below that which its fiber is in unless it is a root. To be run where nobody can interrupt it but
+ * where it waits.
+ */
 export const within = <A, E, R>(
   name: string,
   options: Tracer.SpanOptions,
   use: (span: Tracer.Span) => Effect.Effect<A, E, R>,
   outcome: Outcome<A, E>
 ): Effect.Effect<A, E, R> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Effect.makeSpan(name, { ...options, captureStackTrace: false }),
-      (span) =>
-        Effect.flatMap(Effect.exit(restore(Effect.withParentSpan(Effect.suspend(() => use(span)), span))), (exit) =>
-          Effect.clockWith((clock) => {
-            end(span, clock.unsafeCurrentTimeNanos(), exit, outcome)
-            return exit
-          }))
-    )
-  )
+  Effect.withFiberRuntime((fiber) => {
+    const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    return Effect.flatMap(Effect.makeSpan(name, { ...options, captureStackTrace: false }), (span) => {
+      const over = (exit: Exit.Exit<A, E>) => {
+        end(span, clock.unsafeCurrentTimeNanos(), exit, outcome)
+        return exit
+      }
+      return Effect.matchCauseEffect(Effect.withParentSpan(Effect.suspend(() => use(span)), span), {
+        onFailure: (cause) => over(Exit.failCause(cause)),
+        onSuccess: (value) => over(Exit.succeed(value))
+      })
+    })
+  })
 
 /** One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. */
 export const request = <A extends { readonly status: number; readonly end: string }, E>(

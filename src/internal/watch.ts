@@ -263,11 +263,13 @@ export const tokenRequest = <A>(
     onSome: (span) => [{ _tag: "SpanLink", span, attributes: {} }]
   })
   const seen = Spans.isTraced(fiber)
-    ? Spans.within(
-      "identity.token",
-      { root: true, links },
-      () => counted,
-      (exit) => Exit.isFailure(exit) ? { "error.type": Spans.typeOf(exit.cause, "_tag") } : {}
+    ? Effect.uninterruptibleMask((restore) =>
+      Spans.within(
+        "identity.token",
+        { root: true, links },
+        () => restore(counted),
+        (exit) => Exit.isFailure(exit) ? { "error.type": Spans.typeOf(exit.cause, "_tag") } : {}
+      )
     )
     : counted
   return Logs.asOf(fiber)(Effect.withTracer(seen, fiber.currentTracer))
@@ -280,5 +282,9 @@ export const tokenAttempt = <A extends Http.Received, E>(
   send: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.withFiberRuntime((fiber) =>
-    Spans.isTraced(fiber) ? Spans.request(Spans.attributes(url, "POST", ""), nth, () => send) : send
+    Spans.isTraced(fiber)
+      ? Effect.uninterruptibleMask((restore) =>
+        Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))
+      )
+      : send
   )

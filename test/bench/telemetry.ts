@@ -15,7 +15,7 @@ import { bundle } from "./processes.js"
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 const { calls, processes, rounds, warmUp } = quick
   ? { processes: 2, rounds: 7, calls: 200, warmUp: 3000 }
-  : { processes: 6, rounds: 31, calls: 500, warmUp: 20_000 }
+  : { processes: 5, rounds: 21, calls: 500, warmUp: 8000 }
 
 /** Leaves telemetry out of a bundle. */
 const without: Plugin = {
