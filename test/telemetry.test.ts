@@ -290,18 +290,26 @@ describe("the log", () => {
       }
     }))
 
-  it.effect("warns once when 80 % of a limit is used, and again after it was half full", () =>
+  it.effect("warns once when 80 % of a limit is used, and again after it was half full, but not within a minute", () =>
     Effect.gen(function*() {
-      const left = [9, 3, 2, 1, 0, 2, 5, 2, 6, 2, 1]
+      const left = [9, 3, 2, 1, 0, 2, 5, 2]
       const { layer } = clientOf({
-        replies: left.map((remaining) => Testing.reply({ status: 204, headers: quota(remaining) }))
+        replies: [...left, 6, 2, 6, 1, 6, 2, 0].map((remaining) =>
+          Testing.reply({ status: 204, headers: quota(remaining) })
+        )
       })
-      const { lines } = yield* logged(Effect.provide(Effect.repeatN(call, left.length - 1), layer))
-      assert.deepStrictEqual(
-        lines,
-        Array.makeBy(2, () =>
-          "WARN attempt=1 operation=deleteEventStream 80 % of the rate limit is used: 2 of 10 calls are left")
+      const { lines } = yield* logged(
+        Effect.gen(function*() {
+          yield* Effect.repeatN(call, left.length - 1)
+          yield* TestClock.adjust("59 seconds")
+          yield* Effect.repeatN(call, 1)
+          yield* TestClock.adjust("1 second")
+          yield* Effect.repeatN(call, 4)
+        }).pipe(Effect.provide(layer))
       )
+      const warning = (remaining: number) =>
+        `WARN attempt=1 operation=deleteEventStream 80 % of the rate limit is used: ${remaining} of 10 calls are left`
+      assert.deepStrictEqual(lines, [warning(2), warning(1)])
     }))
 
   it.effect("has what happened before a failure that nobody waited out", () =>

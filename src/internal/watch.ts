@@ -20,8 +20,11 @@ import * as Spans from "./spans.js"
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
-/** A call that is held back for so long is worth a warning, in milliseconds; and so often at the most. */
-const [patience, warningEvery] = [5000, 60_000]
+/** A call that is held back for so long is worth a warning, in milliseconds. */
+const patience = 5000
+
+/** No warning is given of an operation again before so many milliseconds. */
+const silence = 60_000
 
 /** No wait, but the clock went on meanwhile, in milliseconds. */
 const tick = 1
@@ -35,8 +38,9 @@ class Subject {
   readonly attributes: Readonly<Record<string, unknown>>
   readonly metrics: Metrics.Metrics
   readonly drift: Drift | undefined
-  /** Before that no call warns of being held back. */
-  warnsAt = -Infinity
+  /** Before that no call warns of being held back, and none of a limit that is used up. */
+  heldAgainAt = -Infinity
+  shortAgainAt = -Infinity
   isShort = false
 
   constructor(tenant: string, { method, name, path, success }: Any) {
@@ -145,10 +149,13 @@ export class Watch {
     metrics.remaining.unsafeUpdate(remaining, this.labels)
     if (limit === undefined || limit <= 0) return
     const share = remaining / limit
-    if (share <= little && !this.subject.isShort) {
-      this.subject.isShort = true
-      this.note(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
-    } else if (share > enough) this.subject.isShort = false
+    if (share > enough) this.subject.isShort = false
+    if (share > little || this.subject.isShort) return
+    this.subject.isShort = true
+    const now = this.clock.unsafeCurrentTimeMillis()
+    if (now < this.subject.shortAgainAt) return
+    this.subject.shortAgainAt = now + silence
+    this.note(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
   }
 
   /** The token was refused, and there is another. */
@@ -214,8 +221,8 @@ export class Watch {
   /** Makes a note of being held back: a warning if it is for long and there was none of late. */
   private held(millis: number, message: string): void {
     const now = this.clock.unsafeCurrentTimeMillis()
-    if (millis >= patience && now >= this.subject.warnsAt) {
-      this.subject.warnsAt = now + warningEvery
+    if (millis >= patience && now >= this.subject.heldAgainAt) {
+      this.subject.heldAgainAt = now + silence
       this.note(Logs.warning, message)
     } else if (this.isDebugged) this.note(Logs.debug, message)
   }
