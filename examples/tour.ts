@@ -54,7 +54,7 @@ const withWire = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>) =>
-  Effect.zipRight(Console.log(`\n${bold(title)}`), withWire(effect))
+  Effect.withSpan(Effect.zipRight(Console.log(`\n${bold(title)}`), withWire(effect)), title)
 
 const exportUsers = step(
   "1. Export the users of a connection as CSV",

@@ -25,7 +25,7 @@ import { perOperation } from "./internal/perOperation.js"
 import * as Repeat from "./internal/repeat.js"
 import * as Request from "./internal/request.js"
 import * as Response from "./internal/response.js"
-import * as Spans from "./internal/spans.js"
+import * as Watch from "./internal/watch.js"
 import { RateLimiter } from "./RateLimiter.js"
 import * as Retry from "./Retry.js"
 import { TokenProvider } from "./TokenProvider.js"
@@ -56,6 +56,8 @@ export interface Defaults {
   readonly retry?: Retry.Changes | undefined
   /** How many bytes of an answer are accepted, unzipped (default: 64 MiB); a larger one is `UnexpectedResponse`. */
   readonly maxBodySize?: number | undefined
+  /** Sends `traceparent` with each request, so that the service can continue the trace of the call (default: false). */
+  readonly propagateTrace?: boolean | undefined
 }
 
 /**
@@ -70,7 +72,7 @@ export const make = (
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { maxBodySize = Http.limits.decoded, retry } = options
+    const { maxBodySize = Http.limits.decoded, propagateTrace = false, retry } = options
     const tenant = yield* options.domain === undefined
       ? Address.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Either.map(Address.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
@@ -80,7 +82,7 @@ export const make = (
     const deadlines = yield* Deadlines.make
     const calls = yield* OpenCalls.make(deadlines)
 
-    const attributesOf = Spans.attributes(tenant)
+    const watchOf = Watch.make(tenant, propagateTrace)
     const policyOf = Retry.current(retry)
     const limits = perOperation((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
@@ -93,20 +95,23 @@ export const make = (
           const prepared = Request.make(endpoint, tenant, input, settings)
           if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
           const { request, strings } = prepared.right
-          return Spans.around(fiber, operation, () => attributesOf(endpoint), (span) =>
-            Repeat.around(endpoint, policyOf(fiber), clock, restore, (turn) =>
+          const watch = watchOf(endpoint, fiber, clock)
+          return watch.around(
+            Repeat.around(endpoint, policyOf(fiber), clock, restore, watch, (turn) =>
               Attempt.authorized(tokens, operation, turn, (token) =>
-                Attempt.permitted(limiter, { tenant, operation }, turn, () =>
-                  Attempt.exchange(http, operation, Request.authorize(request, token), {
+                Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
+                  Attempt.exchange(http, operation, Request.authorize(request, token, trace), {
                     bodyLimit: limits(endpoint),
                     deadlines,
                     millis: turn.limit(Duration.toMillis(settings.timeout)),
                     restore
-                  })))).pipe(Effect.flatMap((answer) => {
-                  span?.attribute("http.response.status_code", answer.status)
-                  settings.witness?.(answer)
-                  return Response.interpret(endpoint, answer, strings, clock)
-                })))
+                  })))),
+            strings,
+            (answer) => {
+              settings.witness?.(answer)
+              return Response.interpret(endpoint, answer, strings, clock)
+            }
+          )
         }), () => Attempt.transportError(operation, "not-sent", "CLOSED"))
     }
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.

@@ -21,6 +21,7 @@ import { InvalidInput, type TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Http from "./internal/http.js"
 import * as OAuth from "./internal/oauth.js"
+import * as Watch from "./internal/watch.js"
 
 /** The service that supplies tokens (contract: Authentication). */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, {
@@ -85,7 +86,7 @@ export const make = (
     const runSync = Runtime.runSync(yield* Effect.runtime())
     let state: State = {}
 
-    const settle = (deferred: NonNullable<State["pending"]>) =>
+    const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<Issued, TokenError>) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const exit = yield* Effect.exit(Effect.interruptible(request))
@@ -100,13 +101,14 @@ export const make = (
       })
 
     // The request that is under way, started if there is none. Nobody can interrupt it between the two.
-    const renew = Effect.sync(() => {
-      if (state.pending !== undefined) return state.pending
+    const renew = Effect.withFiberRuntime<Deferred.Deferred<Redacted.Redacted, TokenError>>((fiber) => {
+      if (state.pending !== undefined) return Effect.succeed(state.pending)
       const pending = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
       state = { ...state, pending }
-      // It is everybody's, so it runs as the layer does: what its first caller has set, a span or headers, is not for it.
-      runSync(Effect.uninterruptible(Effect.forkIn(settle(pending), scope)))
-      return pending
+      // It is everybody's, so it runs as the layer does: what its first caller has set, headers for one, is not for it.
+      const settled = settle(pending, Watch.tokenRequest(fiber, request))
+      runSync(Effect.uninterruptible(Effect.forkIn(settled, scope)))
+      return Effect.succeed(pending)
     })
 
     return {
@@ -137,7 +139,12 @@ export const layerBearerConfig = (
 export const layerEffect = <R>(
   request: Effect.Effect<Issued, TokenError, R>
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Effect.flatMap(Effect.context<R>(), (context) => make(Effect.provide(request, context))))
+  Layer.scoped(
+    TokenProvider,
+    Effect.flatMap(Effect.context<R>(), (context) =>
+      // What is here goes first: the span that it runs in is that of the request, not that which the layer was built in.
+      make(Effect.mapInputContext(request, (here: Context.Context<never>) => Context.merge(context, here))))
+  )
 
 /** OAuth 2.0 client credentials (contract: Authentication). */
 export type ClientCredentials =

@@ -7,6 +7,7 @@ import * as IdentityClient from "../src/IdentityClient.js"
 import * as Attempt from "../src/internal/attempt.js"
 import type * as Http from "../src/internal/http.js"
 import type { Turn } from "../src/internal/repeat.js"
+import * as Watch from "../src/internal/watch.js"
 import { createUsersExport, deleteEventStream } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as Retry from "../src/Retry.js"
@@ -365,6 +366,8 @@ describe("the limiter is told exactly once for each permit", () => {
         redirected: false
       }
       const outcomes = new Set<string>()
+      const watchOf = Watch.make("https://t.example.com", false)
+      const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
         const counts = { acquired: 0, observed: 0 }
         const limiter: RateLimiter.RateLimiter["Type"] = {
@@ -374,10 +377,13 @@ describe("the limiter is told exactly once for each permit", () => {
           changes: Stream.empty
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
-        const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) => {
-          const turn: Turn = { restore, limit: (millis) => millis, pause: () => {}, resume: () => {} }
-          return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
-        }))
+        const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
+          Effect.withFiberRuntime<Http.Received, RateLimited>((fiber) => {
+            const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
+            const turn: Turn = { restore, watch, limit: (millis) => millis, pause: () => {}, resume: () => {} }
+            return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
+          })
+        ))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)
         assert.strictEqual(counts.observed, counts.acquired)

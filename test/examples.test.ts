@@ -2,11 +2,12 @@ import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
 import { type ChildProcess, execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TenantLive, tour } from "../examples/tour.js"
 import * as Tenant from "../src/Tenant.js"
+import { receiver } from "./support/otlp.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 
@@ -238,4 +239,33 @@ describe("redeliverEvents", () => {
       }
       assert.strictEqual(code, 0)
     }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("the traced tour", () => {
+  const normal = (text: string) =>
+    new Set(
+      text.split("\n")
+        .filter((line) => !/^\s*·|^\[|^ {2}(attempt|operation):/.test(line))
+        .map((line) => line.replace(/ +[\d.]+ ms/, "").replace(/ +\d+( ×)?$/, "").trimEnd())
+    )
+
+  it.live("prints the tree and the metrics that the README shows, in 80 columns", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("traced", [])
+      assert.strictEqual(code, 0)
+      const [, shown = ""] = /```\n([^`]*^Spans\n[^`]*)```/m.exec(readFileSync("README.md", "utf8")) ?? []
+      const lines = normal(stdout.trimEnd())
+      assert.isAbove(lines.size, 30)
+      assert.deepStrictEqual([...lines].sort(), [...normal(shown.trimEnd())].sort())
+      for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80, line)
+    }).pipe(Effect.provide(TenantLive)), 30_000)
+
+  it.live("exports to where the standard variable says", () =>
+    Effect.gen(function*() {
+      const otlp = yield* receiver
+      const { code } = yield* script("traced", [], { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url })
+      assert.strictEqual(code, 0)
+      assert.includeMembers(otlp.spans().map(({ name }) => name), ["identity.token", "identity.deleteEventStream"])
+      assert.include(otlp.text(), "identity.call.duration")
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
 })

@@ -1,38 +1,13 @@
 /** The fault matrix: every fault × every operation × three platforms, over real sockets. */
-import { FetchHttpClient } from "@effect/platform"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Either, FastCheck, Layer, Redacted, Schema, TestClock } from "effect"
-import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
-import * as Node from "../src/Node.js"
+import { Arbitrary, Effect, Either, FastCheck, Schema, TestClock } from "effect"
+import { IdentityClient, Retry } from "../src/index.js"
 import * as Testing from "../src/Testing.js"
 import { baseUrl, scripted } from "./support/client.js"
-import {
-  attempts,
-  expected,
-  faultOf,
-  isTurnedAway,
-  limit,
-  maxBodySize,
-  type Outcome,
-  type Row,
-  rows
-} from "./support/faults.js"
-import {
-  callHeader,
-  type Fault,
-  type FaultServer,
-  faultServer,
-  nobody,
-  resettingServer
-} from "./support/faultServer.js"
+import { clientOf, type Platform, serverFor } from "./support/faultCalls.js"
+import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "./support/faults.js"
+import { callHeader, type Fault, type FaultServer, faultServer } from "./support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "./support/operations.js"
-
-const platforms = {
-  undici: NodeHttpClient.layerUndici,
-  fetch: FetchHttpClient.layer,
-  lean: Layer.orDie(Node.layerHttpClient())
-}
 
 /** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
 const answerOf = ({ endpoint: { success } }: Subject): string => {
@@ -42,30 +17,13 @@ const answerOf = ({ endpoint: { success } }: Subject): string => {
   return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
 }
 
-/** A new token for each that is taken back. */
-const tokens = Layer.sync(TokenProvider.TokenProvider, () => {
-  let nth = 1
-  return {
-    get: Effect.sync(() => Redacted.make(`token-${nth}`)),
-    invalidate: () => Effect.sync(() => void nth++)
-  }
-})
-
-const serverFor = ({ fault }: Row, operation: Subject) =>
-  fault === "nobody" ? nobody : fault === "resetting" ? resettingServer : faultServer(answerOf(operation), fault)
-
-const clientOf = ({ url }: FaultServer, platform: keyof typeof platforms) =>
-  IdentityClient.layer({ baseUrl: url, maxBodySize }).pipe(
-    Layer.provide([RateLimiter.layerUnlimited, tokens, platforms[platform]])
-  )
-
 /** Ends each attempt that the server stalls, by the test's clock: only then has its time run out. */
 const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
 
 /** What one call under a fault gives, and how many of its requests reached which server. */
-const observe = (row: Row, operation: Subject, platform: keyof typeof platforms) =>
+const observe = (row: Row, operation: Subject, platform: Platform) =>
   Effect.gen(function*() {
-    const server = yield* serverFor(row, operation)
+    const server = yield* serverFor(row, answerOf(operation))
     const input = sample(operation) as never
     const call = operation(input).pipe(
       IdentityClient.withHeaders({ [callHeader]: "observed" }),
@@ -117,7 +75,7 @@ const scriptable = rows.flatMap((row) => {
 const play = (
   script: ReadonlyArray<(typeof scriptable)[number]>,
   operation: Subject,
-  platform: keyof typeof platforms
+  platform: Platform
 ) =>
   Effect.gen(function*() {
     const closing: Fault = ({ socket }) => void socket.end()
@@ -143,7 +101,7 @@ const play = (
 
 const tagOf = (error: unknown) => (error as { readonly _tag: string })._tag
 
-const cell = (row: Row, operation: Subject, platform: keyof typeof platforms) => {
+const cell = (row: Row, operation: Subject, platform: Platform) => {
   const { outcome, requests } = expected(row, operation.endpoint)
   const name = `${row.name}: ${operation.endpoint.name} gives ${shown(outcome, operation)} after ${requests} requests`
   it.effect(name, () =>

@@ -1,9 +1,9 @@
-/** A call has a span, with what is known of every call of its kind and nothing of this one's input, if somebody looks at it. */
+/** A call and its attempts have spans, with what is known of every call of their kind and nothing of this one's input, if somebody looks. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
 import * as Testing from "../src/Testing.js"
-import { bearer } from "./support/client.js"
+import { bearer, silent } from "./support/client.js"
 
 const call = Retry.none(deleteEventStream({ id: "est_1234567890123456789012" }))
 
@@ -35,18 +35,58 @@ const recorded = <A, E, R>(self: Effect.Effect<A, E, R>) =>
 describe("a call", () => {
   it.effect("has a span with its route and its status", () =>
     Effect.gen(function*() {
-      const [span, ...others] = yield* recorded(Effect.provide(call, client(204)))
-      assert.isEmpty(others)
+      const [span] = yield* recorded(Effect.provide(call, client(204)))
       assert.strictEqual(span?.name, "identity.deleteEventStream")
-      assert.strictEqual(span?.kind, "client")
+      assert.strictEqual(span?.kind, "internal")
       assert.deepStrictEqual(Object.fromEntries(span?.attributes ?? []), {
         "http.request.method": "DELETE",
         "url.template": "/api/v2/event-streams/{id}",
         "server.address": "t.example.com",
         "server.port": 443,
+        "identity.attempts": 1,
         "http.response.status_code": 204
       })
       assert.strictEqual(span?.status._tag, "Ended")
+    }))
+
+  it.effect("has a span below it for each attempt, and the platform makes none of its own", () =>
+    Effect.gen(function*() {
+      const [call_, attempt, ...others] = yield* recorded(Effect.provide(call, client(204)))
+      assert.isEmpty(others)
+      assert.strictEqual(attempt?.name, "DELETE /api/v2/event-streams/{id}")
+      assert.strictEqual(attempt?.kind, "client")
+      assert.strictEqual(Option.getOrUndefined(attempt?.parent ?? Option.none()), call_)
+    }))
+
+  it.effect("keeps what it gives and what it fails with out of its spans", () =>
+    Effect.gen(function*() {
+      for (const status of [204, 403]) {
+        for (const span of yield* recorded(Effect.provide(call, client(status)))) {
+          const exit = span.status._tag === "Ended" ? span.status.exit : Exit.die("the span is open")
+          if (status === 204) assert.deepStrictEqual(exit, Exit.void)
+          else assert.match(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), /failed with (403|Forbidden)/)
+        }
+      }
+    }))
+
+  it.effect("that is interrupted ends its spans as interrupted", () =>
+    Effect.gen(function*() {
+      const silentClient = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
+        Layer.provide([silent, RateLimiter.layerUnlimited, bearer])
+      )
+      const spans = yield* recorded(
+        Effect.gen(function*() {
+          const fiber = yield* Effect.fork(call)
+          yield* TestClock.adjust(10)
+          yield* Fiber.interrupt(fiber)
+        }).pipe(Effect.provide(silentClient))
+      )
+      assert.lengthOf(spans, 2)
+      for (const { attributes, status } of spans) {
+        assert.strictEqual(attributes.get("error.type"), "Interrupted")
+        const exit = status._tag === "Ended" ? status.exit : Exit.void
+        assert.isTrue(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause))
+      }
     }))
 
   it.effect("that fails says so in its span", () =>
@@ -69,8 +109,23 @@ describe("a call", () => {
       assert.deepStrictEqual(parents, [
         ["program", undefined],
         ["identity.deleteEventStream", "program"],
-        ["token", "identity.deleteEventStream"]
+        ["token", "identity.deleteEventStream"],
+        ["DELETE /api/v2/event-streams/{id}", "identity.deleteEventStream"]
       ])
+    }))
+
+  it.effect("asks for a token in a span that is no child of anybody's, wherever the layer is built, and links to the call", () =>
+    Effect.gen(function*() {
+      const issued = Effect.withSpan(Effect.succeed({ token: Redacted.make("a-token") }), "within")
+      const layer = client(204, TokenProvider.layerEffect(issued))
+      const spans = yield* recorded(Effect.withSpan(Effect.provide(call, layer), "program"))
+      const named = (name: string) => spans.find((span) => span.name === name)
+      const token = named("identity.token")
+      const parentOf = (name: string) => Option.getOrUndefined(named(name)?.parent ?? Option.none())
+      assert.isTrue(token !== undefined && Option.isNone(token.parent))
+      assert.lengthOf(token?.links ?? [], 1)
+      assert.strictEqual<unknown>(token?.links[0]?.span, named("identity.deleteEventStream"))
+      assert.strictEqual<unknown>(parentOf("within"), token)
     }))
 
   it.effect("has none if nobody looks at spans", () =>
@@ -81,6 +136,6 @@ describe("a call", () => {
         return Effect.succeed(Redacted.make("a-token"))
       }))
       yield* Effect.provide(call, client(204, tokens))
-      assert.deepStrictEqual(seen, [Option.none()])
+      assert.deepStrictEqual(seen.map(Option.isNone), [true])
     }))
 })

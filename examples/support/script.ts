@@ -1,6 +1,6 @@
 /** What the scripts share: their arguments, the client from environment variables, and failures in one line. */
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, ConfigError, Console, Data, Effect, Option, Predicate } from "effect"
+import { Cause, ConfigError, Console, Data, Effect, Logger, LogLevel, Option, Predicate } from "effect"
 import type { IdentityClient } from "effect-identity-client"
 import * as Node from "effect-identity-client/node"
 import { parseArgs, type ParseArgsConfig } from "node:util"
@@ -56,5 +56,7 @@ export const run = <const Options extends NonNullable<ParseArgsConfig["options"]
         onSome: (failure) => Console.error(alarm(describe(failure)))
       })
     ),
+    // What the library warns of is not what a script was asked for.
+    Logger.withMinimumLogLevel(LogLevel.Error),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )

@@ -32,7 +32,7 @@ const isSound = (token: Redacted.Redacted): boolean => {
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
-  { restore }: Pick<Turn, "restore">,
+  { restore, watch }: Turn,
   send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Answered, E | TokenError> => {
   const withToken = <A, E2>(use: (token: Redacted.Redacted) => Effect.Effect<A, E2>) =>
@@ -51,11 +51,11 @@ export const authorized = <E>(
       (answer): Effect.Effect<Answered, E | TokenError> =>
         answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
           restore(tokens.invalidate(token)),
-          withToken((fresh) =>
-            Redacted.value(fresh) === Redacted.value(token)
-              ? answered(answer, token)
-              : Effect.flatMap(send(fresh), (answer) => answered(answer, fresh))
-          )
+          withToken((fresh) => {
+            if (Redacted.value(fresh) === Redacted.value(token)) return answered(answer, token)
+            watch.replays()
+            return Effect.flatMap(send(fresh), (answer) => answered(answer, fresh))
+          })
         )
     )
   )
@@ -69,15 +69,24 @@ export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
   turn: Turn,
-  send: () => Effect.Effect<Http.Received, E>
+  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
   turn.pause()
-  return Effect.flatMap(turn.restore(limiter.acquire(call)), () => {
-    turn.resume()
-    return Effect.matchCauseEffect(Effect.suspend(send), {
-      onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
-      onSuccess: (answer) => Effect.as(limiter.observe(call, answer), answer)
-    })
+  return Effect.matchCauseEffect(turn.restore(limiter.acquire(call)), {
+    onFailure: (cause) => {
+      turn.resume()
+      return Effect.failCause(cause)
+    },
+    onSuccess: () => {
+      turn.resume()
+      return Effect.matchCauseEffect(turn.watch.attempt(send), {
+        onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
+        onSuccess: (answer) => {
+          turn.watch.answered(answer)
+          return Effect.as(limiter.observe(call, answer), answer)
+        }
+      })
+    }
   })
 }
 

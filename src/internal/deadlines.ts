@@ -3,6 +3,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
 import { type Entry, Heap } from "./heap.js"
@@ -76,7 +78,7 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
     Effect.uninterruptibleMask((restore) =>
       isOpen
         ? Effect.flatMap(
-          Effect.forkDaemon(Effect.interruptible(self)),
+          Effect.forkDaemon(Effect.zipRight(silent, Effect.interruptible(self))),
           (fiber) => restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => leave(fiber)))
         )
         : Effect.fail(ended("CLOSED", false))
@@ -109,6 +111,9 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
 
   return { add, within, bound }
 })
+
+/** The runtime notes in the log how fibers fail, with all that an error of a platform holds: the URL, and the token. */
+const silent = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
 
 /** Ends a fiber without waiting for it. */
 const leave = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>

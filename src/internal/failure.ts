@@ -6,6 +6,7 @@ import type { Any } from "../Endpoint.js"
 import type { Answer } from "../Errors.js"
 import * as Headers from "./headers.js"
 import * as Http from "./http.js"
+import { isName } from "./names.js"
 import { redact } from "./redact.js"
 
 /** Makes a server's words printable. */
@@ -50,7 +51,8 @@ export const shape = ({ body, end, headers }: Http.Received, { clean, code }: Wo
     contentType === undefined ? "no content type" : code(contentType),
     `${end === "cut" ? "more than " : ""}${body.length} bytes`,
     page !== undefined && `a web page titled "${clean(page)}"`,
-    Predicate.isRecord(json) && `an object of ${clean(Object.keys(json).slice(0, 20).join(", "))}`,
+    Predicate.isRecord(json) &&
+    `an object of ${clean(Object.keys(json).slice(0, 20).map((name) => isName(name) ? name : "*").join(", "))}`,
     Array.isArray(json) && `a list of ${json.length}`,
     end === "broken" && "broken off",
     end === "garbled" && "broken gzip"

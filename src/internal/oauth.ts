@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { TokenError } from "../Errors.js"
@@ -15,6 +16,7 @@ import * as Headers from "./headers.js"
 import * as Http from "./http.js"
 import { redact } from "./redact.js"
 import * as Response from "./response.js"
+import * as Watch from "./watch.js"
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -74,11 +76,16 @@ const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<st
 const exchange = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  secrets: ReadonlyArray<string>
+  secrets: ReadonlyArray<string>,
+  nth: number
 ) =>
   Effect.gen(function*() {
     const requestedAt = yield* Clock.currentTimeMillis
-    const received = yield* Http.exchange(client, request, () => Http.limits.drained)
+    const received = yield* Watch.tokenAttempt(
+      request.url,
+      nth,
+      Http.exchange(client, request, () => Http.limits.drained)
+    )
     if (received.end === "broken") return yield* new Http.NoAnswer({ outcome: "unknown", code: undefined })
     const now = yield* Clock.currentTimeMillis
     const body = members(Failure.text(received.body))
@@ -104,7 +111,9 @@ const exchange = (
           message: `the token endpoint gave no answer${code === undefined ? "" : ` (${code})`}`,
           ...(code !== undefined && { code })
         })
-      ))
+      )),
+    // The runtime would note in the log how fibers of the platform fail, with the request.
+    Effect.withUnhandledErrorLogLevel(Option.none())
   )
 
 /** How a token is asked for: how often, how long each time, the waits between, and the longest that the server may ask for. */
@@ -128,7 +137,7 @@ export const request = (
   secrets: ReadonlyArray<string>
 ) => {
   const attempt = (nth: number): ReturnType<typeof exchange> =>
-    Effect.catchAll(exchange(client, request, secrets), (error) =>
+    Effect.catchAll(exchange(client, request, secrets, nth), (error) =>
       nth < policy.attempts && isTransient(error)
         ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attempt(nth + 1))
         : Effect.fail(error))

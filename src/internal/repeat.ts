@@ -10,14 +10,17 @@ import * as Headers from "./headers.js"
 import type * as Http from "./http.js"
 import * as Response from "./response.js"
 import type { Restore } from "./task.js"
+import type { Watch } from "./watch.js"
 
 /** What an attempt knows of the call that it is for. */
 export interface Turn {
   /** Where the attempt waits it can be interrupted. */
   readonly restore: Restore
+  /** Who is told how it goes. */
+  readonly watch: Watch
   /** How long the attempt may take, in milliseconds, if it may take so many by itself. */
   readonly limit: (millis: number) => number
-  /** From here to `resume` the time is not counted. */
+  /** From here to `resume` it waits for the limiter, and the time is not counted. */
   readonly pause: () => void
   readonly resume: () => void
 }
@@ -43,6 +46,7 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
   readonly policy: Policy
   readonly clock: Clock.Clock
   readonly restore: Restore
+  readonly watch: Watch
   readonly attempt: (turn: Turn) => Effect.Effect<A, E, R>
   private nth = 1
   /** When the call would have begun without its pauses. */
@@ -56,12 +60,14 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
     policy: Policy,
     clock: Clock.Clock,
     restore: Restore,
+    watch: Watch,
     attempt: (turn: Turn) => Effect.Effect<A, E, R>
   ) {
     this.endpoint = endpoint
     this.policy = policy
     this.clock = clock
     this.restore = restore
+    this.watch = watch
     this.attempt = attempt
     this.notBefore = this.pausedAt = this.now()
   }
@@ -72,10 +78,13 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
 
   pause(): void {
     this.pausedAt = this.now()
+    this.watch.waits()
   }
 
   resume(): void {
-    this.notBefore += this.now() - this.pausedAt
+    const waited = this.now() - this.pausedAt
+    this.notBefore += waited
+    this.watch.waited(waited)
   }
 
   run(): Effect.Effect<A, E, R> {
@@ -100,7 +109,7 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
     return Effect.flatMap(backoff(this.policy, this.nth, retryAfter), (wait) => {
       if (wait >= this.left()) return result
       this.nth++
-      return Effect.flatMap(this.restore(Effect.sleep(wait)), () => this.run())
+      return Effect.flatMap(this.watch.backsOff(wait, this.restore(Effect.sleep(wait))), () => this.run())
     })
   }
 
@@ -126,5 +135,6 @@ export const around = <A extends Http.Received, E extends Failure, R>(
   policy: Policy,
   clock: Clock.Clock,
   restore: Restore,
+  watch: Watch,
   attempt: (turn: Turn) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => new Course(endpoint, policy, clock, restore, attempt).run()
+): Effect.Effect<A, E, R> => new Course(endpoint, policy, clock, restore, watch, attempt).run()

@@ -183,11 +183,15 @@ const encode = (
 
 const empty: Either.Either<HttpBody.HttpBody> = Either.right(HttpBody.empty)
 
-/** Puts the token on; nothing that a caller sets replaces it. */
-export const authorize = ({ body, headers, method, url }: Http.Message, token: Redacted.Redacted): Http.Message => ({
+/** Puts the token on, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
+export const authorize = (
+  { body, headers, method, url }: Http.Message,
+  token: Redacted.Redacted,
+  trace?: Readonly<Record<string, string>>
+): Http.Message => ({
   method,
   url,
-  headers: { ...headers, authorization: `Bearer ${Redacted.value(token)}` },
+  headers: { ...trace, ...headers, authorization: `Bearer ${Redacted.value(token)}` },
   body
 })
 

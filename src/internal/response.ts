@@ -1,6 +1,5 @@
 /** From an answer to what the operation promises: its value, one of its declared failures, or `UnexpectedResponse`. */
 import type * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
@@ -101,23 +100,25 @@ export const interpret = <Input, Success, Failed>(
   received: Http.Received & { readonly token: Redacted.Redacted },
   strings: () => ReadonlyArray<string>,
   clock: Clock.Clock
-): Effect.Effect<Success, Failed | TransportError | UnexpectedResponse> => {
+): Either.Either<Success, Failed | TransportError | UnexpectedResponse> => {
   const { status, token } = received
   const refuse: Refuse = (...why) =>
     refusal(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings), ...why)
   if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
-    return refuse("redirect", "a redirect, which is never followed")
+    return Either.left(refuse("redirect", "a redirect, which is never followed"))
   }
   if (isSuccess(status)) {
     return received.end === "broken" && isDecoded(endpoint, status)
-      ? new TransportError({
-        operation: endpoint.name,
-        outcome: "unknown",
-        message: `the connection broke within the answer (status ${status})`
-      })
+      ? Either.left(
+        new TransportError({
+          operation: endpoint.name,
+          outcome: "unknown",
+          message: `the connection broke within the answer (status ${status})`
+        })
+      )
       : decode(endpoint, received, refuse)
   }
   const answer = Failure.read(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings))
   const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
-  return Declared === undefined ? refuse("status", answer.message) : Effect.fail(new Declared(answer))
+  return Either.left(Declared === undefined ? refuse("status", answer.message) : new Declared(answer))
 }

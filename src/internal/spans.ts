@@ -1,47 +1,112 @@
-/** A span for each call, for whoever looks at spans; for nobody none is made. */
+/** Spans for whoever looks at spans; for nobody none is made. They tell how calls went, and nothing of what is in them. */
+import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Predicate from "effect/Predicate"
 import type * as Tracer from "effect/Tracer"
-import type { Any } from "../Endpoint.js"
-import { perOperation } from "./perOperation.js"
 
 /** The tracer of those who have set none; its spans go nowhere. */
 const nobody = Effect.runSync(Effect.tracer)
 
+/** Whether somebody looks at what a fiber does. */
+export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
+  fiber.currentTracer !== nobody || fiber.currentSpan !== undefined
+
 type Attributes = Readonly<Record<string, unknown>>
 
-/**
- * What is known of the calls of a tenant before they are made, by OpenTelemetry's names. Identifiers, queries and bodies are
- * not among it.
- */
-export const attributes = (tenant: string): (endpoint: Any) => Attributes => {
-  const { hostname, pathname, port, protocol } = new URL(tenant)
-  return perOperation(({ method, path }) => ({
+/** What is known of requests before they are made, by OpenTelemetry's names: neither identifiers nor queries nor bodies. */
+export const attributes = (base: string, method: string, template: string): Attributes => {
+  const { hostname, pathname, port, protocol } = new URL(base)
+  return {
     "http.request.method": method,
-    "url.template": `${pathname === "/" ? "" : pathname}${path.replace(/(?<=\/):([^/]+)/g, "{$1}")}`,
+    "url.template": `${pathname === "/" ? "" : pathname}${template.replace(/(?<=\/):([^/]+)/g, "{$1}")}`,
     "server.address": hostname.replace(/^\[|\]$/g, ""),
     "server.port": port !== "" ? Number(port) : protocol === "https:" ? 443 : 80
-  }))
+  }
 }
 
-const typeOf = (error: unknown): string =>
-  Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" ? error._tag : "_OTHER"
+/** What a span tells of a failure: its type alone, for its message holds words of the service. */
+class Failed extends Data.Error<{ readonly name: string; readonly message: string }> {}
 
-/** Runs a call in a span of its own, below that which its fiber is in. Failed, the span says with which tag. */
-export const around = <A, E, R>(
-  fiber: Fiber.RuntimeFiber<unknown, unknown>,
+/** How what a span stands for came out: what to add to it, among it `error.type` if it failed. */
+export type Outcome<A, E> = (exit: Exit.Exit<A, E>) => Attributes
+
+/** Ends a span now. Where the times of spans are switched off, it has none. */
+const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcome: Outcome<A, E>): void => {
+  const attributes = outcome(exit)
+  for (const name in attributes) span.attribute(name, attributes[name])
+  const type = attributes["error.type"]
+  const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
+  const told = type === undefined || isInterrupted
+    ? Exit.asVoid(exit)
+    : Exit.fail(new Failed({ name: String(type), message: `failed with ${String(type)}` }))
+  span.end(span.status.startTime === 0n ? 0n : now, told)
+}
+
+/**
+ * Runs an effect in a span, below that which its fiber is in unless it is a root. To be run where nobody can interrupt it but
+ * where it waits.
+ */
+export const within = <A, E, R>(
   name: string,
-  attributes: () => Attributes,
-  call: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
+  options: Tracer.SpanOptions,
+  use: (span: Tracer.Span) => Effect.Effect<A, E, R>,
+  outcome: Outcome<A, E>
 ): Effect.Effect<A, E, R> =>
-  fiber.currentTracer === nobody && fiber.currentSpan === undefined ? call(undefined) : Effect.useSpan(
-    `identity.${name}`,
-    { kind: "client", captureStackTrace: false, attributes: attributes() },
-    (span) =>
-      Effect.catchAllCause(Effect.withParentSpan(call(span), span), (cause) => {
-        for (const error of Cause.failures(cause)) span.attribute("error.type", typeOf(error))
-        return Effect.failCause(cause)
+  Effect.withFiberRuntime((fiber) => {
+    const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    return Effect.flatMap(Effect.makeSpan(name, { ...options, captureStackTrace: false }), (span) => {
+      const over = (exit: Exit.Exit<A, E>) => {
+        end(span, clock.unsafeCurrentTimeNanos(), exit, outcome)
+        return exit
+      }
+      return Effect.matchCauseEffect(Effect.withParentSpan(Effect.suspend(() => use(span)), span), {
+        onFailure: (cause) => over(Exit.failCause(cause)),
+        onSuccess: (value) => over(Exit.succeed(value))
       })
+    })
+  })
+
+/** One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. */
+export const request = <A extends { readonly status: number; readonly end: string }, E>(
+  attributes: Attributes,
+  nth: number,
+  send: (span: Tracer.Span) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  within(
+    `${String(attributes["http.request.method"])} ${String(attributes["url.template"])}`,
+    { kind: "client", attributes: { ...attributes, ...(nth > 1 && { "http.request.resend_count": nth - 1 }) } },
+    send,
+    (exit) => {
+      if (Exit.isFailure(exit)) return { "error.type": typeOf(exit.cause) }
+      const { end, status } = exit.value
+      const type = status < 200 || status > 299
+        ? status === 0 ? "redirect" : String(status)
+        : end === "broken"
+        ? end
+        : undefined
+      return {
+        ...(status > 0 && { "http.response.status_code": status }),
+        ...(type !== undefined && { "error.type": type })
+      }
+    }
   )
+
+/** The header that lets a server continue a trace. */
+export const headers = (span: Tracer.Span): Readonly<Record<string, string>> => {
+  const { traceparent = "" } = HttpTraceContext.toHeaders(span)
+  return { traceparent }
+}
+
+/** A word for a failure: its code, else its tag. */
+export const typeOf = (cause: Cause.Cause<unknown>, name: "code" | "_tag" = "code"): string => {
+  const [error] = Cause.failures(cause)
+  if (typeof error !== "object" || error === null) return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
+  const members = error as { readonly _tag?: unknown; readonly code?: unknown } // sound: whatever they are
+  const word = (name === "code" ? members.code : undefined) ?? members._tag
+  return typeof word === "string" ? word : "_OTHER"
+}

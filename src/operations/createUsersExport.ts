@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, omittable, text } from "./fields.js"
+import { integer, omittable, oneOf, text } from "./fields.js"
 
 const ConnectionId = Schema.String.pipe(
   Schema.pattern(/^con_[A-Za-z0-9]{16}$/, { description: "a string that matches ^con_[A-Za-z0-9]{16}$" })
@@ -18,13 +18,13 @@ const ExportField = Schema.Struct({
 const job = Schema.Struct(
   {
     id: Schema.String,
-    type: Schema.String,
-    status: Schema.String,
+    type: oneOf("users_export"),
+    status: oneOf("pending", "processing", "completed", "failed"),
     // Nobody states its type. A null is none: it means that the member is missing.
     connection: omittable(Schema.Unknown.pipe(Schema.filter((value): boolean => value !== null))),
     created_at: omittable(Timestamp),
     connection_id: omittable(Schema.String),
-    format: omittable(Schema.String),
+    format: omittable(oneOf("json", "csv")),
     limit: omittable(Schema.Number),
     fields: omittable(Schema.Array(Schema.Struct({ name: Schema.String, export_as: omittable(Schema.String) })))
   },

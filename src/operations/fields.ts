@@ -32,3 +32,7 @@ export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(sc
 
 /** A list in an answer. */
 export const list = <A>(schema: Schema.Schema<A>) => omittable(Schema.Array(schema))
+
+/** Text of an answer that is one of these, as far as is known. Others may come, are accepted, and show in the metric of drift. */
+export const oneOf = (...known: ReadonlyArray<string>): Schema.Schema<string> =>
+  Schema.Union(Schema.String, Schema.Literal(...known)).annotations({ description: "a string" })

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, list, omittable } from "./fields.js"
+import { integer, list, omittable, oneOf } from "./fields.js"
 
 const string = omittable(Schema.String)
 
@@ -25,7 +25,7 @@ const version = Schema.Struct({
   deployed: omittable(Schema.Boolean),
   runtime: string,
   secrets: list(Schema.Struct({ name: string, updated_at: omittable(Timestamp) })),
-  status: string,
+  status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
   number: omittable(Schema.Number),
   errors: list(Schema.Struct({ id: string, msg: string, url: string })),
   action: omittable(Schema.Struct({

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { omittable, text } from "./fields.js"
+import { omittable, oneOf, text } from "./fields.js"
 
 /** The syntax of RFC 3986: scheme, authority or not, path, query, fragment. */
 const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
@@ -19,7 +19,7 @@ const SubjectTokenType = text({ min: 8, max: 100 }).pipe(
 const profile = Schema.Struct({
   id: omittable(Schema.String),
   name: omittable(Schema.String),
-  type: omittable(Schema.String),
+  type: omittable(oneOf("custom_authentication")),
   subject_token_type: omittable(Schema.String),
   action_id: omittable(Schema.String),
   created_at: omittable(Timestamp),

@@ -6,7 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
-import { buildSync } from "esbuild"
+import { build, type Plugin } from "esbuild"
 import * as ChildProcess from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -75,14 +75,18 @@ const start =
  * Bundles programs, whose files lie in one directory, into another that goes with the scope. Gives what starts one, whose
  * process ends with its scope.
  */
-export const bundle = <const Name extends string>(directory: string, programs: ReadonlyArray<Name>) =>
+export const bundle = <const Name extends string>(
+  directory: string,
+  programs: ReadonlyArray<Name>,
+  plugins: ReadonlyArray<Plugin> = []
+) =>
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "bench-"))),
     (outdir) => Effect.sync(() => rmSync(outdir, { recursive: true, force: true }))
   ).pipe(
     Effect.tap((outdir) =>
-      Effect.sync(() =>
-        buildSync({
+      Effect.promise(() =>
+        build({
           entryPoints: programs.map((name) => join(directory, `${name}.ts`)),
           outdir,
           outExtension: { ".js": ".cjs" },
@@ -90,7 +94,8 @@ export const bundle = <const Name extends string>(directory: string, programs: R
           platform: "node",
           target: "node20",
           format: "cjs",
-          logLevel: "error"
+          logLevel: "error",
+          plugins: [...plugins]
         })
       )
     ),

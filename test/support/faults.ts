@@ -49,9 +49,23 @@ export const expected = ({ again, fault, gives, requests }: Row, endpoint: Endpo
   }
 }
 
-const json = { "content-type": "application/json" }
-const page = "<!doctype html><html><head><title>Bad gateway</title></head><body>…</body></html>"
-const failure = (status: number) => JSON.stringify({ statusCode: status, error: "Error", message: "No." })
+/** What stands in answers where no output may show it: in headers, in bodies, in the names of members, in places to go. */
+export const planted = {
+  header: "kq7zv3.header.4811",
+  body: "kq7zv3.body.4822",
+  member: "jane.4833@kq7zv3.example"
+}
+
+const json = { "content-type": "application/json", "x-account": planted.header }
+const page = `<!doctype html><html><head><title>Bad gateway</title></head><body>${planted.body}</body></html>`
+const failure = (status: number) =>
+  JSON.stringify({
+    statusCode: status,
+    error: "Error",
+    message: "No.",
+    [planted.member]: planted.body,
+    attributes: { [planted.member]: planted.body }
+  })
 
 /** The bytes of a good answer. */
 const whole = ({ json: body }: Exchange): Buffer => answer(200, json, body)
@@ -143,7 +157,7 @@ const fine = (name: string, fault: Fault): Row => ({ name, fault: always(fault),
 
 const redirect = (name: string, code: number, to: (exchange: Exchange) => string): Row => ({
   name,
-  fault: always(bytes((exchange) => answer(code, { location: to(exchange) }))),
+  fault: always(bytes((exchange) => answer(code, { location: `${to(exchange)}?${planted.body}` }))),
   gives: unexpected(code, "redirect"),
   again: "no"
 })
@@ -208,18 +222,26 @@ export const rows: ReadonlyArray<Row> = [
     ({ json: body, socket }) =>
       void socket.end(answer(200, { ...json, connection: "close" }, body.slice(0, body.length >> 1)))
   ),
-  garbled("invalid JSON", "json", reply(200, json, "{nope}")),
-  garbled("JSON of another shape", "schema", reply(200, json, "[1,2,3]")),
-  garbled("text 200", "json", reply(200, { "content-type": "text/plain" }, "OK")),
+  garbled("invalid JSON", "json", reply(200, json, `{nope ${planted.body}}`)),
+  garbled("JSON of another shape", "schema", reply(200, json, JSON.stringify([planted.body]))),
+  garbled("text 200", "json", reply(200, { "content-type": "text/plain" }, planted.body)),
   garbled(
     "Latin-1 200",
     "encoding",
-    reply(200, { "content-type": "application/json; charset=iso-8859-1" }, Buffer.from("{\"name\":\"é\"}", "latin1"))
+    reply(
+      200,
+      { "content-type": "application/json; charset=iso-8859-1" },
+      Buffer.from(`{"${planted.member}":"${planted.body} é"}`, "latin1")
+    )
   ),
   garbled(
     "UTF-16 200",
     "encoding",
-    reply(200, { "content-type": "application/json; charset=utf-16" }, Buffer.from("\uFEFF{\"name\":\"é\"}", "utf16le"))
+    reply(
+      200,
+      { "content-type": "application/json; charset=utf-16" },
+      Buffer.from(`\uFEFF{"${planted.member}":"${planted.body} é"}`, "utf16le")
+    )
   ),
   garbled("broken gzip", "encoding", reply(200, gzip, ({ json }) => corrupted(json))),
   {
@@ -229,11 +251,11 @@ export const rows: ReadonlyArray<Row> = [
       schema === undefined || Schema.is(schema)(undefined) ? success : unexpected(200, "schema"),
     again: "no"
   },
-  garbled("body above the limit", "size", reply(200, json, JSON.stringify("x".repeat(maxBodySize)))),
+  garbled("body above the limit", "size", reply(200, json, JSON.stringify(planted.body + "x".repeat(maxBodySize)))),
   garbled(
     "gzip above the limit once unzipped",
     "size",
-    reply(200, gzip, gzipSync(JSON.stringify("x".repeat(maxBodySize))))
+    reply(200, gzip, gzipSync(JSON.stringify(planted.body + "x".repeat(maxBodySize))))
   ),
   {
     name: "web page 200",
@@ -273,7 +295,7 @@ export const rows: ReadonlyArray<Row> = [
   failing(
     "418 in Latin-1",
     418,
-    reply(418, { "content-type": "text/plain; charset=iso-8859-1" }, Buffer.from("théière", "latin1"))
+    reply(418, { "content-type": "text/plain; charset=iso-8859-1" }, Buffer.from(`${planted.body} théière`, "latin1"))
   ),
   failing("400 with a body above the limit", 400, reply(400, json, failure(400).padEnd(2 * maxBodySize))),
 
@@ -302,19 +324,19 @@ export const rows: ReadonlyArray<Row> = [
   failing("503 with a Retry-After beyond the time left", 503, reply(503, { ...json, "retry-after": "3600" })),
   failing("504", 504, reply(504, {}, ""), "safe"),
 
-  broken("garbage instead of a status line", bytes(() => "SSH-2.0-OpenSSH_9.6\r\n\r\n")),
+  broken("garbage instead of a status line", bytes(() => `SSH-2.0-${planted.body}\r\n\r\n`)),
   broken("headers of 1 MB", reply(200, { ...json, "x-long": "x".repeat(1_000_000) })),
-  broken("header without a colon", bytes(() => "HTTP/1.1 200 OK\r\nno colon\r\n\r\n")),
+  broken("header without a colon", bytes(() => `HTTP/1.1 200 OK\r\n${planted.header}\r\n\r\n`)),
   broken("100 that nobody asked for", bytes(() => "HTTP/1.1 100 Continue\r\n\r\n")),
   broken("two lengths that differ", bytes(() => "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}")),
   broken("length that is no number", bytes(() => "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n{}")),
   {
-    ...broken("malformed chunk", reply(200, chunked, ({ json }) => `${chunk(json)}nonsense\r\n`)),
+    ...broken("malformed chunk", reply(200, chunked, ({ json }) => `${chunk(json)}${planted.body}\r\n`)),
     gives: decoded(unknown),
     again: "safe, decoded"
   },
   {
-    ...broken("chunks that break off", part(() => answer(200, chunked, chunk("{\"a\":")), "close")),
+    ...broken("chunks that break off", part(() => answer(200, chunked, chunk(`{"${planted.member}":`)), "close")),
     gives: decoded(unknown),
     again: "safe, decoded"
   }

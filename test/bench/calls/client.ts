@@ -6,7 +6,9 @@ export interface Job {
   readonly payload: PayloadName
   /** So many at a time. */
   readonly concurrency: number
-  readonly millis: number
+  /** For so long, or so many of them: what else the machine does changes how many fit into a time. */
+  readonly millis?: number
+  readonly calls?: number
 }
 
 /** Sent by the process when it is done. */
@@ -28,12 +30,13 @@ export type GoOn = () => boolean
 /** Makes calls, so many at a time, until it is told to stop. */
 export type Run = (payload: PayloadName, concurrency: number, goOn: GoOn) => Promise<void>
 
-const perform = async (run: Run, { concurrency, millis, payload }: Job): Promise<Report> => {
+const perform = async (run: Run, job: Job): Promise<Report> => {
+  const { concurrency, millis = Infinity, payload } = job
   let calls = 0
   const begin = performance.now()
   const before = process.cpuUsage()
   await run(payload, concurrency, () => {
-    if (performance.now() - begin >= millis && calls > 0) return false
+    if (calls > 0 && (calls >= (job.calls ?? Infinity) || performance.now() - begin >= millis)) return false
     calls++
     return true
   })

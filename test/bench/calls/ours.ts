@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
-import * as Tracer from "effect/Tracer"
 import {
   createUsersExport,
   IdentityClient,
@@ -19,6 +18,7 @@ import {
 import * as Node from "../../../src/Node.js"
 import { client, type GoOn } from "./client.js"
 import { actionId, check, clientId, clientSecret, job, type PayloadName, perPage } from "./payloads.js"
+import { layerTracer } from "./tracer.js"
 
 const variables = (origin: string) =>
   new Map([
@@ -39,19 +39,6 @@ const stock = (origin: string) =>
     ),
     Layer.provide(NodeHttpClient.layerUndici)
   )
-
-/** A tracer that keeps what the last spans say, as one does that sends them in batches. */
-const layerTracer = Layer.unwrapEffect(Effect.map(Effect.tracer, (native) => {
-  const kept: Array<Tracer.Span["attributes"]> = []
-  return Layer.setTracer(Tracer.make({
-    context: (run) => run(),
-    span: (...of) => {
-      const span = native.span(...of)
-      if (kept.push(span.attributes) > 512) kept.length = 0
-      return span
-    }
-  }))
-}))
 
 const calls = {
   small: listActionVersions({ actionId }),

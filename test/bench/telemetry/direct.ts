@@ -1,0 +1,51 @@
+/** Calls without a network: a transport that answers at once. What is left is what the library does. */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
+import * as Http from "../../../src/internal/http.js"
+import { client, type GoOn } from "../calls/client.js"
+import { actionId, answers, check, type PayloadName, token } from "../calls/payloads.js"
+import { layerTracer } from "../calls/tracer.js"
+
+const text = JSON.stringify(answers.small)
+
+const received: Http.Received = {
+  status: 200,
+  headers: Headers.unsafeFromRecord({
+    "content-type": "application/json; charset=utf-8",
+    "x-ratelimit-limit": "1000000",
+    "x-ratelimit-remaining": "999999",
+    "x-ratelimit-reset": "1700000000"
+  }),
+  body: new TextEncoder().encode(text),
+  text,
+  end: "whole",
+  redirected: false
+}
+
+const transport = Http.withDirect(HttpClient.make(() => Effect.never), () => (done) => {
+  queueMicrotask(() => done(Effect.succeed(received)))
+  return () => false
+})
+
+const layer = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
+  Layer.provide([
+    RateLimiter.layer,
+    TokenProvider.layerBearer(Redacted.make(token)),
+    Layer.succeed(HttpClient.HttpClient, transport)
+  ])
+)
+
+void client(async () => {
+  const runtime = ManagedRuntime.make(process.env["VARIANT"] === "traced" ? Layer.merge(layer, layerTracer) : layer)
+  await runtime.runtime()
+  return (_payload: PayloadName, _concurrency: number, goOn: GoOn) => {
+    const call = Effect.orDie(listActionVersions({ actionId }))
+    const loop = Effect.whileLoop({ while: goOn, body: () => call, step: () => {} })
+    return runtime.runPromise(Effect.zipRight(Effect.map(call, check.small), loop))
+  }
+})

@@ -1,0 +1,127 @@
+/** Secrets that are planted to be looked for, and where to look: all that a program can see or print of what it runs. */
+import { Array, Cause, Effect, Exit, Logger, LogLevel, Metric, Tracer } from "effect"
+import { format, inspect } from "node:util"
+
+/** How bytes may be written that stand at any place in what is encoded. */
+const base64 = (secret: string): ReadonlyArray<string> =>
+  [0, 1, 2].flatMap((before) => {
+    const encoded = Buffer.from("\0".repeat(before) + secret).toString("base64")
+    const from = Math.ceil(before * 4 / 3)
+    const to = Math.floor((before + Buffer.byteLength(secret)) * 4 / 3)
+    const certain = encoded.slice(from, to)
+    return [certain, certain.replaceAll("+", "-").replaceAll("/", "_")]
+  })
+
+const percent = (text: string): string =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
+
+/** Every way in which a secret may be written; compared in lower case. */
+export const spellings = (secret: string): ReadonlyArray<string> => [
+  ...new Set([
+    secret,
+    encodeURIComponent(secret),
+    new URLSearchParams({ "": secret }).toString().slice(1),
+    percent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString("hex"),
+    [...Buffer.from(secret)].join(","), // an array of bytes
+    [...Buffer.from(secret)].map((byte) => byte.toString(16).padStart(2, "0")).join(" "), // a buffer, inspected
+    ...base64(secret)
+  ].map((text) => text.toLowerCase()))
+]
+
+/** The canaries that a text holds, in whatever spelling. */
+export const found = (canaries: Readonly<Record<string, string>>, text: string): ReadonlyArray<string> => {
+  const lower = text.toLowerCase()
+  return Object.entries(canaries).flatMap(([name, secret]) =>
+    spellings(secret).filter((spelling) => lower.includes(spelling)).map((spelling) => `${name} as ${spelling}`)
+  )
+}
+
+const everything = { depth: Infinity, showHidden: true, maxArrayLength: Infinity, maxStringLength: Infinity } as const
+
+/** All that can be printed of a failure. */
+const printed = (cause: Cause.Cause<unknown>): ReadonlyArray<readonly [string, string]> => [
+  ["Cause.pretty", Cause.pretty(cause, { renderErrorCause: true })],
+  ["Cause.toString", String(cause)],
+  ["inspect of the cause", inspect(cause, everything)],
+  ["JSON of the cause", JSON.stringify(cause)],
+  ...[...Cause.failures(cause), ...Cause.defects(cause)].flatMap((error) => {
+    const of = error as Partial<Error> // sound: whatever it is
+    return [
+      ["message", String(of.message)],
+      ["toString", String(error)],
+      ["stack", String(of.stack)],
+      ["inspect", inspect(error, everything)],
+      ["format", format("%s %o %O %j", error, error, error, error)],
+      ["JSON", JSON.stringify(error)],
+      ["own members", JSON.stringify(Object.getOwnPropertyNames(error).map((name) => String(of[name as "name"])))]
+    ] as const
+  })
+]
+
+interface Events {
+  readonly events?: ReadonlyArray<unknown>
+}
+
+/** A span as an exporter sees it; its parents and links are spans of their own. */
+const spanText = (span: Tracer.Span): string => {
+  const { attributes, links, name, status, traceId } = span
+  const { events } = span as Events // sound: of the native tracer
+  const exit = status._tag === "Ended" ? status.exit : Exit.void
+  const outcome = Exit.match(exit, {
+    onFailure: (cause) => printed(cause).map(([, text]) => text).join("\n"),
+    onSuccess: (value) => inspect(value, everything)
+  })
+  return [
+    name,
+    traceId,
+    inspect(attributes, everything),
+    inspect(events, everything),
+    inspect(links.map(({ attributes }) => attributes), everything),
+    outcome,
+    inspect(span, { ...everything, depth: 8 })
+  ].join("\n")
+}
+
+/** Everything that an effect lets others see but for the value that it gives: each with a name, as text. */
+export const seen = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const native = yield* Effect.tracer
+    const spans: globalThis.Array<Tracer.Span> = []
+    const tracer = Tracer.make({
+      context: (run) => run(),
+      span: (...of) => {
+        const span = native.span(...of)
+        spans.push(span)
+        return span
+      }
+    })
+    const lines: globalThis.Array<string> = []
+    const logger = Logger.make<unknown, void>((options) => {
+      for (const one of [Logger.logfmtLogger, Logger.jsonLogger, Logger.stringLogger]) lines.push(one.log(options))
+      lines.push(inspect(Logger.structuredLogger.log(options), everything))
+    })
+    const exit = yield* self.pipe(
+      Effect.asVoid, // the value is the program's own
+      Effect.withSpan("program"),
+      Effect.exit,
+      Effect.withTracer(tracer),
+      Logger.withMinimumLogLevel(LogLevel.All),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    const metrics = (yield* Metric.snapshot).map(({ metricKey, metricState }) =>
+      [
+        metricKey.name,
+        ...Array.fromIterable(metricKey.tags).flatMap(({ key, value }) => [key, value]),
+        inspect(metricState, everything)
+      ].join(" ")
+    )
+    const texts: ReadonlyArray<readonly [string, string]> = [
+      ["log", lines.join("\n")],
+      ...spans.map((span) => [`span ${span.name}`, spanText(span)] as const),
+      ["metrics", metrics.join("\n")],
+      ...Exit.match(exit, { onFailure: printed, onSuccess: () => [] })
+    ]
+    return { exit, lines, spans, texts }
+  })
