@@ -8,7 +8,7 @@ import * as Node from "effect-identity-client/node"
 import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
 import { table } from "./support/table.js"
 
-const { stderr, stdin } = process
+const { stderr } = process
 
 const streamId = Args.text({ name: "stream-id" }).pipe(Args.withDescription("The id of the event stream"))
 
@@ -44,8 +44,6 @@ const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
     Stream.map((line) => line.replace(/#.*/, "").trim()),
     Stream.filter((line) => line !== "")
   )
-
-const standardInput = NodeStream.fromReadable(() => stdin, () => new Error("the standard input cannot be read"))
 
 const time = (duration: Duration.Duration | undefined) =>
   duration === undefined ? "?" : Duration.format(Duration.seconds(Math.ceil(Duration.toSeconds(duration))))
@@ -100,7 +98,7 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
     const fs = yield* FileSystem.FileSystem
     const directory = Option.getOrElse(args.journal, () => `redelivery-${encodeURIComponent(args.streamId)}`)
     const ids = Option.match(args.file, {
-      onNone: () => idsFrom(standardInput),
+      onNone: () => idsFrom(NodeStream.stdin),
       onSome: (file) => idsFrom(fs.stream(file))
     })
     const total = Option.isNone(args.file) ? undefined : yield* Stream.runCount(ids)
