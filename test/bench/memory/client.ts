@@ -1,7 +1,7 @@
-/** What both clients' processes have in common: they go through pages, and report what that has taken. */
+/** What both clients' processes have in common: they go through pages, a leg at a time, and report what that has taken. */
 import { codeLength } from "./pages.js"
 
-/** Sent to the process: go through so many pages. */
+/** Sent to the process: go through so many pages more. */
 export interface Job {
   readonly pages: number
 }
@@ -32,17 +32,21 @@ interface Version {
 /** Looks at a version, as whoever reads them would. */
 export type Look = (version: Version) => void
 
-/** Goes through so many pages, from the first on. */
-export type Run = (pages: number, look: Look) => Promise<void>
+export interface Reader {
+  /** Reads the first page, and nothing else. */
+  readonly first: (look: Look) => Promise<void>
+  /** Reads so many pages, from where it has stopped on. */
+  readonly next: (pages: number, look: Look) => Promise<void>
+}
 
 const peakMb = () => process.resourceUsage().maxRSS / 1024
 
-const perform = async (run: Run, { pages }: Job): Promise<Report> => {
+const perform = async (read: (look: Look) => Promise<void>): Promise<Report> => {
   let versions = 0
   let last = ""
   const begin = performance.now()
   const before = process.cpuUsage()
-  await run(pages, ({ code, id = "" }) => {
+  await read(({ code, id = "" }) => {
     if (code?.length !== codeLength || id === last) throw new Error("not what the server has sent")
     last = id
     versions++
@@ -52,13 +56,13 @@ const perform = async (run: Run, { pages }: Job): Promise<Report> => {
 }
 
 /** Lets the process do what its parent asks for. It ends with its parent. */
-export const client = async (make: (origin: string) => Promise<Run> | Run): Promise<void> => {
+export const client = async (make: (origin: string) => Promise<Reader> | Reader): Promise<void> => {
   process.on("disconnect", () => process.exit())
-  const run = await make(process.argv[2] ?? "")
-  await perform(run, { pages: 1 })
+  const { first, next } = await make(process.argv[2] ?? "")
+  await perform(first)
   const onceMb = peakMb()
-  for (let nth = 0; nth < warmUps; nth++) await perform(run, { pages: 1 })
-  process.on("message", async (job: Job) => process.send?.(await perform(run, job)))
+  for (let nth = 0; nth < warmUps; nth++) await perform(first)
+  process.on("message", async ({ pages }: Job) => process.send?.(await perform((look) => next(pages, look))))
   const ready: Ready = { onceMb, firstMb: peakMb() }
   process.send?.(ready)
 }

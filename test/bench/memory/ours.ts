@@ -3,8 +3,9 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { listActionVersions, Pagination } from "../../../src/index.js"
+import { type IdentityClient, listActionVersions, Pagination } from "../../../src/index.js"
 import * as Node from "../../../src/Node.js"
 import { actionId, clientId, clientSecret } from "../calls/payloads.js"
 import { client } from "./client.js"
@@ -23,15 +24,28 @@ void client(async (origin) => {
     Node.layer.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
   )
   await runtime.runtime()
-  return (pages, look) =>
-    runtime.runPromise(
-      Pagination.stream(listActionVersions, { actionId, per_page: perPage }).pipe(
-        Stream.take(pages * perPage),
-        Stream.runForEachChunk((versions) =>
+  const versions = Pagination.stream(listActionVersions, { actionId, per_page: perPage })
+  // It stays open: what is read of it is read on later.
+  const pull = await runtime.runPromise(
+    Effect.flatMap(Scope.make(), (scope) => Scope.extend(Stream.toPull(versions), scope))
+  )
+  return {
+    first: (look) =>
+      runtime.runPromise(versions.pipe(
+        Stream.take(perPage),
+        Stream.runForEachChunk((chunk) =>
           Effect.sync(() => {
-            for (const version of versions) look(version)
+            for (const version of chunk) look(version)
           })
         )
-      )
-    )
+      )),
+    next: (pages, look) => {
+      const read = (left: number): Effect.Effect<void, unknown, IdentityClient.IdentityClient> =>
+        left === 0 ? Effect.void : Effect.flatMap(pull, (chunk) => {
+          for (const version of chunk) look(version)
+          return read(left - chunk.length)
+        })
+      return runtime.runPromise(read(pages * perPage))
+    }
+  }
 })
