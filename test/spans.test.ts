@@ -89,6 +89,26 @@ describe("a call", () => {
       }
     }))
 
+  it.effect("is as long as it takes, from whenever on; where spans are not timed it has no times", () =>
+    Effect.gen(function*() {
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
+        Layer.provide([silent, RateLimiter.layerUnlimited, bearer])
+      )
+      const times = (isTimed: boolean) =>
+        recorded(
+          Effect.gen(function*() {
+            const fiber = yield* Effect.fork(IdentityClient.withTimeout(call, "3 seconds"))
+            yield* TestClock.adjust("3 seconds")
+            yield* Fiber.await(fiber)
+          }).pipe(Effect.withTracerTiming(isTimed), Effect.provide(layer))
+        ).pipe(Effect.map((spans) =>
+          spans.map(({ status }) => status._tag === "Ended" ? [status.startTime, status.endTime] : [])
+        ))
+      // The clock begins at 0.
+      assert.deepStrictEqual(yield* times(true), [[0n, 3_000_000_000n], [0n, 3_000_000_000n]])
+      assert.deepStrictEqual(yield* times(false), [[0n, 0n], [0n, 0n]])
+    }))
+
   it.effect("that fails says so in its span", () =>
     Effect.gen(function*() {
       const [span] = yield* recorded(Effect.provide(call, client(403)))

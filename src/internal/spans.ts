@@ -7,6 +7,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import type * as Tracer from "effect/Tracer"
 
 /** The tracer of those who have set none; its spans go nowhere. */
@@ -35,7 +36,7 @@ class Failed extends Data.Error<{ readonly name: string; readonly message: strin
 /** How what a span stands for came out: what to add to it, among it `error.type` if it failed. */
 export type Outcome<A, E> = (exit: Exit.Exit<A, E>) => Attributes
 
-/** Ends a span now. Where the times of spans are switched off, it has none. */
+/** Ends a span. */
 const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcome: Outcome<A, E>): void => {
   const attributes = outcome(exit)
   for (const name in attributes) span.attribute(name, attributes[name])
@@ -44,7 +45,7 @@ const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcom
   const told = type === undefined || isInterrupted
     ? Exit.asVoid(exit)
     : Exit.fail(new Failed({ name: String(type), message: `failed with ${String(type)}` }))
-  span.end(span.status.startTime === 0n ? 0n : now, told)
+  span.end(now, told)
 }
 
 /**
@@ -59,9 +60,10 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) => {
     const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
     return Effect.flatMap(Effect.makeSpan(name, { ...options, captureStackTrace: false }), (span) => {
       const over = (exit: Exit.Exit<A, E>) => {
-        end(span, clock.unsafeCurrentTimeNanos(), exit, outcome)
+        end(span, isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit, outcome)
         return exit
       }
       return Effect.matchCauseEffect(Effect.withParentSpan(Effect.suspend(() => use(span)), span), {
