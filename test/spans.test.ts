@@ -148,6 +148,27 @@ describe("a call", () => {
       assert.strictEqual<unknown>(parentOf("within"), token)
     }))
 
+  it.effect("that no token is to be had for has spans of the requests for one, failed if their time is up", () =>
+    Effect.gen(function*() {
+      const tokens = Layer.orDie(TokenProvider.layerClientCredentials({
+        domain: "t.example.com",
+        clientId: "a-client",
+        clientSecret: Redacted.make("a-secret")
+      })).pipe(Layer.provide(silent))
+      const spans = yield* recorded(
+        Effect.gen(function*() {
+          const fiber = yield* Effect.fork(call)
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.await(fiber)
+        }).pipe(Effect.provide(client(204, tokens)))
+      )
+      const outcomes = spans.filter(({ name }) => name === "POST /oauth/token").map(({ attributes, status }) => [
+        attributes.get("error.type"),
+        status._tag === "Ended" && Exit.isFailure(status.exit) && Cause.isFailure(status.exit.cause)
+      ])
+      assert.deepStrictEqual(outcomes, [["TIMEOUT", true], ["TIMEOUT", true], ["TIMEOUT", true]])
+    }))
+
   it.effect("has none if nobody looks at spans", () =>
     Effect.gen(function*() {
       const seen: Array<Option.Option<unknown>> = []

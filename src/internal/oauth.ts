@@ -84,7 +84,10 @@ const exchange = (
     const received = yield* Watch.tokenAttempt(
       request.url,
       nth,
-      Http.exchange(client, request, () => Http.limits.drained)
+      Effect.timeoutFail(Http.exchange(client, request, () => Http.limits.drained), {
+        duration: policy.limit,
+        onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
+      })
     )
     if (received.end === "broken") return yield* new Http.NoAnswer({ outcome: "unknown", code: undefined })
     const now = yield* Clock.currentTimeMillis
@@ -100,10 +103,6 @@ const exchange = (
       lifetime: lifetime === undefined ? undefined : Duration.seconds(lifetime)
     }
   }).pipe(
-    Effect.timeoutFail({
-      duration: policy.limit,
-      onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
-    }),
     Effect.catchTag("NoAnswer", ({ code }) =>
       Effect.fail(
         new TokenError({
