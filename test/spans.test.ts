@@ -169,6 +169,27 @@ describe("a call", () => {
       assert.deepStrictEqual(outcomes, [["TIMEOUT", true], ["TIMEOUT", true], ["TIMEOUT", true]])
     }))
 
+  it.effect("that is not to be traced has no spans, nor has its token, and the service is told of none", () =>
+    Effect.gen(function*() {
+      const grant = Testing.reply({ body: { access_token: "a-token", token_type: "Bearer" } })
+      const network = Testing.layerHttp(grant, Testing.reply({ status: 204 }))
+      const tokens = Layer.orDie(TokenProvider.layerClientCredentials({
+        domain: "t.example.com",
+        clientId: "a-client",
+        clientSecret: Redacted.make("a-secret")
+      }))
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2", propagateTrace: true }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, tokens]),
+        Layer.provideMerge(network)
+      )
+      yield* Effect.gen(function*() {
+        const spans = yield* recorded(Effect.withSpan(Effect.withTracerEnabled(call, false), "program"))
+        assert.deepStrictEqual(spans.map(({ name }) => name), ["program"])
+        const requests = yield* Testing.requests
+        assert.deepStrictEqual(requests.map(({ headers }) => headers["traceparent"]), [undefined, undefined])
+      }).pipe(Effect.provide(layer))
+    }))
+
   it.effect("has none if nobody looks at spans", () =>
     Effect.gen(function*() {
       const seen: Array<Option.Option<unknown>> = []

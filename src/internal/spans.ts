@@ -15,7 +15,8 @@ const nobody = Effect.runSync(Effect.tracer)
 
 /** Whether somebody looks at what a fiber does. */
 export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
-  fiber.currentTracer !== nobody || fiber.currentSpan !== undefined
+  (fiber.currentTracer !== nobody || fiber.currentSpan !== undefined) &&
+  fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
 type Attributes = Readonly<Record<string, unknown>>
 

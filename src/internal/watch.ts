@@ -269,7 +269,8 @@ export const tokenRequest = <A>(
     onNone: () => [],
     onSome: (span) => [{ _tag: "SpanLink", span, attributes: {} }]
   })
-  const seen = Spans.isTraced(fiber)
+  const isTraced = Spans.isTraced(fiber)
+  const seen = isTraced
     ? Effect.uninterruptibleMask((restore) =>
       Spans.within(
         "identity.token",
@@ -279,7 +280,7 @@ export const tokenRequest = <A>(
       )
     )
     : counted
-  return Logs.asOf(fiber)(Effect.withTracer(seen, fiber.currentTracer))
+  return Logs.asOf(fiber)(seen.pipe(Effect.withTracer(fiber.currentTracer), Effect.withTracerEnabled(isTraced)))
 }
 
 /** Sends a request for a token, once, below the span of asking for it; `nth` counts from 1 on. */
