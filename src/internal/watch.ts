@@ -151,9 +151,9 @@ export class Watch {
     const share = remaining / limit
     if (share > enough) this.subject.isShort = false
     if (share > little || this.subject.isShort) return
-    this.subject.isShort = true
     const now = this.clock.unsafeCurrentTimeMillis()
     if (now < this.subject.shortAgainAt) return
+    this.subject.isShort = true
     this.subject.shortAgainAt = now + silence
     this.note(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
   }
