@@ -138,6 +138,25 @@ describe("metrics", () => {
       }).pipe(Effect.provide(layer))
     }))
 
+  it.effect("show nobody who waits for a limiter that breaks", () =>
+    Effect.gen(function*() {
+      const broken = (acquire: RateLimiter.RateLimiter["Type"]["acquire"]) =>
+        Layer.succeed(RateLimiter.RateLimiter, {
+          acquire,
+          observe: () => Effect.void,
+          status: Effect.succeed([]),
+          changes: RateLimiter.changes as never // sound: nobody reads it
+        })
+      const throws = () => {
+        throw new Error("broken")
+      }
+      for (const acquire of [throws, () => Effect.dieMessage("broken")]) {
+        const { host, layer } = clientOf({ limiter: broken(acquire), replies: [] })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.provide(call, layer))))
+        assert.notInclude((yield* metricsOf(host)).join(), "limiter.waiting deleteEventStream: 1")
+      }
+    }))
+
   it.effect("count what cannot be decoded, by the reason", () =>
     Effect.gen(function*() {
       const { host, layer } = clientOf({

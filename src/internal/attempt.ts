@@ -71,8 +71,9 @@ export const permitted = <E>(
   turn: Turn,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
+  const leave = limiter.acquire(call) // a limiter of somebody's own may throw, and then nobody waits
   turn.pause()
-  return Effect.matchCauseEffect(turn.restore(limiter.acquire(call)), {
+  return Effect.matchCauseEffect(turn.restore(leave), {
     onFailure: (cause) => {
       turn.resume()
       return Effect.failCause(cause)
