@@ -210,6 +210,15 @@ describe("metrics", () => {
 
   it.effect("are those that the README lists, with its tags", () =>
     Effect.gen(function*() {
+      const { layer } = clientOf({
+        tokens: TokenProvider.layerEffect(Effect.succeed({ token: Redacted.make("a-token") })),
+        replies: [
+          Testing.reply({ status: 429, headers: quota(0) }),
+          Testing.reply({ body: "{nope" }),
+          Testing.reply({ body: { ...page, brand_new: 1, versions: [{ status: "reticulating" }] } })
+        ]
+      })
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(list)), 2), layer)
       const documented = table("metric")
       const always = ["identity.operation", "server.address", "unit", "team"]
       const seen = new Set<string>()
@@ -220,7 +229,19 @@ describe("metrics", () => {
         seen.add(metricKey.name)
         for (const { key } of metricKey.tags) assert.isTrue(always.includes(key) || row.includes(`\`${key}\``), key)
       }
-      assert.isAbove(seen.size, 0)
+      assert.sameMembers([...seen], [...documented.keys()], "the README lists what there is not")
+    }))
+
+  it.effect("count what no schema knows, once for each client, by its place and by its value", () =>
+    Effect.gen(function*() {
+      const body = { ...page, brand_new: 1, versions: [{ status: "reticulating" }] }
+      const { host, layer } = clientOf({ replies: [Testing.reply({ body }), Testing.reply({ body })] })
+      const later = Effect.zipRight(TestClock.adjust("1 second"), list)
+      yield* Effect.provide(Effect.zipRight(list, later), layer)
+      assert.deepStrictEqual((yield* metricsOf(host)).filter((line) => line.startsWith("drift")), [
+        "drift brand_new listActionVersions: 1",
+        "drift listActionVersions reticulating versions[].status: 1"
+      ])
     }))
 })
 
