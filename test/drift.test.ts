@@ -121,5 +121,9 @@ describe("drift", () => {
 
     const many = answer(...Array.from({ length: 50_000 }, () => ({ id: "1" })), { late: 1 })
     assert.deepStrictEqual(drift(page).look(many), [])
+
+    const news = { a: 1, b: 1, c: 1, d: 1, e: 1 }
+    const manyNews = answer(...Array.from({ length: 2000 }, () => news), { late: 1 })
+    assert.notInclude(drift(page).look(manyNews), "versions[].late")
   })
 })

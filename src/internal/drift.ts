@@ -49,6 +49,7 @@ export class Drift {
       isName(text) && !(hidden ??= strings()).some((string) => string !== "" && text.includes(string)) ? text : "*"
 
     const found = (path: string, value?: string): void => {
+      left--
       const thing = JSON.stringify([path, value])
       if (this.seen.size >= most || this.seen.has(thing)) return
       this.seen.add(thing)
@@ -63,6 +64,7 @@ export class Drift {
       const names = Object.keys(value)
       const isMap = names.filter((name) => !known.has(name)).length > mapSize
       for (const name of names) {
+        if (left <= 0) return
         const type = known.get(name) ?? record?.type
         if (type === undefined) found(at(isMap ? "*" : shown(name)))
         else visit(type, value[name], at(known.has(name) ? name : "*"), level + 1)
