@@ -258,6 +258,8 @@ describe("the traced tour", () => {
       assert.isAbove(lines.size, 30)
       assert.deepStrictEqual([...lines].sort(), [...normal(shown.trimEnd())].sort())
       for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80, line)
+      // What happened stands in its order.
+      assert.match(stdout, / 429\n +· identity\.backoff /)
     }).pipe(Effect.provide(TenantLive)), 30_000)
 
   it.live("exports to where the standard variable says", () =>

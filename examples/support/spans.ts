@@ -1,24 +1,30 @@
 /** Spans in a terminal: a tracer that remembers, and the tree that they make. */
-import { Duration, Effect, Option, Tracer } from "effect"
+import { Array, Duration, Effect, Option, Order, Tracer } from "effect"
 import { dim, red } from "./terminal.js"
+
+interface Event {
+  readonly name: string
+  readonly at: bigint
+  readonly attributes: Record<string, unknown>
+}
 
 interface Recorded {
   readonly span: Tracer.Span
-  readonly events: Array<readonly [name: string, attributes: Record<string, unknown>]>
+  readonly events: ReadonlyArray<Event>
 }
 
 /** Remembers the spans that the tracer of here and now makes. */
 export const recording = Effect.map(Effect.tracer, (inner) => {
-  const spans: Array<Recorded> = []
+  const spans: globalThis.Array<Recorded> = []
   const tracer = Tracer.make({
     context: (run, fiber) => inner.context(run, fiber),
     span: (...of) => {
       const span = inner.span(...of)
-      const events: Recorded["events"] = []
+      const events: globalThis.Array<Event> = []
       const event = span.event.bind(span)
-      span.event = (name, time, attributes = {}) => {
-        events.push([name, attributes])
-        event(name, time, attributes)
+      span.event = (name, at, attributes = {}) => {
+        events.push({ name, at, attributes })
+        event(name, at, attributes)
       }
       spans.push({ span, events })
       return span
@@ -45,19 +51,26 @@ const line = (depth: number, { span }: Recorded): string => {
   return `${title.padEnd(width)} ${error === undefined ? end : red(end)}`
 }
 
-const eventLine = (depth: number, [name, attributes]: Recorded["events"][number]): string => {
+const eventLine = (depth: number, { attributes, name }: Event): string => {
   const wait = attributes["identity.wait"]
   const seconds = typeof wait === "number" ? time(BigInt(Math.round(wait * 1e9))).padStart(8) : ""
   return dim((`${"  ".repeat(depth)}· ${name}`.padEnd(width + 1) + seconds).trimEnd())
 }
 
-/** The tree, a line for each span and for each event, with times and statuses. */
+/** The tree, a line for each span and for each event in the order of time, with how long they took and statuses. */
 export const treeLines = (spans: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
-  const below = (recorded: Recorded, depth: number): ReadonlyArray<string> => [
-    line(depth, recorded),
-    ...recorded.events.map((event) => eventLine(depth + 1, event)),
-    ...childrenOf(Option.some(recorded.span)).flatMap((child) => below(child, depth + 1))
-  ]
+  const below = (recorded: Recorded, depth: number): ReadonlyArray<string> => {
+    const within = [
+      ...recorded.events.map((event) => ({ at: event.at, lines: [eventLine(depth + 1, event)] })),
+      ...childrenOf(Option.some(recorded.span)).map((child) => (
+        { at: child.span.status.startTime, lines: below(child, depth + 1) }
+      ))
+    ]
+    return [
+      line(depth, recorded),
+      ...Array.sortWith(within, ({ at }) => at, Order.bigint).flatMap(({ lines }) => lines)
+    ]
+  }
   const childrenOf = (parent: Option.Option<Tracer.AnySpan>) =>
     spans.filter(({ span }) => Option.getOrUndefined(span.parent)?.spanId === Option.getOrUndefined(parent)?.spanId)
   return childrenOf(Option.none()).flatMap((root) => below(root, 0))
