@@ -18,6 +18,13 @@ export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =
   (fiber.currentTracer !== nobody || fiber.currentSpan !== undefined) &&
   fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
+/** The tracing of one fiber, for another that works on its behalf. */
+export const asOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  self.pipe(
+    Effect.withTracer(fiber.currentTracer),
+    Effect.withTracerEnabled(fiber.getFiberRef(FiberRef.currentTracerEnabled))
+  )
+
 type Attributes = Readonly<Record<string, unknown>>
 
 /** What is known of requests before they are made, by OpenTelemetry's names: neither identifiers nor queries nor bodies. */

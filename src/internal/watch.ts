@@ -269,8 +269,7 @@ export const tokenRequest = <A>(
     onNone: () => [],
     onSome: (span) => [{ _tag: "SpanLink", span, attributes: {} }]
   })
-  const isTraced = Spans.isTraced(fiber)
-  const seen = isTraced
+  const seen = Spans.isTraced(fiber)
     ? Effect.uninterruptibleMask((restore) =>
       Spans.within(
         "identity.token",
@@ -280,7 +279,7 @@ export const tokenRequest = <A>(
       )
     )
     : counted
-  return Logs.asOf(fiber)(seen.pipe(Effect.withTracer(fiber.currentTracer), Effect.withTracerEnabled(isTraced)))
+  return seen.pipe(Spans.asOf(fiber), Logs.asOf(fiber))
 }
 
 /** Sends a request for a token, once, below the span of asking for it; `nth` counts from 1 on. */
