@@ -1,6 +1,6 @@
 /** Redelivers many failed events of a stream: what came of each, exactly once, even if the process dies in between. */
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -138,9 +138,8 @@ export const run = <E = never, R = never>(
           )
       })
     )
-    // If one cannot go on, the others end what they are at.
+    // If one cannot go on, be it that the ids or the journal interrupt it, the others end what they are at.
     const guarded = Effect.catchAllCause(work, (cause) => {
-      if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>) // sound: it holds no failure
       failure ??= cause
       feed.stop()
       return Effect.void

@@ -400,6 +400,34 @@ describe("a run that ends early", () => {
       assert.strictEqual(yield* Ref.get(seen), 5)
     }))
 
+  it.effect("ids that are interrupted end it, after the results of those that came", () =>
+    Effect.gen(function*() {
+      const seen = yield* Ref.make(0)
+      const list = Stream.concat(Stream.fromIterable(ids(5)), Stream.fromEffect(Effect.interrupt))
+      const exit = yield* Redelivery.run(list, { stream }).pipe(
+        Stream.runForEach(() => Ref.update(seen, (count) => count + 1)),
+        Effect.provide(service(() => Effect.yieldNow()).layer),
+        Effect.exit
+      )
+      assert.isTrue(Exit.isInterrupted(exit))
+      assert.strictEqual(yield* Ref.get(seen), 5)
+    }))
+
+  it.effect("a journal that is interrupted ends it, and nothing is sent without it", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const tenant = service()
+      const exit = yield* Effect.exit(run(
+        ids(3),
+        {
+          journal: { ...store, set: (key, value) => key === keyOf(idOf(1)) ? Effect.interrupt : store.set(key, value) }
+        },
+        tenant
+      ))
+      assert.isTrue(Exit.isInterrupted(exit))
+      assert.notInclude(tenant.sent, idOf(1))
+    }))
+
   it.effect("interrupted, those being sent may end, and their results are in the journal", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()

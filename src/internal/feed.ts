@@ -43,9 +43,6 @@ export const make = <E, R>(
           return take
         },
         onFailure: (cause) => {
-          if (Cause.isInterruptedOnly(cause)) {
-            return Effect.failCause(cause as Cause.Cause<never>) // sound: it holds no failure
-          }
           isOver = true
           Option.map(Cause.flipCauseOption(cause), onFailure)
           return Effect.succeedNone
@@ -58,8 +55,6 @@ export const make = <E, R>(
       stop: () => {
         isOver = true
         Deferred.unsafeDone(stopped, Effect.fail(Option.none()))
-      },
-      isOver: () =>
-        isOver
+      }
     }
   })
