@@ -175,6 +175,14 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 30).toReversed()))
     }))
 
+  it.effect("a last page whose few items were all there before is the end", () =>
+    Effect.gen(function*() {
+      // For each new item the oldest goes: there are always 41.
+      const kept = service(20, (nth) => range(nth, nth + 41).toReversed())
+      assert.deepStrictEqual(numbers(yield* collect(all, kept.layer)), numbers(range(2, 41).toReversed()))
+      assert.lengthOf(kept.asked, 3)
+    }))
+
   it.effect("a total that falls on the way ends it with the last page", () =>
     Effect.gen(function*() {
       const { layer } = service(10, (nth) => range(0, nth < 2 ? 40 : 25))

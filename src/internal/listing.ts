@@ -45,19 +45,21 @@ export class Listing {
     this.pages++
     this.reached += items.length
 
+    const isShort = items.length < this.size
+    // A total that a full page has gone beyond is wrong, so that it says nothing about the end.
+    const isLast = total === undefined ? isShort : this.reached === total || (isShort && this.reached > total)
+
     const fresh = this.notKnown(items)
     const isStale = fresh.length === 0
-    // So many new items may have come in that all of a page moved to the next one; but not twice in a row.
-    if (isStale && (this.wasStale || grown < items.length)) {
+    // So many new items may have come in that all of a page moved to the next one; but not twice in a row. A few that did
+    // so at the end are the end.
+    if (isStale && !(isShort && isLast) && (this.wasStale || grown < items.length)) {
       return { _tag: "Endless", why: `page ${this.start + this.pages - 1} brought nothing new` }
     }
     this.wasStale = isStale
     if (total !== undefined && this.pages > 2 * Math.max(1, Math.ceil(total / this.size) - this.start)) {
       return { _tag: "Endless", why: `${this.pages} pages were more than twice as many as a total of ${total} allows` }
     }
-    const isShort = items.length < this.size
-    // A total that a full page has gone beyond is wrong, so that it says nothing about the end.
-    const isLast = total === undefined ? isShort : this.reached === total || (isShort && this.reached > total)
     return { _tag: "Items", fresh, isLast }
   }
 
