@@ -92,10 +92,11 @@ export const run = <E = never, R = never>(
     const client = yield* IdentityClient
     const begin = yield* Clock.currentTimeMillis
     const run = `${begin.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
-    const store = yield* open(options, run, begin)
+    const { isHeld, store } = yield* open(options, run, begin)
     const course = yield* Course.make({
       run,
       store,
+      isHeld,
       repeat,
       dryRun,
       grace,
@@ -152,17 +153,21 @@ export const run = <E = never, R = never>(
     return Mailbox.toStream(results)
   }))
 
-/** Opens the journal for this run alone. A dry run only reads it. */
+/** Opens the journal for this run alone, with what fails if it is not so any more. A dry run only reads it. */
 const open = (
   { dryRun = false, journal, stream }: Options,
   run: string,
   now: number
-): Effect.Effect<Journal_.Store, JournalError, Scope.Scope> =>
+): Effect.Effect<Pick<Course.Parts, "store" | "isHeld">, JournalError, Scope.Scope> =>
   Effect.gen(function*() {
-    if (journal === undefined) return Journal_.inMemory()
-    if (!dryRun) yield* journal.lock ?? Journal_.lock(journal, run, DateTime.formatIso(DateTime.unsafeMake(now)))
+    if (journal === undefined) return { store: Journal_.inMemory(), isHeld: Effect.void }
+    let isHeld: Course.Parts["isHeld"] = Effect.void
+    if (!dryRun) {
+      if (journal.lock !== undefined) yield* journal.lock
+      else isHeld = yield* Journal_.lock(journal, run, DateTime.formatIso(DateTime.unsafeMake(now)))
+    }
     yield* Journal_.claim(journal, stream, dryRun)
-    return journal
+    return { store: journal, isHeld }
   })
 
 const refusal = (stream: string, event_id: string): InvalidInput | undefined =>

@@ -310,6 +310,31 @@ describe("the journal", () => {
       assert.lengthOf(yield* run(ids(3), { journal: store }, tenant), 3)
     }))
 
+  it.effect("of two runs that find no lock at the same time, one sends", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const tenant = service(() => Effect.sleep("1 seconds"))
+      /** A store that is slow to write the lock. */
+      const slow = (millis: number): Redelivery.Journal => ({
+        ...store,
+        set: (key, value) => Effect.zipRight(key === "lock" ? Effect.sleep(millis) : Effect.void, store.set(key, value))
+      })
+      const exits = yield* Effect.fork(Effect.forEach([100, 500], (millis) =>
+        Effect.exit(run(ids(20), { journal: slow(millis), concurrency: 1 }, tenant)), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 minutes")
+      const [first, second] = yield* Fiber.join(exits)
+      // What the first one had written down when it saw that it holds the journal no more is unknown.
+      assert.deepStrictEqual(
+        tenant.sent,
+        ids(20).filter((id) =>
+          id !== idOf(2)
+        )
+      )
+      assert.isTrue(first !== undefined && Exit.isFailure(first))
+      assert.isTrue(second !== undefined && Exit.isSuccess(second))
+      assert.isFalse(entries.has("lock"))
+    }))
+
   it.effect("a journal that cannot be written stops the run after what is being sent; nothing is sent without it", () =>
     Effect.gen(function*() {
       const { store } = memory()
@@ -338,6 +363,16 @@ describe("the journal", () => {
       assert.lengthOf(later, 20)
       assert.deepStrictEqual(tenant.sent.filter((id) => again.sent.includes(id)), [])
       for (const { id, outcome } of seen) assert.deepInclude(later.find((result) => result.id === id), { outcome })
+    }))
+
+  it.effect("a dry run, too, knows an id that comes again", () =>
+    Effect.gen(function*() {
+      const results = yield* run([idOf(1), idOf(2), idOf(1)], { dryRun: true, concurrency: 1 }, service())
+      assert.deepStrictEqual(results.map(({ outcome, recalled }) => [outcome, recalled]), [
+        ["due", false],
+        ["due", false],
+        ["due", true]
+      ])
     }))
 
   it.effect("a dry run sends and writes nothing, and says what would be sent", () =>

@@ -21,6 +21,8 @@ export interface Parts {
   /** What names the run in its journal. */
   readonly run: string
   readonly store: Journal.Store
+  /** Fails if another run has got hold of the journal. */
+  readonly isHeld: Effect.Effect<void, Journal.JournalError>
   /** Says what is wrong with an id. */
   readonly refuse: (id: string) => InvalidInput | undefined
   readonly redeliver: (id: string) => Effect.Effect<void, Outcome.Failure>
@@ -33,10 +35,12 @@ export interface Parts {
 /** Begins a run. When the scope is closed, nothing is being sent any more. */
 export const make = (parts: Parts): Effect.Effect<Course, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { dryRun, redeliver, refuse, repeat, run, store } = parts
+    const { dryRun, isHeld, redeliver, refuse, repeat, run, store } = parts
     /** The ids that are being worked on, for those that come again meanwhile. */
     const working = new Map<string, Deferred.Deferred<Outcome.Result, Journal.JournalError>>()
     const sending = new Set<Fiber.Fiber<void, Outcome.Failure>>()
+    /** The ids that a dry run has come by and would have sent. */
+    const due = new Set<string>()
     let isEnding = false
     let graceTime: Fiber.Fiber<unknown> | undefined
     let isCutOff = false
@@ -82,11 +86,18 @@ export const make = (parts: Parts): Effect.Effect<Course, never, Scope.Scope> =>
     const send = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> =>
       Effect.gen(function*() {
         yield* Journal.write(store, { id, run, outcome: "sending" })
+        yield* isHeld
         const exit = yield* call(id, restore)
         const verdict = yield* Outcome.of(exit)
         yield* Journal.write(store, { id, run, ...verdict })
         return { id, recalled: false, ...verdict }
       })
+
+    const rehearse = (id: string): Outcome.Result => {
+      const recalled = due.has(id)
+      due.add(id)
+      return { id, outcome: "due", recalled }
+    }
 
     const decide = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> => {
       const refused = refuse(id)
@@ -95,8 +106,7 @@ export const make = (parts: Parts): Effect.Effect<Course, never, Scope.Scope> =>
       }
       return Effect.flatMap(restore(Journal.read(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
-          onNone: () =>
-            dryRun ? Effect.succeed<Outcome.Result>({ id, outcome: "due", recalled: false }) : send(id, restore),
+          onNone: () => dryRun ? Effect.sync(() => rehearse(id)) : send(id, restore),
           onSome: Effect.succeed
         }))
     }

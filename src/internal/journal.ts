@@ -78,22 +78,32 @@ export const claim = (store: Store, stream: string, isReadOnly: boolean): Effect
       })
   )
 
-/** Holds the journal by an entry of its own. A crash leaves it there: whether its holder lives, a store cannot tell. */
-export const lock = (store: Store, run: string, now: string): Effect.Effect<void, JournalError, Scope.Scope> => {
+/**
+ * Holds the journal by an entry of its own. A crash leaves it there: whether its holder lives, a store cannot tell. Two runs
+ * that begin at the same time may both find none, and the last to write holds it. So it gives what tells whether it is still
+ * held: whoever asks after an event is written down as `sending` does not send what the other one sends.
+ */
+export const lock = (
+  store: Store,
+  run: string,
+  now: string
+): Effect.Effect<Effect.Effect<void, JournalError>, JournalError, Scope.Scope> => {
   const mine = JSON.stringify({ run, since: now })
   const held = (by: string) =>
     new JournalError({
       reason: "locked",
       message: `another run holds the journal: ${by}; if it has ended, remove the entry "lock"`
     })
+  const holder = Effect.mapError(Effect.map(store.get("lock"), Option.getOrElse(() => "nobody")), broken)
+  const confirm = Effect.flatMap(holder, (by) => by === mine ? Effect.void : held(by))
   const take = Effect.gen(function*() {
-    const before = yield* store.get("lock")
+    const before = yield* Effect.mapError(store.get("lock"), broken)
     if (Option.isSome(before)) return yield* held(before.value)
-    yield* store.set("lock", mine)
-    const after = Option.getOrElse(yield* store.get("lock"), () => "")
-    if (after !== mine) return yield* held(after)
-  }).pipe(Effect.catchAll((error) => error._tag === "JournalError" ? error : broken(error)))
-  return Effect.acquireRelease(take, () => Effect.ignore(store.remove("lock")))
+    yield* Effect.mapError(store.set("lock", mine), broken)
+    yield* confirm
+    return confirm
+  })
+  return Effect.acquireRelease(take, () => Effect.ignore(Effect.zipRight(confirm, store.remove("lock"))))
 }
 
 /** A journal that lasts as long as the run. */
