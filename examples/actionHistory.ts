@@ -59,29 +59,40 @@ const find = (actionId: string, numbers: ReadonlyArray<number>) =>
   )
 
 const action = Args.text({ name: "action-id" }).pipe(Args.withDescription("The id of the action"))
-const other = Args.integer({ name: "to" }).pipe(
+const other = Args.text({ name: "to" }).pipe(
   Args.withDescription("With --diff: the other version (default: the one before)"),
   Args.optional
 )
+/** `--diff 3 4` may stand before the id as well as after it. */
+const args = Args.mapEffect(Args.all({ action, other }), ({ action, other }) => {
+  const [id, to] = Option.match(other, {
+    onNone: () => [action, undefined],
+    onSome: (other) => /^\d+$/.test(action) ? [other, action] : [action, other]
+  })
+  return to === undefined || /^\d+$/.test(to)
+    ? Effect.succeed({ id, to: to === undefined ? undefined : Number(to) })
+    : Effect.fail(HelpDoc.p(`"${to}" is not the number of a version.`))
+})
 const from = Options.integer("diff").pipe(
   Options.optional,
-  Options.withDescription("The number of a version: shows what has changed between it and another, --diff 3 4")
+  Options.withDescription("The number of a version: what has changed between it and another, --diff 3 4")
 )
 
 const command = Command.make(
   "action-history",
-  { action, from, other },
-  ({ action, from, other }) =>
+  { args, from },
+  ({ args: { id, to }, from }) =>
     Effect.gen(function*() {
       if (Option.isNone(from)) {
-        const rows = yield* Stream.runCollect(Stream.map(versionsOf(action), row))
+        if (to !== undefined) {
+          yield* Console.error(alarm(`A second version, ${to}, needs a first one: --diff NUMBER ${to}`))
+          return yield* new Exited({ code: 2 })
+        }
+        const rows = yield* Stream.runCollect(Stream.map(versionsOf(id), row))
         return yield* Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
       }
-      const wanted = Option.match(other, {
-        onNone: () => [from.value - 1, from.value],
-        onSome: (to) => [from.value, to]
-      })
-      const found = yield* find(action, wanted)
+      const wanted = to === undefined ? [from.value - 1, from.value] : [from.value, to]
+      const found = yield* find(id, wanted)
       const [before, after] = Option.getOrElse(Option.all(found), () => [])
       if (before === undefined || after === undefined) {
         const missing = wanted.filter((_, place) => found[place]?._tag === "None")

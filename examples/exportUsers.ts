@@ -11,11 +11,11 @@ const fields = Args.text({ name: "field" }).pipe(
   Args.mapEffect((text) => {
     const at = text.indexOf("=")
     const [name, title] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
-    const wrong = name === "" ? "has no name" : name.length > 100 ?
+    const wrong = name === "" ? "has no name" : [...name].length > 100 ?
       "has a name of more than 100 characters"
       : title === "" ?
       "has an empty title" :
-      (title ?? "").length > 100 ?
+      [...title ?? ""].length > 100 ?
       "has a title of more than 100 characters"
       : undefined
     return wrong === undefined

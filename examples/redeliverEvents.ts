@@ -54,11 +54,14 @@ const line = ({ done, outcomes, rate, remaining, total }: Redelivery.Progress): 
     (trouble === 0 ? "" : `, ${trouble} failed or unknown`)
 }
 
+/** As long as there is room for it beside what it says. */
 const bar = (progress: Redelivery.Progress): string => {
   const { done, total } = progress
-  const width = 24
-  const filled = total === undefined || total === 0 ? 0 : Math.floor(width * done / total)
-  return `${"█".repeat(filled)}${"░".repeat(width - filled)} ${line(progress)}`.slice(0, (stderr.columns ?? 80) - 1)
+  const text = line(progress)
+  const columns = (stderr.columns || 80) - 1
+  const width = Math.max(0, Math.min(24, columns - text.length - 1))
+  const filled = total === undefined || total === 0 ? 0 : Math.floor(width * Math.min(1, done / total))
+  return `${"█".repeat(filled)}${"░".repeat(width - filled)} ${text}`.trimStart().slice(0, columns)
 }
 
 /** A bar that is drawn again and again on a terminal, a line now and then elsewhere. */
@@ -69,6 +72,17 @@ const show = (progress: SubscriptionRef.SubscriptionRef<Redelivery.Progress>) =>
     stderr.isTTY ? "100 millis" : "5 seconds"
   ))
 
+/** Says at once that a Ctrl-C was heard: those being sent may take some seconds to end. */
+const hear = Effect.acquireRelease(
+  Effect.sync(() => {
+    const say = () =>
+      void stderr.write(`${stderr.isTTY ? "\r\u001b[K" : ""}Ending, in 5 s at the most; Ctrl-C cuts it off\n`)
+    process.once("SIGINT", say)
+    return say
+  }),
+  (say) => Effect.sync(() => void process.off("SIGINT", say))
+)
+
 const clear = Effect.sync(() => void (stderr.isTTY && stderr.write("\r\u001b[K")))
 
 const meanings: Readonly<Record<Redelivery.Outcome, string>> = {
@@ -76,9 +90,18 @@ const meanings: Readonly<Record<Redelivery.Outcome, string>> = {
   notFailed: "had not failed, or not any more",
   gone: "there is no such event",
   invalid: "no id of an event",
-  unknown: "may have been accepted; look at the stream before you repeat them",
+  unknown: "may have been accepted; look before you repeat them",
   failed: "not accepted; run again to try them once more",
   due: "would be sent"
+}
+
+/** How often there was which reason, for as many as fit a screen. */
+const reasons = (counts: ReadonlyMap<string, number>): string => {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a)
+  return [
+    ...sorted.slice(0, 10).map(([reason, count]) => `${count} times ${reason}`),
+    ...(sorted.length > 10 ? [`and ${sorted.length - 10} other reasons; --json has them all`] : [])
+  ].join("\n")
 }
 
 const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Progress): string =>
@@ -113,18 +136,26 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
       total,
       progress
     })
+    const why = new Map<string, number>()
+    const note = ({ error, outcome }: Redelivery.Result) =>
+      Effect.sync(() => {
+        if (error === undefined || (outcome !== "failed" && outcome !== "unknown")) return
+        const reason = `${outcome}: ${error.message}`
+        if (why.has(reason) || why.size < 1000) why.set(reason, (why.get(reason) ?? 0) + 1)
+      })
     const say = Effect.flatMap(progress, (now) =>
       Console.log(
         args.json
           ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
-          : summary(now)
+          : [summary(now), reasons(why)].filter((text) => text !== "").join("\n")
       ))
 
+    yield* hear
     if (!args.json) {
       yield* Effect.forkScoped(show(progress))
     }
     yield* results.pipe(
-      Stream.runForEach((result) => args.json ? Console.log(JSON.stringify(result)) : Effect.void),
+      Stream.runForEach((result) => args.json ? Console.log(JSON.stringify(result)) : note(result)),
       Effect.ensuring(clear),
       Effect.onInterrupt(() =>
         Effect.zipRight(say, Console.error(`Interrupted. The same command resumes it; its journal is ${directory}`))

@@ -167,6 +167,16 @@ describe("actionHistory", () => {
       assert.notInclude(stdout, "\u001b")
     }).pipe(Effect.provide(TenantLive)))
 
+  it.live("takes its numbers before the id, too, and refuses one without --diff", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("actionHistory", ["--diff", "1", "3", action.id])
+      assert.include(stdout, "+++ code of #3")
+      assert.strictEqual(code, 0)
+      const refused = yield* script("actionHistory", [action.id, "3"])
+      assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+      assert.include(refused.stderr, "--diff NUMBER 3")
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("says which version there is not, with exit code 3", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* script("actionHistory", [action.id, "--diff", "3", "9"])
@@ -204,6 +214,20 @@ describe("redeliverEvents", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
+  it.live("says why events failed, and keeps all but JSON off the standard output", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      writeFileSync(file, `${first.id}\n${second.id}\n`)
+      const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
+      const people = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
+      assert.match(people.stdout, /^failed {2}2 .*\n2 events in .*\n2 times failed: .*401.*\n$/)
+      const machines = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
+      const lines = machines.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
+      assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
+      assert.deepStrictEqual([people.code, machines.code], [3, 3])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
   it.live("Ctrl-C ends it with exit code 130, what was done in the journal, and how to resume it", () =>
     Effect.gen(function*() {
       const path = yield* directory
@@ -212,6 +236,7 @@ describe("redeliverEvents", () => {
         child.stdout?.once("data", () => void child.kill("SIGINT"))
       })
       assert.strictEqual(interrupted.code, 130)
+      assert.match(interrupted.stderr, /^Ending, in 5 s at the most/)
       assert.include(interrupted.stderr, `The same command resumes it; its journal is ${join(path, "journal")}`)
       assert.lengthOf(readdirSync(join(path, "journal")), 2)
       const resumed = yield* script(

@@ -1,7 +1,7 @@
 /** Runs a command of `@effect/cli` as a script: `--help`, the client from the environment, and exit codes for scripts. */
 import { Command, HelpDoc, ValidationError } from "@effect/cli"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Cause, Console, Data, Effect, Exit, Option } from "effect"
+import { Cause, Console, Data, Effect, Exit, Logger, Option } from "effect"
 import * as Node from "effect-identity-client/node"
 import { describe } from "./script.js"
 import { alarm } from "./terminal.js"
@@ -37,6 +37,9 @@ const tell = (cause: Cause.Cause<unknown>) =>
         : Console.error(alarm(describe(failure)))
   })
 
+/** The standard output is the command's own: what is logged goes to the standard error output. */
+const notes = Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true }))
+
 /** Runs a command with the arguments of the process. */
 export const runCommand = <Name extends string, E, A>(
   name: Name,
@@ -44,9 +47,10 @@ export const runCommand = <Name extends string, E, A>(
 ): void =>
   Command.run(command, { name, version: "0.1.0" })(process.argv).pipe(
     Effect.tapErrorCause(tell),
-    Effect.provide(NodeContext.layer),
+    Effect.provide([NodeContext.layer, notes]),
     NodeRuntime.runMain({
       disableErrorReporting: true,
+      disablePrettyLogger: true,
       teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? 0 : codeOf(exit.cause))
     })
   )
