@@ -43,8 +43,8 @@ export const authorized = <E>(
           ? use(token)
           : new TokenError({ operation, message: "the token holds characters that no header can carry" })
     })
-  const answered = ({ body, end, headers, redirected, status, text }: Http.Received, token: Redacted.Redacted) =>
-    Effect.succeed<Answered>({ status, headers, body, text, end, redirected, token })
+  const answered = ({ body, end, headers, redirected, status }: Http.Received, token: Redacted.Redacted) =>
+    Effect.succeed<Answered>({ status, headers, body, end, redirected, token })
   return withToken((token) =>
     Effect.flatMap(
       send(token),

@@ -31,7 +31,8 @@ export const words = (token: Redacted.Redacted, strings: () => ReadonlyArray<str
 }
 
 /** The text of a body, whatever is not UTF-8 in it replaced. */
-export const text = (body: Uint8Array): string => new TextDecoder().decode(body)
+export const text = (body: Http.Received["body"]): string =>
+  Predicate.isString(body) ? body : new TextDecoder().decode(body)
 
 export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
 

@@ -19,10 +19,8 @@ import * as Task from "./task.js"
 export interface Received {
   readonly status: number
   readonly headers: Headers.Headers
-  /** At most as much of the body as was asked for. */
-  readonly body: Uint8Array
-  /** The whole of it as text, where the platform has a faster way to that than others. */
-  readonly text?: string | undefined
+  /** At most as much of the body as was asked for: a whole one that is all ASCII may be its text, where that is faster. */
+  readonly body: Uint8Array | string
   /** How it ended: `whole`; the connection is `broken`; it was `cut` because it is larger than asked for; its gzip is `garbled`. */
   readonly end: "whole" | "broken" | "cut" | "garbled"
   /** Whether it comes from elsewhere than it was asked of. */
@@ -153,17 +151,20 @@ const readWhole = (
     onFailure: (error) => ({ body: new Uint8Array(), end: error.reason === "EmptyBody" ? "whole" : brokenEnd(error) })
   })
 
-/** The first `size` bytes of these pieces in one. */
-export const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
+/** The first `size` bytes of these pieces in one, which may be the only piece, or lie in `whole` if that is given. */
+export const concat = (
+  chunks: ReadonlyArray<Uint8Array>,
+  size: number,
+  whole: Uint8Array = new Uint8Array(size)
+): Uint8Array => {
   const [first] = chunks
   if (first?.length === size) return first
-  const whole = new Uint8Array(size)
   let at = 0
   for (const chunk of chunks) {
     whole.set(chunk.subarray(0, size - at), at)
     at += Math.min(chunk.length, size - at)
   }
-  return whole
+  return whole.subarray(0, size)
 }
 
 /** Gunzips at most `limit` bytes. */
@@ -190,8 +191,8 @@ const isRedirected = (response: object): boolean => {
 
 /** What is read of a body may be gzip, of a server that was not asked for it; at most `limit` bytes come of it. */
 export const unzipped = (received: Received, limit: number): Effect.Effect<Received> =>
-  received.end === "whole" && isGzip(received.body)
-    ? Effect.map(gunzip(received.body, limit), (read) => ({ ...received, ...read, text: undefined }))
+  received.end === "whole" && !Predicate.isString(received.body) && isGzip(received.body)
+    ? Effect.map(gunzip(received.body, limit), (read) => ({ ...received, ...read }))
     : Effect.succeed(received)
 
 /** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */

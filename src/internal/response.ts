@@ -1,6 +1,7 @@
 /** From an answer to what the operation promises: its value, one of its declared failures, or `UnexpectedResponse`. */
 import type * as Clock from "effect/Clock"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../Endpoint.js"
 import { type Issue, TransportError, UnexpectedResponse } from "../Errors.js"
@@ -14,7 +15,8 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The text of a body, a byte order mark removed; none if it is not UTF-8. */
-const decodeText = (body: Uint8Array): string | undefined => Either.getOrUndefined(Either.try(() => utf8.decode(body)))
+const decodeText = (body: Http.Received["body"]): string | undefined =>
+  Predicate.isString(body) ? body : Either.getOrUndefined(Either.try(() => utf8.decode(body)))
 
 /** Whether the body of an answer with this status is decoded. */
 export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boolean =>
@@ -62,7 +64,7 @@ const decode = <Input, Success, Failure>(
   received: Http.Received,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
-  const text = received.text ?? decodeText(received.body)
+  const text = decodeText(received.body)
   // Old pages are not UTF-8, and one that was cut may end within a character.
   const isPage = () => Failure.isHtml(text ?? Failure.text(received.body))
   // Whatever carries no value is fine where none is promised. A web page is not: it comes from something in between.

@@ -11,8 +11,6 @@ import { client, type GoOn } from "../calls/client.js"
 import { actionId, answers, check, type PayloadName, token } from "../calls/payloads.js"
 import { layerTracer } from "../calls/tracer.js"
 
-const text = JSON.stringify(answers.small)
-
 const received: Http.Received = {
   status: 200,
   headers: Headers.unsafeFromRecord({
@@ -21,8 +19,7 @@ const received: Http.Received = {
     "x-ratelimit-remaining": "999999",
     "x-ratelimit-reset": "1700000000"
   }),
-  body: new TextEncoder().encode(text),
-  text,
+  body: JSON.stringify(answers.small),
   end: "whole",
   redirected: false
 }
