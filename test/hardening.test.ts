@@ -287,7 +287,7 @@ describe("a limiter", () => {
   it.effect("fails one that waits already when the service asks for more time", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "2", "x-ratelimit-reset": "1768903202" }
+      const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
       yield* told({ ...date, ...full })
       yield* limiter.acquire(call)
       const waiting = yield* Effect.fork(Effect.flip(limiter.acquire({ ...call })))
