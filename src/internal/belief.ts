@@ -2,6 +2,7 @@
  * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
  * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
  */
+import { plain, restore, type Saved } from "./saved.js"
 import type { Known, Supply, Taken, Told } from "./supply.js"
 import * as Windows from "./windows.js"
 
@@ -73,8 +74,8 @@ interface Mark {
   readonly high: number
 }
 
-class Belief implements Supply {
-  private limit: number | undefined
+export class Belief implements Supply {
+  private limit: number | undefined = undefined
   /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */
   private level = 0
   private at = 0
@@ -104,6 +105,28 @@ class Belief implements Supply {
   private row = 0
   private readonly marks: Array<Mark> = []
   private readonly windows = Windows.make()
+
+  /** All that it knows, as it is kept elsewhere. */
+  save(): Saved {
+    return { ...plain(this), marks: this.marks.map(plain), windows: plain(this.windows.state) }
+  }
+
+  /** Takes over what was saved; so many calls are under way. */
+  load(saved: Saved, inFlight: number): void {
+    this.limit = undefined
+    restore(this, saved)
+    restore(this.windows.state, saved["windows"])
+    const marks = Array.isArray(saved["marks"]) ? saved["marks"] : []
+    this.marks.splice(0, Infinity, ...marks.map((mark) => restore({ sentAt: 0, endedAt: 0, low: 0, high: 0 }, mark)))
+    this.ended = this.started - inFlight
+  }
+
+  /** No more is left than so many calls. */
+  cap(calls: number, now: number): void {
+    this.take(0, now)
+    this.level = Math.min(this.level, calls)
+    this.stock = Math.min(this.stock, calls)
+  }
 
   wait(now: number, reserve: number, ahead: number): number {
     this.keepUp(now)
@@ -192,7 +215,8 @@ class Belief implements Supply {
 
   private answered(ticket: Ticket, told: Told | undefined, now: number): void {
     this.keepUp(now)
-    const overlap = this.started - ticket.ended - 1 // other calls that may have been counted before or after it
+    // Other calls that may have been counted before or after it.
+    const overlap = Math.max(0, this.started - ticket.ended - 1)
     this.ended++
     if (told === undefined) return
     const { isRefused } = told
@@ -324,4 +348,4 @@ class Belief implements Supply {
 }
 
 /** Nothing is known yet: it lets one call go. */
-export const make = (): Supply => new Belief()
+export const make = (): Belief => new Belief()
