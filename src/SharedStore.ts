@@ -124,8 +124,10 @@ export const make = (
     }
   })
 
-/** After a process has stood still the time is up before anything is read: what has come meanwhile is read first. */
-const late = (millis: number) => Effect.zipRight(Effect.sleep(millis), Effect.sleep(1))
+/** The time is up when this process has waited for it in so many parts: standing still, it lets only one of them go by. */
+const parts = 5
+
+const late = (millis: number) => Effect.repeatN(Effect.sleep(millis / parts), parts - 1)
 
 /** The layer of a store of your own. */
 export const layer = <E, R>(

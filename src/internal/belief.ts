@@ -16,7 +16,7 @@ const margin = { alone: 0.7, shared: 0.45 }
 /** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
 const burst = 0.4
 
-/** So many answers are kept to measure the rate; over fewer milliseconds one would measure the network. */
+/** So many answers are kept to measure the rate, so far apart; over fewer milliseconds one would measure the network. */
 const [memory, gap] = [32, 50]
 
 /** Before anything is measured a bucket is not believed to fill in less, in seconds. */
@@ -342,6 +342,7 @@ export class Belief implements Supply {
       if (ticket.sentAt >= endedAt && span > gap) this.rate = Math.max(this.rate, (mark.low - high) / span)
     }
     if (!this.isShared) this.growth = Math.max(this.growth, this.rate)
+    if (now - (this.marks.at(-1)?.endedAt ?? -Infinity) < gap) return
     this.marks.push(mark)
     if (this.marks.length > memory) this.marks.shift()
   }

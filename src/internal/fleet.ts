@@ -14,7 +14,7 @@ import * as Scope from "effect/Scope"
 import type * as SharedStore from "../SharedStore.js"
 import * as Alarm from "./alarm.js"
 import type { Gate, Source, Waiting } from "./gate.js"
-import { decode, encode, restore, type Saved } from "./saved.js"
+import { decode, restore, type Saved } from "./saved.js"
 import * as Sharing from "./sharing.js"
 import type { Known, Supply, Told } from "./supply.js"
 
@@ -327,7 +327,7 @@ class Replica {
       supplies: Object.fromEntries(supplies)
     }
     const members = Object.fromEntries(isLast ? this.members : [...this.members, [this.host.id, own]])
-    const value = encode({ at: now, members, learned: this.learning.save(this.tenant) })
+    const value = JSON.stringify({ at: now, members, learned: this.learning.save(this.tenant) })
     return { now, over, taken, own, value }
   }
 

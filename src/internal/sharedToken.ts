@@ -12,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../Errors.js"
 import type * as SharedStore from "../SharedStore.js"
-import { decode, encode, type Saved } from "./saved.js"
+import { decode, type Saved } from "./saved.js"
 import type { Seal } from "./seal.js"
 
 /** A token with what it takes to share it; the lifetime and all times in milliseconds, on the store's clock. */
@@ -92,7 +92,7 @@ export const make = (
       Effect.gen(function*() {
         if (kept === undefined && lease === undefined) return yield* store.swap(key, entry?.version, undefined)
         const { lifetime, requestedAt, token } = kept ?? {}
-        const value = encode({
+        const value = JSON.stringify({
           ...lease,
           ...(token !== undefined && { sealed: yield* seal.close(token, key), requestedAt, lifetime })
         })
