@@ -261,7 +261,6 @@ class Replica {
         supplies: numbers(Predicate.hasProperty(member, "supplies") ? member.supplies : undefined)
       }])
     )
-    for (const [id, { seen }] of this.members) if (seen <= this.now() - time.life) this.members.delete(id)
     this.load(Predicate.isReadonlyRecord(value["learned"]) ? value["learned"] : {})
   }
 
@@ -308,9 +307,18 @@ class Replica {
     return sum
   }
 
+  /** Forgets processes that are gone, with their calls. */
+  private bury(now: number): void {
+    const gone = Array.from(this.members).filter(([, { seen }]) => seen <= now - time.life)
+    if (gone.length === 0) return
+    for (const [id] of gone) this.members.delete(id)
+    this.load(this.learning.save(this.tenant))
+  }
+
   /** One visit's work, on what is known now: how many ends it tells, what it takes, and the new value. */
   private work(isLast: boolean) {
     const now = this.now()
+    this.bury(now)
     const over = this.over.length
     for (const each of this.over) this.settle(each, now)
     const taken = isLast ? [] : this.grant(now)

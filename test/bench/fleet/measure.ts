@@ -11,6 +11,15 @@ import type { Origin, Question, Seen } from "./tenant.js"
 
 type Start = Effect.Effect.Success<ReturnType<typeof bundle<"fleet/member" | "fleet/tenant" | "goodput/clock">>>
 
+/** What the fleet is to do. */
+export interface Work {
+  readonly callsEach: number
+  /** How many times as fast as in production calls come back. */
+  readonly speed: number
+  /** After so long every process gives up. */
+  readonly limitMs: number
+}
+
 /** How many scripts a store has run. */
 const tripsOf = (url: string) =>
   Effect.acquireUseRelease(
@@ -23,10 +32,10 @@ const tripsOf = (url: string) =>
     )
   )
 
-export const measure = (start: Start, scenario: Scenario, callsEach: number, limitMs: number) =>
+export const measure = (start: Start, scenario: Scenario, { callsEach, limitMs, speed }: Work) =>
   Effect.gen(function*() {
     const { event, shared } = scenario
-    const limit = limitOf(processes * callsEach)
+    const limit = limitOf(processes * callsEach, speed)
     const store = yield* redisServer
     const tenant = yield* start<Origin, Question, Seen>({ program: "fleet/tenant", argument: JSON.stringify(limit) })
     const { origin } = tenant.first

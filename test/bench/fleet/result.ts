@@ -25,13 +25,21 @@ const rate429 = ({ refused, requests }: Result): number => refused / Math.max(1,
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
 
+/** What a fleet that shares must keep. */
+export interface Bounds {
+  readonly goodput: number
+  readonly rate429: number
+}
+
 /** Which bounds a fleet that shares breaks, in words. */
-export const broken = (result: Result, leastGoodput: number): ReadonlyArray<string> =>
+export const broken = (result: Result, bounds: Bounds): ReadonlyArray<string> =>
   !result.shared ? [] : [
-    ...(goodput(result) >= leastGoodput
+    ...(goodput(result) >= bounds.goodput
       ? []
-      : [`goodput ${goodput(result).toFixed(3)}, must be at least ${leastGoodput}`]),
-    ...(rate429(result) <= 0.01 ? [] : [`${percent(rate429(result))} of 429s, may be 1 %`]),
+      : [`goodput ${goodput(result).toFixed(3)}, must be at least ${bounds.goodput}`]),
+    ...(rate429(result) <= bounds.rate429
+      ? []
+      : [`${percent(rate429(result))} of 429s, may be ${percent(bounds.rate429)}`]),
     ...(failed(result) === 0 ? [] : [`${failed(result)} calls failed, none may`]),
     ...(result.tokens === 1 ? [] : [`${result.tokens} token requests were answered, must be 1`])
   ].map((words) => `${result.name}: ${words}`)

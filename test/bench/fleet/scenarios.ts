@@ -2,9 +2,7 @@
 import type { Limit } from "../goodput/scenarios.js"
 
 /** The bucket of production, so many times as fast. */
-const speed = 8
-
-export const limitOf = (calls: number): Limit => ({
+export const limitOf = (calls: number, speed: number): Limit => ({
   name: "fleet",
   bucket: "tenant",
   burst: 50,
