@@ -123,6 +123,8 @@ class Replica {
   private hasNews = false
   /** Not before then it helps to ask again; and when a call of a lane had to wait for the limit. */
   private notBefore = -Infinity
+  /** When a call that waits may go, by what it knew after its last visit. */
+  private dueAt = Infinity
   private readonly heldAt = new Map<Lane, number>()
 
   private readonly tenant: string
@@ -152,7 +154,9 @@ class Replica {
       waited
     )
     if (this.isApart) return wait
-    if (wait > 0) {
+    // What it knows may be old: when it comes to the time that it first counted on, it looks.
+    if (wait > 0 && this.alarm.now() < this.dueAt) {
+      this.dueAt = Math.min(this.dueAt, this.alarm.now() + wait)
       this.alarm.set(this.alarm.now() + (wait === Infinity ? time.blind : time.glance))
       return wait
     }
@@ -435,6 +439,7 @@ class Replica {
     Effect.catchAll(() => Effect.sync(() => this.part())),
     Effect.zipRight(Effect.sync(() => {
       this.isBusy = false
+      this.dueAt = Infinity
       const now = this.alarm.now()
       if (this.isApart) this.alarm.set(now + time.again)
       else if (this.over.length > 0) this.alarm.set(now + time.lag)
