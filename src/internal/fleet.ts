@@ -173,7 +173,8 @@ class Replica {
     const now = this.now()
     const others = lane.bucket === undefined ? 0 : this.fresh(now).length
     const taken: Permit = {
-      own: this.learning.start(lane, now, held),
+      // Who leaves calls to others that may not want them learns nothing from finding more than it counted on.
+      own: this.learning.start(lane, now, held && others === 0),
       others: Array.from({ length: others }, () => this.learning.start(lane, now, false)),
       era: this.era
     }
