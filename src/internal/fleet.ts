@@ -63,7 +63,7 @@ const time = {
   /** The end of a call is told after so long at the latest. */
   lag: 15,
   /** Who waits because of the limit comes back no sooner, at the least and at the most. */
-  pace: { least: 20, most: 100 },
+  pace: { least: 20, most: 250 },
   /** How soon after a failure the store is tried again. */
   again: 250,
   /** So long a process that goes tries to say so. */
@@ -73,7 +73,7 @@ const time = {
 }
 
 /** How much of a bucket may come back between two visits of one process. */
-const filled = 1 / 4
+const filled = 1 / 8
 
 /** Another version of the library may keep something else. */
 const format = "1"

@@ -25,7 +25,7 @@ const { values: { only = "", quick, shared: onlyShared } } = parseArgs({
 /** Beginning costs the same however few calls there are. */
 const { bounds, work } = quick
   ? { work: { callsEach: 60, speed: 8, limitMs: 20_000 }, bounds: { goodput: 0.3, rate429: 0.03 } }
-  : { work: { callsEach: 500, speed: 2, limitMs: 240_000 }, bounds: { goodput: 0.95, rate429: 0.01 } }
+  : { work: { callsEach: 500, speed: 3, limitMs: 240_000 }, bounds: { goodput: 0.95, rate429: 0.01 } }
 
 const rows = scenarios.filter(({ event, name, shared }) =>
   name.includes(only) && (shared || !onlyShared) && (!quick || shared || event === "none")
