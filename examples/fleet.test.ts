@@ -94,6 +94,8 @@ const service = (memory: SharedStore.Backend) =>
 
 const call = listActionVersions({ actionId: Tenant.demo.actions[0].id })
 
+const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer())
+
 const OverKeyValue = Layer.provide(
   KeyValueStore,
   Layer.effect(HttpClient.HttpClient, Effect.map(SharedStore.memory, service))
@@ -123,9 +125,7 @@ describe("a fleet", () => {
       assert.strictEqual(operations.filter((name) => name === "token").length, 1)
       assert.strictEqual(operations.length, 31)
     }).pipe(
-      Effect.provide(OverKeyValue),
-      Effect.provide(Tenant.layerHttpClient),
-      Effect.provide(Tenant.layer())
+      Effect.provide(Layer.merge(OverKeyValue, TenantLive))
     ))
 
   it.live("serves many tenants, each with a token of its own", () =>
@@ -137,10 +137,9 @@ describe("a fleet", () => {
       const operations = (yield* requests).map(({ operation }) => operation)
       assert.deepStrictEqual(operations.filter((name) => name === "token").length, 2)
     }).pipe(
-      Effect.provide(Tenants.Default),
-      Effect.provide(RateLimiter.layerShared()),
-      Effect.provide(SharedStore.layerMemory),
-      Effect.provide(Tenant.layerHttpClient),
-      Effect.provide(Tenant.layer())
+      Effect.provide(Tenants.Default.pipe(
+        Layer.provide(Layer.provideMerge(RateLimiter.layerShared(), SharedStore.layerMemory)),
+        Layer.provideMerge(TenantLive)
+      ))
     ))
 })

@@ -62,7 +62,7 @@ export class SharedStore extends Context.Tag("effect-identity-client/SharedStore
 
 /** How long the store is waited for. */
 export interface Options {
-  /** The most that a store which answers slowly, or not at all, delays a call (default: 100 ms). */
+  /** The most that a store which answers slowly, or not at all, delays a permit or a token (default: 100 ms). */
   readonly patience?: Duration.DurationInput | undefined
 }
 
