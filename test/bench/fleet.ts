@@ -24,7 +24,7 @@ const { values: { only = "", quick, shared: onlyShared } } = parseArgs({
 
 /** Beginning costs the same however few calls there are. */
 const { bounds, work } = quick
-  ? { work: { callsEach: 60, speed: 8, limitMs: 20_000 }, bounds: { goodput: 0.3, rate429: 0.03 } }
+  ? { work: { callsEach: 40, speed: 3, limitMs: 40_000 }, bounds: { goodput: 0.3, rate429: 0.03 } }
   : { work: { callsEach: 500, speed: 3, limitMs: 240_000 }, bounds: { goodput: 0.95, rate429: 0.01 } }
 
 const rows = scenarios.filter(({ event, name, shared }) =>
