@@ -2,7 +2,9 @@
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, Duration, Effect, Layer, LayerMap, Redacted } from "effect"
-import { IdentityClient, listActionVersions, RateLimiter, SharedStore, TokenProvider } from "effect-identity-client"
+import { IdentityClient, listActionVersions } from "effect-identity-client"
+import * as Fleet from "effect-identity-client/fleet"
+import { SharedStore } from "effect-identity-client/fleet"
 import * as Redis from "effect-identity-client/redis"
 import * as Tenant from "effect-identity-client/tenant"
 
@@ -10,8 +12,8 @@ const { full } = Tenant.demoClients
 
 // The layers: two of them have another name, and a store is beneath them.
 const Shared = Layer.merge(
-  RateLimiter.layerShared(),
-  TokenProvider.layerClientCredentialsSharedConfig({
+  Fleet.layerRateLimiter(),
+  Fleet.layerClientCredentialsConfig({
     domain: Config.string("IDENTITY_DOMAIN"),
     clientId: Config.string("IDENTITY_CLIENT_ID"),
     clientSecret: Config.redacted("IDENTITY_CLIENT_SECRET"),
@@ -58,7 +60,7 @@ const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (http)
 class Tenants extends LayerMap.Service<Tenants>()("Tenants", {
   lookup: (domain: string) =>
     IdentityClient.layer({ domain }).pipe(
-      Layer.provide(TokenProvider.layerClientCredentialsShared({
+      Layer.provide(Fleet.layerClientCredentials({
         domain,
         clientId: full.id,
         clientSecret: full.secret,
@@ -106,8 +108,8 @@ describe("a fleet", () => {
     Effect.gen(function*() {
       const process = Layer.fresh(
         IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-          Layer.provide(RateLimiter.layerShared()),
-          Layer.provide(TokenProvider.layerClientCredentialsShared({
+          Layer.provide(Fleet.layerRateLimiter()),
+          Layer.provide(Fleet.layerClientCredentials({
             domain: "tenant.example.com",
             clientId: full.id,
             clientSecret: full.secret,
@@ -138,7 +140,7 @@ describe("a fleet", () => {
       assert.deepStrictEqual(operations.filter((name) => name === "token").length, 2)
     }).pipe(
       Effect.provide(Tenants.Default.pipe(
-        Layer.provide(Layer.provideMerge(RateLimiter.layerShared(), SharedStore.layerMemory)),
+        Layer.provide(Layer.provideMerge(Fleet.layerRateLimiter(), SharedStore.layerMemory)),
         Layer.provideMerge(TenantLive)
       ))
     ))

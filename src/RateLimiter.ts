@@ -12,13 +12,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { InvalidInput, type Quota, RateLimited } from "./Errors.js"
-import * as Fleet from "./internal/fleet.js"
 import * as Gate from "./internal/gate.js"
 import * as Known from "./internal/known.js"
 import * as News from "./internal/news.js"
 import * as Sharing from "./internal/sharing.js"
 import type * as Supply from "./internal/supply.js"
-import { SharedStore } from "./SharedStore.js"
 
 /** What a limiter knows of a call. */
 export interface Call {
@@ -89,10 +87,15 @@ export interface Options {
   readonly reserve?: number | undefined
 }
 
-/** What background calls leave to the others. */
-const share = 0.2
+/**
+ * What background calls leave to the others.
+ *
+ * @internal
+ */
+export const share = 0.2
 
-const make = <Lane extends { readonly call: Call }, Permit>(
+/** @internal */
+export const make = <Lane extends { readonly call: Call }, Permit>(
   source: Gate.Source<Lane, Permit>,
   { maxWait, reserve = share }: Options,
   opened: (gate: Gate.Gate<Lane>) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
@@ -180,17 +183,3 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
 
 /** `layerAdaptive` with its defaults. */
 export const layer: Layer.Layer<RateLimiter> = layerAdaptive()
-
-/**
- * `layerAdaptive` for a fleet: all processes whose layer has the same store are one client together. What the answers tell
- * any of them all know, calls are counted once, by the store's clock, and go round among the processes that wait. While the
- * store is away, or slow, each goes on by itself with its share of what was known last. It serves any number of tenants.
- */
-export const layerShared = (options: Options = {}): Layer.Layer<RateLimiter, never, SharedStore> =>
-  Layer.scoped(
-    RateLimiter,
-    Effect.gen(function*() {
-      const { serve, source } = yield* Fleet.make(yield* SharedStore, options.reserve ?? share)
-      return yield* make(source, options, serve)
-    })
-  )

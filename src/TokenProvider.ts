@@ -21,10 +21,8 @@ import { InvalidInput, type TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Http from "./internal/http.js"
 import * as OAuth from "./internal/oauth.js"
-import * as Seal from "./internal/seal.js"
-import * as SharedToken from "./internal/sharedToken.js"
+import type { SharedToken } from "./internal/sharedToken.js"
 import * as Watch from "./internal/watch.js"
-import { SharedStore } from "./SharedStore.js"
 
 /** The service that supplies tokens (contract: Authentication). */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, {
@@ -70,7 +68,7 @@ const keep = ({ lifetime, requestedAt, token }: Issued & { readonly requestedAt:
   return {
     token,
     renewAt: requestedAt + millis * 0.8,
-    staleAt: requestedAt + (millis < Infinity ? SharedToken.goodFor(millis) : Infinity)
+    staleAt: requestedAt + (millis < Infinity ? OAuth.goodFor(millis) : Infinity)
   }
 }
 
@@ -86,8 +84,13 @@ export const make = (
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   keeping({ request, forget: () => Effect.void })
 
-const keeping = (
-  { forget, request }: SharedToken.SharedToken
+/**
+ * Keeps what it is issued, and tells when a token was refused.
+ *
+ * @internal
+ */
+export const keeping = (
+  { forget, request }: SharedToken
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
@@ -179,8 +182,12 @@ export const layerClientCredentialsConfig = (
 ): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
-/** How one of these asks, and what tells its tokens from others'. */
-const clientCredentials = (operation: string, options: ClientCredentials) =>
+/**
+ * How one of these asks, and what tells its tokens from others'.
+ *
+ * @internal
+ */
+export const clientCredentials = (operation: string, options: ClientCredentials) =>
   Effect.gen(function*() {
     const client = Http.strict(yield* HttpClient.HttpClient)
     const base = yield* options.domain === undefined
@@ -222,61 +229,4 @@ export const layerClientCredentials = (
       clientCredentials("TokenProvider.layerClientCredentials", options),
       ({ request }) => make(request)
     )
-  )
-
-/** How tokens rest in a shared store. */
-export interface Sealing {
-  /**
-   * An AES-256 key: 32 bytes in base64. Several, with commas between them, for a change of keys: the first encrypts, each
-   * decrypts what it has encrypted. Without one tokens rest as they are, of which a warning tells.
-   */
-  readonly encryptionKey?: Redacted.Redacted | undefined
-}
-
-const sealOf = (operation: string, { encryptionKey }: Sealing): Effect.Effect<Seal.Seal, InvalidInput> =>
-  encryptionKey === undefined
-    ? Effect.as(
-      Effect.logWarning("tokens rest UNENCRYPTED in the shared store: set encryptionKey, 32 random bytes in base64"),
-      Seal.none
-    )
-    : Seal.make(operation, "encryptionKey", encryptionKey)
-
-/**
- * `layerClientCredentials` for a fleet: one token request for all processes whose layer has the same store, host, client and
- * audience. Who needs a token while another process asks for one waits for that, and for a second more if that one dies.
- * Failures are not shared. While the store is away, each process asks for itself.
- */
-export const layerClientCredentialsShared = (
-  options: ClientCredentials & Sealing
-): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore> =>
-  Layer.scoped(
-    TokenProvider,
-    Effect.gen(function*() {
-      const operation = "TokenProvider.layerClientCredentialsShared"
-      const { identity, request, tenant } = yield* clientCredentials(operation, options)
-      const seal = yield* sealOf(operation, options)
-      const name = `${tenant}:${yield* Seal.digest(JSON.stringify(identity))}`
-      return yield* keeping(yield* SharedToken.make(yield* SharedStore, name, seal, request))
-    })
-  )
-
-/** `layerClientCredentialsShared`, with settings from a `Config` each. */
-export const layerClientCredentialsSharedConfig = (
-  options: Config.Config.Wrap<ClientCredentials & Sealing>
-): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient | SharedStore> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentialsShared))
-
-/** `layerEffect` for a fleet: the processes whose layers have the same store and `name` share what one of them is issued. */
-export const layerEffectShared = <R>(
-  request: Effect.Effect<Issued, TokenError, R>,
-  options: Sealing & { readonly name: string }
-): Layer.Layer<TokenProvider, InvalidInput, R | SharedStore> =>
-  Layer.scoped(
-    TokenProvider,
-    Effect.gen(function*() {
-      const context = yield* Effect.context<R>()
-      const seal = yield* sealOf("TokenProvider.layerEffectShared", options)
-      const asked = Effect.provide(request, context)
-      return yield* keeping(yield* SharedToken.make(yield* SharedStore, `effect:${options.name}`, seal, asked))
-    })
   )

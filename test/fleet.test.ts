@@ -1,6 +1,7 @@
 import { Headers } from "@effect/platform"
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, type Scope } from "effect"
+import * as Fleet from "../src/Fleet.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "./support/fleet.js"
 import { measure, scenarios } from "./support/goodput.js"
@@ -35,7 +36,7 @@ const told = (limit: number, remaining: number, reset: number, more: Record<stri
 /** A process of a fleet: it lives as long as the scope. */
 const process = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Options = {}) =>
   Effect.map(
-    Layer.build(Layer.fresh(RateLimiter.layerShared(options).pipe(Layer.provide(layerOf(store))))),
+    Layer.build(Layer.fresh(Fleet.layerRateLimiter(options).pipe(Layer.provide(layerOf(store))))),
     Context.get(RateLimiter.RateLimiter)
   )
 
@@ -64,7 +65,7 @@ describe("a fleet as one client", () => {
         it.effect(`${clients} processes, ${scenario.name}, seed ${seed}`, () =>
           Effect.gen(function*() {
             let store: FlakyStore | undefined
-            const limiter = RateLimiter.layerShared().pipe(
+            const limiter = Fleet.layerRateLimiter().pipe(
               Layer.provide(Layer.unwrapEffect(Effect.suspend(() =>
                 store === undefined
                   ? Effect.map(flakyStore, (made) => layerOf(store = made))

@@ -2,6 +2,7 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Redacted, Scope } from "effect"
+import * as Layers from "../src/Fleet.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as TokenProvider from "../src/TokenProvider.js"
 import { type FlakyStore, flakyStore, layerOf } from "./support/fleet.js"
@@ -89,7 +90,7 @@ class Fleet {
       }
       const scope = yield* Scope.make()
       const services = yield* Layer.build(Layer.fresh(
-        Layer.merge(RateLimiter.layerShared(), TokenProvider.layerEffectShared(this.issue, { name: "t" })).pipe(
+        Layer.merge(Layers.layerRateLimiter(), Layers.layerEffect(this.issue, { name: "t" })).pipe(
           Layer.provide(layerOf(this.store))
         )
       )).pipe(Scope.extend(scope), Effect.withClock(own), Effect.orDie)

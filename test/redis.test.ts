@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Redis as Client } from "ioredis"
 import { InvalidInput } from "../src/Errors.js"
+import * as Fleet from "../src/Fleet.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as Redis from "../src/Redis.js"
 import * as SharedStore from "../src/SharedStore.js"
@@ -150,7 +151,7 @@ if (binary === undefined) {
         const server = yield* redisServer
         const store = Redis.layerStore({ url: Redacted.make(server.url), prefix: "one:" })
         const limiter = yield* Effect.map(
-          Layer.build(Layer.provide(RateLimiter.layerShared(), store)),
+          Layer.build(Layer.provide(Fleet.layerRateLimiter(), store)),
           Context.get(RateLimiter.RateLimiter)
         )
         for (const tenant of ["https://t.example.com/api/v2", "https://u.example.com/api/v2"]) {

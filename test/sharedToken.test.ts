@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
 import { InvalidInput, TokenError } from "../src/Errors.js"
+import * as Fleet from "../src/Fleet.js"
 import * as Seal from "../src/internal/seal.js"
 import * as SharedStore from "../src/SharedStore.js"
 import * as TokenProvider from "../src/TokenProvider.js"
@@ -37,10 +38,10 @@ type Asked = Effect.Effect<TokenProvider.Issued, TokenError>
 const process = (
   store: Pick<FlakyStore, "backend">,
   ask: Asked,
-  options: TokenProvider.Sealing & { readonly name?: string } = {}
+  options: Fleet.Sealing & { readonly name?: string } = {}
 ) =>
   Layer.build(
-    TokenProvider.layerEffectShared(ask, { name: "tenant", ...options }).pipe(
+    Fleet.layerEffect(ask, { name: "tenant", ...options }).pipe(
       Layer.provide(layerOf(store)),
       Layer.fresh
     )
@@ -156,7 +157,7 @@ describe("a token for a whole fleet", () => {
       )
       const tokenOf = (options: Partial<TokenProvider.ClientCredentials>) =>
         Layer.build(
-          TokenProvider.layerClientCredentialsShared({
+          Fleet.layerClientCredentials({
             clientId: "id",
             clientSecret: Redacted.make("secret"),
             authUrl: "https://one.example.com",

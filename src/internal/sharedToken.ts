@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../Errors.js"
 import type * as SharedStore from "../SharedStore.js"
+import * as OAuth from "./oauth.js"
 import { decode, type Saved } from "./saved.js"
 import type { Seal } from "./seal.js"
 
@@ -40,9 +41,6 @@ const lease = { length: 1000, beat: 250, poll: { least: 20, most: 60 } }
 
 /** A token that tells no lifetime is kept so long, and a lease without a token so long, at the most. */
 const [unlimited, momentary] = [Duration.days(1), Duration.minutes(1)]
-
-/** When a token is not given any more, in milliseconds after it was asked for. */
-export const goodFor = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
 
 const number = (value: unknown): number | undefined => Predicate.isNumber(value) ? value : undefined
 
@@ -162,7 +160,7 @@ export const make = (
     const poll = Effect.flatMap(Random.nextRange(lease.poll.least, lease.poll.most), Effect.sleep)
 
     const isGood = ({ lifetime, requestedAt, token }: Kept, now: number): boolean =>
-      token !== last && (lifetime === undefined || now < requestedAt + goodFor(lifetime))
+      token !== last && (lifetime === undefined || now < requestedAt + OAuth.goodFor(lifetime))
 
     const give = ({ lifetime, requestedAt, token }: Kept, now: number): Effect.Effect<Issued> =>
       Effect.map(Clock.currentTimeMillis, (here) => {

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Fleet from "../../../src/Fleet.js"
 import * as library from "../../../src/index.js"
 import * as Node from "../../../src/Node.js"
 import * as Redis from "../../../src/Redis.js"
@@ -16,8 +17,8 @@ const services = (origin: string) => {
   return url === ""
     ? Layer.merge(library.RateLimiter.layer, library.TokenProvider.layerClientCredentials(credentials))
     : Layer.merge(
-      library.RateLimiter.layerShared(),
-      library.TokenProvider.layerClientCredentialsShared({
+      Fleet.layerRateLimiter(),
+      Fleet.layerClientCredentials({
         ...credentials,
         encryptionKey: Redacted.make(process.env["FLEET_KEY"] ?? "")
       })
@@ -34,7 +35,7 @@ const rehearsal = Effect.all(
 ).pipe(
   Effect.provide(
     clientOf("https://tenant.example.com").pipe(
-      Layer.provide(library.SharedStore.layerMemory),
+      Layer.provide(Fleet.SharedStore.layerMemory),
       Layer.provide(Tenant.layerHttpClient),
       Layer.provide(Tenant.layer({ buckets: { tenant: { burst: 50, refill: 1000, per: "1 second" } } }))
     )
@@ -47,7 +48,7 @@ Effect.runPromise(rehearsal).then(() =>
     Effect.provide(
       work(library),
       clientOf(origin).pipe(
-        Layer.provide(url === "" ? library.SharedStore.layerMemory : Redis.layerStore({ url: Redacted.make(url) })),
+        Layer.provide(url === "" ? Fleet.SharedStore.layerMemory : Redis.layerStore({ url: Redacted.make(url) })),
         Layer.provide(Node.layerHttpClient()),
         Layer.orDie
       )
