@@ -30,8 +30,8 @@ if ARGV[1] == 'remove' then
   redis.call('DEL', KEYS[1])
   return { 1, now, '', '' }
 end
-local first, count = string.match(current[1] or '', '^(%d+)%.(%d+)$')
-local version = (first or now) .. '.' .. string.format('%d', (count or 0) + 1)
+local count = string.match(current[1] or '', '%.(%d+)$')
+local version = now .. '.' .. string.format('%d', (count or 0) + 1)
 redis.call('HSET', KEYS[1], 'version', version, 'value', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 1, now, version, '' }
@@ -48,6 +48,7 @@ const connect = (
     Effect.try(() => {
       const redis = new Redis(Redacted.value(url), {
         connectTimeout: 2000,
+        socketTimeout: 2000, // a connection that is lost without a word is made again
         retryStrategy: (times) => Math.min(50 * times, 500),
         ...client,
         lazyConnect: true,
