@@ -2,7 +2,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -46,6 +46,8 @@ interface Kept {
   /** In milliseconds on the local clock: from when on it is renewed in the background, and no longer given. */
   readonly renewAt: number
   readonly staleAt: number
+  /** The local clock less the one that never jumps: set back, the former makes no token last longer. */
+  readonly offset: number
 }
 
 interface State {
@@ -63,10 +65,17 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number =>
     })
   )
 
-const keep = ({ lifetime, requestedAt, token }: Issued & { readonly requestedAt: number }): Kept => {
+/** In milliseconds. Unlike the time of day it never jumps. */
+const steady = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+
+const keep = (
+  { lifetime, requestedAt, token }: Issued & { readonly requestedAt: number },
+  offset: number
+): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
   return {
     token,
+    offset,
     renewAt: requestedAt + millis * 0.8,
     staleAt: requestedAt + (millis < Infinity ? OAuth.goodFor(millis) : Infinity)
   }
@@ -99,12 +108,14 @@ export const keeping = (
 
     const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<Issued, TokenError>) =>
       Effect.gen(function*() {
-        const began = yield* Clock.currentTimeMillis
+        const clock = yield* Effect.clock
+        const began = clock.unsafeCurrentTimeMillis()
+        const offset = began - steady(clock)
         const exit = yield* Effect.exit(Effect.interruptible(request))
-        const now = yield* Clock.currentTimeMillis
+        const now = clock.unsafeCurrentTimeMillis()
         const { kept } = state
         state = exit._tag === "Success"
-          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }, offset) }
           : kept === undefined
           ? {}
           : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
@@ -125,8 +136,9 @@ export const keeping = (
     return {
       get: Effect.clockWith((clock) => {
         const { kept } = state
-        const now = clock.unsafeCurrentTimeMillis()
-        if (kept === undefined || now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
+        if (kept === undefined) return Effect.flatMap(renew, Deferred.await)
+        const now = Math.max(clock.unsafeCurrentTimeMillis(), kept.offset + steady(clock))
+        if (now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
         return now < kept.renewAt ? Effect.succeed(kept.token) : Effect.as(renew, kept.token)
       }),
       invalidate: (token) =>

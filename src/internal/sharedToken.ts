@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
@@ -62,6 +63,7 @@ export const make = (
     const owner = yield* Effect.map(Random.nextIntBetween(0, 2 ** 52), (number) => number.toString(36))
     const key = `token:1:${name}`
     let last: string | undefined
+    let hasAsked = false
 
     const inBackground = (effect: Effect.Effect<unknown, unknown>) =>
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
@@ -152,7 +154,15 @@ export const make = (
           held?.owner === owner ? { kept, lease: { owner, until: seen.now + lease.length } } : undefined
       ))
 
-    const askForAll = askAlone.pipe(
+    // In a fiber of its own: who closes the scope may have been interrupted.
+    yield* Effect.addFinalizer(() =>
+      hasAsked ? Effect.flatMap(Effect.forkDaemon(Effect.ignore(release)), Fiber.join) : Effect.void
+    )
+
+    const askForAll = Effect.suspend(() => {
+      hasAsked = true
+      return askAlone
+    }).pipe(
       Effect.raceFirst(Effect.forever(Effect.zipRight(Effect.sleep(lease.beat), Effect.ignore(renew)))),
       Effect.tapErrorCause(() => inBackground(release))
     )
