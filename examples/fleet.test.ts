@@ -1,7 +1,7 @@
 /** How many processes share one tenant's limit and one token: with Redis, or with a store of your own. */
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, Duration, Effect, Layer, LayerMap, Redacted } from "effect"
+import { Config, Duration, Effect, Layer, LayerMap, Logger, Redacted } from "effect"
 import { IdentityClient, listActionVersions } from "effect-identity-client"
 import * as Fleet from "effect-identity-client/fleet"
 import { SharedStore } from "effect-identity-client/fleet"
@@ -35,7 +35,10 @@ const seen = (response: HttpClientResponse.HttpClientResponse) =>
     now: Number(response.headers["x-time"])
   }))
 
-const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (http): SharedStore.Backend => {
+const isAnswer = (status: number) => status < 300 || status === 404 || status === 412 // 412: somebody was faster
+
+const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (client): SharedStore.Backend => {
+  const http = HttpClient.filterStatus(client, isAnswer) // all else is a store that is away
   const url = (key: string) => `https://kv.example.com/${encodeURIComponent(key)}`
   return {
     get: (key) => Effect.flatMap(http.get(url(key)), seen),
@@ -51,7 +54,7 @@ const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (http)
           ? ["if-none-match", "*"]
           : ["if-match", version]
         const response = yield* http.execute(HttpClientRequest.setHeader(request, ...condition))
-        return { ...(yield* seen(response)), swapped: response.status !== 412 } // 412: somebody was faster
+        return { ...(yield* seen(response)), swapped: response.status < 300 }
       })
   }
 }))
@@ -94,6 +97,11 @@ const service = (memory: SharedStore.Backend) =>
     })
   )
 
+/** The same, out of order. */
+const outOfOrder = HttpClient.make((request) =>
+  Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "x-time": "1" } })))
+)
+
 const call = listActionVersions({ actionId: Tenant.demo.actions[0].id })
 
 const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer())
@@ -128,6 +136,17 @@ describe("a fleet", () => {
       assert.strictEqual(operations.length, 31)
     }).pipe(
       Effect.provide(Layer.merge(OverKeyValue, TenantLive))
+    ))
+
+  it.live("takes a service that is out of order for a store that is away", () =>
+    Effect.gen(function*() {
+      const store = yield* SharedStore.SharedStore
+      assert.strictEqual((yield* Effect.flip(store.get("key")))._tag, "StoreUnavailable")
+    }).pipe(
+      Effect.provide([
+        Layer.provide(KeyValueStore, Layer.succeed(HttpClient.HttpClient, outOfOrder)),
+        Logger.remove(Logger.defaultLogger)
+      ])
     ))
 
   it.live("serves many tenants, each with a token of its own", () =>
