@@ -5,6 +5,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -19,9 +20,10 @@ import * as TokenProvider from "./TokenProvider.js"
 export * as SharedStore from "./SharedStore.js"
 
 /**
- * `RateLimiter.layerAdaptive` for a fleet: all processes whose layer has the same store are one client together. What the answers tell
- * any of them all know, calls are counted once, by the store's clock, and go round among the processes that wait. While the
- * store is away, or slow, each goes on by itself with its share of what was known last. It serves any number of tenants.
+ * `RateLimiter.layerAdaptive` for a fleet: all processes whose layer has the same store are one client together. What the
+ * answers tell any of them all know, calls are counted once, by the store's clock, and go round among the processes that
+ * wait. While the store is away, or slow, each goes on by itself with its share of what was known last. It serves any number
+ * of tenants. A `maxWait` that is shorter than the store's `patience` counts as that.
  */
 export const layerRateLimiter = (
   options: RateLimiter.Options = {}
@@ -31,7 +33,10 @@ export const layerRateLimiter = (
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
       const { serve, source } = yield* Shared.make(store, options.reserve ?? RateLimiter.share)
-      return yield* RateLimiter.make(source, options, serve)
+      const { maxWait } = options
+      // Without an answer of the store it is not known whether a call has to wait at all.
+      const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.delay)
+      return yield* RateLimiter.make(source, { ...options, maxWait: longest }, serve)
     })
   )
 

@@ -56,32 +56,33 @@ export class SharedStore extends Context.Tag("effect-identity-client/SharedStore
     version: string | undefined,
     next: Next | undefined
   ) => Effect.Effect<Swapped, StoreUnavailable>
-  /** How long one answer is waited for, in milliseconds. */
+  /** How long one answer is waited for, and how long a call waits for all of them at the most, in milliseconds. */
   readonly patience: number
+  readonly delay: number
 }>() {}
 
 /** How long the store is waited for. */
 export interface Options {
-  /** The most that a store which answers slowly, or not at all, delays a permit or a token (default: 100 ms). */
+  /** The most that a store which answers slowly, or not at all, delays a permit or a token (default: 200 ms). */
   readonly patience?: Duration.DurationInput | undefined
 }
 
 /** For so long a store that has failed is left alone, in milliseconds; doubled each time, up to the second. */
 const [pause, longestPause] = [100, 1000]
 
-/** No call waits for more than so many answers in a row. */
-const visits = 2
+/** No call waits for more than so many answers in a row: two, twice if the first visit had begun without it. */
+const answers = 4
 
 /**
- * Makes a store of what can do the two things: it waits for no answer longer than half of `patience`, leaves alone for a while what has failed,
+ * Makes a store of what can do the two things: it waits for no answer longer than a quarter of `patience`, leaves alone for a while what has failed,
  * and warns once, until the store is back.
  */
 export const make = (
   backend: Backend,
-  { patience = "100 millis" }: Options = {}
+  { patience = "200 millis" }: Options = {}
 ): Effect.Effect<Context.Tag.Service<SharedStore>> =>
   Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
-    const millis = Duration.toMillis(patience) / visits
+    const millis = Duration.toMillis(patience) / answers
     let failures = 0
     let isWarned = false
     let restUntil = -Infinity
@@ -104,10 +105,12 @@ export const make = (
       return Effect.logInfo("the shared store answers again")
     })
 
-    const guarded = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, StoreUnavailable> =>
+    const guarded = <A extends Seen>(request: () => Effect.Effect<A, unknown>): Effect.Effect<A, StoreUnavailable> =>
       Effect.suspend(() => {
         if (time() < restUntil) return new StoreUnavailable()
-        return request.pipe(
+        return Effect.suspend(request).pipe(
+          Effect.filterOrFail(({ now }) => Number.isFinite(now), () => "no time"),
+          Effect.disconnect, // whoever cannot be interrupted is not waited for either
           Effect.raceFirst(Effect.zipRight(late(millis), Effect.fail("late"))),
           Effect.interruptible,
           Effect.matchCauseEffect({
@@ -118,9 +121,10 @@ export const make = (
       })
 
     return {
-      get: (key) => guarded(backend.get(key)),
-      swap: (key, version, next) => guarded(backend.swap(key, version, next)),
-      patience: millis
+      get: (key) => guarded(() => backend.get(key)),
+      swap: (key, version, next) => guarded(() => backend.swap(key, version, next)),
+      patience: millis,
+      delay: Duration.toMillis(patience)
     }
   })
 

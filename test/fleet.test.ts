@@ -3,6 +3,7 @@ import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, type Scope } from "effect"
 import * as Fleet from "../src/Fleet.js"
 import * as RateLimiter from "../src/RateLimiter.js"
+import * as SharedStore from "../src/SharedStore.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "./support/fleet.js"
 import { measure, scenarios } from "./support/goodput.js"
 import * as VirtualTime from "./support/virtualTime.js"
@@ -151,6 +152,34 @@ describe("a fleet as one client", () => {
       assert.isBelow(Duration.toMillis(waited), 50)
     })))
 
+  it.effect("lets go at once what may go, however short it may wait", () =>
+    virtually(Effect.gen(function*() {
+      const one = yield* process(yield* flakyStore, { maxWait: 0 })
+      yield* exchange(one, told(10, 9, 60))
+      yield* exchange(one, told(10, 8, 60))
+    })))
+
+  it.effect("is told of a process that goes, even by an interruption, and hears nothing of it afterwards", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const near: SharedStore.Backend = {
+        get: (key) => Effect.delay(store.backend.get(key), 2),
+        swap: (...change) => Effect.delay(store.backend.swap(...change), 2)
+      }
+      const worker = Effect.flatMap(
+        process({ backend: near }),
+        (one) => Effect.zipRight(one.acquire(call), Effect.never)
+      )
+      const fiber = yield* Effect.fork(Effect.scoped(worker))
+      yield* Effect.sleep(500)
+      yield* Fiber.interrupt(fiber)
+      store.state = "down"
+      const trips = store.trips()
+      yield* Effect.sleep("1 minute")
+      assert.strictEqual(store.trips(), trips)
+      assert.deepStrictEqual(JSON.parse(store.values()[0] ?? "").members, {})
+    })))
+
   it.effect("gets back what interrupted callers and closed processes have taken", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
@@ -259,6 +288,44 @@ describe("while the store is away", () => {
       assert.isAtMost(yield* millis(exchange(one, ask)), 110)
       assert.isAtMost(yield* millis(exchange(one, ask)), 110)
       assert.strictEqual(refused(), 0)
+    })))
+
+  it.effect("a store that is slow, and lets others go first, delays a call by its patience, and no more", () =>
+    virtually(Effect.gen(function*() {
+      const { backend } = yield* flakyStore
+      let turn = 0
+      const slow: SharedStore.Backend = {
+        get: (key) => Effect.delay(backend.get(key), 45),
+        swap: (key, version, next) =>
+          Effect.delay(
+            turn++ % 2 === 0
+              ? Effect.map(backend.get(key), (seen) => ({ ...seen, swapped: false }))
+              : backend.swap(key, version, next),
+            45
+          )
+      }
+      const one = yield* process({ backend: slow })
+      yield* exchange(one, told(50, 49, 1))
+      for (let nth = 0; nth < 40; nth++) {
+        yield* Effect.sleep(nth * 7)
+        assert.isAtMost(yield* millis(exchange(one, told(50, 49, 1))), 200 + 5)
+      }
+    })))
+
+  it.effect("a store that cannot be interrupted, fails at once, or knows no time delays a call no longer", () =>
+    virtually(Effect.gen(function*() {
+      const stuck = Effect.uninterruptible(Effect.delay(Effect.fail("late"), "5 seconds"))
+      const thrown = (): never => {
+        throw new Error("not an effect")
+      }
+      const timeless = Effect.succeed({ entry: undefined, now: NaN, swapped: true })
+      for (const request of [() => stuck, thrown, () => Effect.die("defect"), () => timeless]) {
+        const backend = { get: request, swap: request }
+        assert.isTrue(Exit.isFailure(yield* Effect.exit((yield* SharedStore.make(backend)).get("key"))))
+        const one = yield* process({ backend })
+        const { ask } = bucket(50, 16)
+        assert.isAtMost(yield* millis(exchange(one, ask)), 210)
+      }
     })))
 
   it.effect("one warning tells of it", () =>

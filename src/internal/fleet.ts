@@ -7,6 +7,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Runtime from "effect/Runtime"
@@ -97,6 +98,8 @@ interface Host {
   readonly reserve: number
   /** Who waits; there is none before the fleet is open. */
   gate: Gate<Lane> | undefined
+  /** Calls may end after that; nobody is told any more. */
+  isClosed: boolean
   /** The store's time as far as it is known; and what the store has told. */
   readonly storeTime: () => number
   readonly toldTime: (now: number) => void
@@ -199,7 +202,7 @@ class Replica {
 
   /** Comes to the store, soon, unless that is under way. */
   visit(): void {
-    if (this.isBusy) return
+    if (this.isBusy || this.host.isClosed) return
     this.isBusy = true
     this.host.fork(Effect.zipRight(Effect.yieldNow(), this.exchange))
   }
@@ -371,7 +374,7 @@ class Replica {
         }
       )
     })
-    return Effect.tapErrorCause(attempt, () => Effect.sync(() => this.load(clean)))
+    return Effect.onError(attempt, () => Effect.sync(() => this.load(clean)))
   }
 
   /** The store is back. If the others have gone on, what they have put there counts, but no more than what is left here. */
@@ -437,7 +440,7 @@ class Replica {
       })
     )
   }).pipe(
-    Effect.catchAll(() => Effect.sync(() => this.part())),
+    Effect.catchAllCause(() => Effect.sync(() => this.part())),
     Effect.zipRight(Effect.sync(() => {
       this.isBusy = false
       this.dueAt = Infinity
@@ -496,6 +499,7 @@ export const make = (
       store,
       reserve,
       gate: undefined,
+      isClosed: false,
       storeTime: () => Math.floor(steady() + offset),
       toldTime: (now) => {
         offset = now - steady()
@@ -545,9 +549,12 @@ export const make = (
       serve: (gate) =>
         Effect.suspend(() => {
           host.gate = gate
-          return Effect.addFinalizer(() =>
-            Effect.forEach(replicas.values(), ({ leave }) => leave, { concurrency: "unbounded", discard: true })
-          )
+          const leave = Effect.suspend(() => {
+            host.isClosed = true
+            return Effect.forEach(replicas.values(), ({ leave }) => leave, { concurrency: "unbounded", discard: true })
+          })
+          // In a fiber of its own: who closes the scope may have been interrupted.
+          return Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(leave), Fiber.join))
         })
     }
   })
