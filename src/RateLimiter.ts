@@ -87,9 +87,18 @@ export interface Options {
   readonly reserve?: number | undefined
 }
 
-const make = <Lane extends { readonly call: Call }, Permit>(
+/**
+ * What background calls leave to the others.
+ *
+ * @internal
+ */
+export const share = 0.2
+
+/** @internal */
+export const make = <Lane extends { readonly call: Call }, Permit>(
   source: Gate.Source<Lane, Permit>,
-  { maxWait, reserve = 0.2 }: Options
+  { maxWait, reserve = share }: Options,
+  opened: (gate: Gate.Gate<Lane>) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
 ): Effect.Effect<Context.Tag.Service<RateLimiter>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const news = News.make()
@@ -98,6 +107,7 @@ const make = <Lane extends { readonly call: Call }, Permit>(
       { maxWait: maxWait === undefined ? Infinity : Duration.toMillis(maxWait), reserve },
       news.publish
     )
+    yield* opened(gate)
     const status = Effect.map(Clock.currentTimeMillis, (now) =>
       Array.from(source.lanes(), (lane): Status => ({
         ...lane.call,
@@ -120,7 +130,7 @@ const make = <Lane extends { readonly call: Call }, Permit>(
     }
   })
 
-const quota = (supply: Supply.Supply | undefined, now: number): Quota => {
+const quota = (supply: Pick<Supply.Supply, "known"> | undefined, now: number): Quota => {
   const known = supply?.known(now)
   return known === undefined ? {} : {
     limit: known.limit,

@@ -2,7 +2,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -21,6 +21,7 @@ import { InvalidInput, type TokenError } from "./Errors.js"
 import * as Address from "./internal/address.js"
 import * as Http from "./internal/http.js"
 import * as OAuth from "./internal/oauth.js"
+import type { SharedToken } from "./internal/sharedToken.js"
 import * as Watch from "./internal/watch.js"
 
 /** The service that supplies tokens (contract: Authentication). */
@@ -45,6 +46,8 @@ interface Kept {
   /** In milliseconds on the local clock: from when on it is renewed in the background, and no longer given. */
   readonly renewAt: number
   readonly staleAt: number
+  /** The local clock less the one that never jumps: set back, the former makes no token last longer. */
+  readonly offset: number
 }
 
 interface State {
@@ -62,12 +65,19 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number =>
     })
   )
 
-const keep = ({ lifetime, requestedAt, token }: Issued & { readonly requestedAt: number }): Kept => {
+/** In milliseconds. Unlike the time of day it never jumps. */
+const steady = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+
+const keep = (
+  { lifetime, requestedAt, token }: Issued & { readonly requestedAt: number },
+  offset: number
+): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
   return {
     token,
+    offset,
     renewAt: requestedAt + millis * 0.8,
-    staleAt: requestedAt + millis - Math.min(30_000, millis * 0.1)
+    staleAt: requestedAt + (millis < Infinity ? OAuth.goodFor(millis) : Infinity)
   }
 }
 
@@ -81,6 +91,16 @@ const equals = (a: Redacted.Redacted, b: Redacted.Redacted): boolean => Redacted
 export const make = (
   request: Effect.Effect<Issued, TokenError>
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
+  keeping({ request, forget: () => Effect.void })
+
+/**
+ * Keeps what it is issued, and tells when a token was refused.
+ *
+ * @internal
+ */
+export const keeping = (
+  { forget, request }: SharedToken
+): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const runSync = Runtime.runSync(yield* Effect.runtime())
@@ -88,12 +108,14 @@ export const make = (
 
     const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<Issued, TokenError>) =>
       Effect.gen(function*() {
-        const began = yield* Clock.currentTimeMillis
+        const clock = yield* Effect.clock
+        const began = clock.unsafeCurrentTimeMillis()
+        const offset = began - steady(clock)
         const exit = yield* Effect.exit(Effect.interruptible(request))
-        const now = yield* Clock.currentTimeMillis
+        const now = clock.unsafeCurrentTimeMillis()
         const { kept } = state
         state = exit._tag === "Success"
-          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }) }
+          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }, offset) }
           : kept === undefined
           ? {}
           : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
@@ -114,15 +136,16 @@ export const make = (
     return {
       get: Effect.clockWith((clock) => {
         const { kept } = state
-        const now = clock.unsafeCurrentTimeMillis()
-        if (kept === undefined || now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
+        if (kept === undefined) return Effect.flatMap(renew, Deferred.await)
+        const now = Math.max(clock.unsafeCurrentTimeMillis(), kept.offset + steady(clock))
+        if (now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
         return now < kept.renewAt ? Effect.succeed(kept.token) : Effect.as(renew, kept.token)
       }),
       invalidate: (token) =>
         Effect.sync(() => {
           const { kept, ...rest } = state
           state = kept === undefined || equals(kept.token, token) ? rest : { kept, ...rest }
-        })
+        }).pipe(Effect.zipRight(forget(token)))
     }
   })
 
@@ -172,6 +195,40 @@ export const layerClientCredentialsConfig = (
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
 /**
+ * How one of these asks, and what tells its tokens from others'.
+ *
+ * @internal
+ */
+export const clientCredentials = (operation: string, options: ClientCredentials) =>
+  Effect.gen(function*() {
+    const client = Http.strict(yield* HttpClient.HttpClient)
+    const base = yield* options.domain === undefined
+      ? Address.parse(operation, "authUrl", options.authUrl, options.allowInsecure)
+      : Address.ofDomain(operation, options.domain)
+    const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
+    const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)
+    if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
+      const issue = { path: "tokenPath", message: "expected a path that begins with one slash, and no query" }
+      return yield* new InvalidInput({ operation, issues: [issue] })
+    }
+    const secret = Redacted.value(options.clientSecret)
+    const request = OAuth.request(
+      client,
+      HttpClientRequest.post(new URL(`${base}${path}`).href).pipe(
+        HttpClientRequest.acceptJson,
+        HttpClientRequest.bodyUrlParams({
+          grant_type: "client_credentials",
+          client_id: options.clientId,
+          client_secret: secret,
+          audience
+        })
+      ),
+      [secret, Encoding.encodeBase64(`${options.clientId}:${secret}`)]
+    )
+    return { request, tenant: base, identity: [path, options.clientId, audience] }
+  })
+
+/**
  * Tokens by OAuth 2.0 client credentials, kept until shortly before they expire or until they are refused. They are asked
  * for up to three times if there is no answer within 10 s, or one of 429 or 5xx, unless its `Retry-After` is over 60 s.
  */
@@ -180,31 +237,8 @@ export const layerClientCredentials = (
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
   Layer.scoped(
     TokenProvider,
-    Effect.gen(function*() {
-      const client = Http.strict(yield* HttpClient.HttpClient)
-      const operation = "TokenProvider.layerClientCredentials"
-      const base = yield* options.domain === undefined
-        ? Address.parse(operation, "authUrl", options.authUrl, options.allowInsecure)
-        : Address.ofDomain(operation, options.domain)
-      const path = options.tokenPath ?? (options.domain === undefined ? "/oauth/token/" : "/oauth/token")
-      const audience = options.audience ?? (options.domain === undefined ? "/api/v2/" : `${base}/api/v2/`)
-      if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
-        const issue = { path: "tokenPath", message: "expected a path that begins with one slash, and no query" }
-        return yield* new InvalidInput({ operation, issues: [issue] })
-      }
-      const secret = Redacted.value(options.clientSecret)
-      return yield* make(OAuth.request(
-        client,
-        HttpClientRequest.post(new URL(`${base}${path}`).href).pipe(
-          HttpClientRequest.acceptJson,
-          HttpClientRequest.bodyUrlParams({
-            grant_type: "client_credentials",
-            client_id: options.clientId,
-            client_secret: secret,
-            audience
-          })
-        ),
-        [secret, Encoding.encodeBase64(`${options.clientId}:${secret}`)]
-      ))
-    })
+    Effect.flatMap(
+      clientCredentials("TokenProvider.layerClientCredentials", options),
+      ({ request }) => make(request)
+    )
   )

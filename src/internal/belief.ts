@@ -2,6 +2,7 @@
  * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
  * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
  */
+import { plain, restore, type Saved } from "./saved.js"
 import type { Known, Supply, Taken, Told } from "./supply.js"
 import * as Windows from "./windows.js"
 
@@ -18,7 +19,7 @@ const cushion = 0.4
 /** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
 const burst = 0.4
 
-/** So many answers are kept to measure the rate; over fewer milliseconds one would measure the network. */
+/** So many answers are kept to measure the rate, so far apart; over fewer milliseconds one would measure the network. */
 const [memory, gap] = [32, 50]
 
 /** Before anything is measured a bucket is not believed to fill in less, in seconds. */
@@ -76,8 +77,8 @@ interface Mark {
   readonly high: number
 }
 
-class Belief implements Supply {
-  private limit: number | undefined
+export class Belief implements Supply {
+  private limit: number | undefined = undefined
   /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */
   private level = 0
   private at = 0
@@ -107,6 +108,28 @@ class Belief implements Supply {
   private row = 0
   private readonly marks: Array<Mark> = []
   private readonly windows = Windows.make()
+
+  /** All that it knows, as it is kept elsewhere. */
+  save(): Saved {
+    return { ...plain(this), marks: this.marks.map(plain), windows: plain(this.windows.state) }
+  }
+
+  /** Takes over what was saved; so many calls are under way. */
+  load(saved: Saved, inFlight: number): void {
+    this.limit = undefined
+    restore(this, saved)
+    restore(this.windows.state, saved["windows"])
+    const marks = Array.isArray(saved["marks"]) ? saved["marks"] : []
+    this.marks.splice(0, Infinity, ...marks.map((mark) => restore({ sentAt: 0, endedAt: 0, low: 0, high: 0 }, mark)))
+    this.ended = this.started - inFlight
+  }
+
+  /** No more is left than so many calls. */
+  cap(calls: number, now: number): void {
+    this.take(0, now)
+    this.level = Math.min(this.level, calls)
+    this.stock = Math.min(this.stock, calls)
+  }
 
   wait(now: number, reserve: number, ahead: number): number {
     this.keepUp(now)
@@ -199,7 +222,8 @@ class Belief implements Supply {
 
   private answered(ticket: Ticket, told: Told | undefined, now: number): void {
     this.keepUp(now)
-    const overlap = this.started - ticket.ended - 1 // other calls that may have been counted before or after it
+    // Other calls that may have been counted before or after it.
+    const overlap = Math.max(0, this.started - ticket.ended - 1)
     this.ended++
     if (told === undefined) return
     const { isRefused } = told
@@ -325,10 +349,11 @@ class Belief implements Supply {
       if (ticket.sentAt >= endedAt && span > gap) this.rate = Math.max(this.rate, (mark.low - high) / span)
     }
     if (!this.isShared) this.growth = Math.max(this.growth, this.rate)
+    if (now - (this.marks.at(-1)?.endedAt ?? -Infinity) < gap) return
     this.marks.push(mark)
     if (this.marks.length > memory) this.marks.shift()
   }
 }
 
 /** Nothing is known yet: it lets one call go. */
-export const make = (): Supply => new Belief()
+export const make = (): Belief => new Belief()

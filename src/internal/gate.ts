@@ -14,7 +14,7 @@ export interface Source<Lane, Permit> {
   /** All that there are, in the order in which they came. */
   readonly lanes: () => Iterable<Lane>
   /** What the calls of a lane draw on, as far as it is known. */
-  readonly supplyOf: (lane: Lane) => Supply | undefined
+  readonly supplyOf: (lane: Lane) => Pick<Supply, "known"> | undefined
   /** Whether the next call goes before the others, because it shows what to count on. */
   readonly isFirst: (lane: Lane) => boolean
   /**
@@ -51,6 +51,19 @@ export interface Gate<Lane> {
   /** A call that was let in is over. */
   readonly leave: (call: Call, answer: Answer | undefined) => void
   readonly waiting: (lane: Lane) => number
+  /** The lines that calls wait in, first come, first served. */
+  readonly lines: () => Iterable<Iterable<Waiting<Lane>>>
+  /** Looks again who may go: something has changed that no call has told of. */
+  readonly wake: () => void
+}
+
+/** A call that waits. */
+export interface Waiting<Lane> {
+  readonly lane: Lane
+  /** Its number: who came before has a lower one. */
+  readonly nth: number
+  readonly since: number
+  readonly isBackground: boolean
 }
 
 /** A call that was let in. */
@@ -62,11 +75,7 @@ interface Entry<Permit> {
   next: Entry<Permit> | undefined
 }
 
-interface Waiter<Lane> {
-  readonly lane: Lane
-  readonly nth: number
-  readonly since: number
-  readonly isBackground: boolean
+interface Waiter<Lane> extends Waiting<Lane> {
   /** Whether it had to wait for what its calls draw on. */
   held: boolean
   readonly leave: () => void
@@ -287,6 +296,8 @@ export const make = <Lane, Permit>(
       waiting: (lane) => {
         const [interactive, background] = lineOf(lane)
         return interactive.size + background.size
-      }
+      },
+      lines: () => Array.from(lines.values()).flat(),
+      wake: settle
     }
   })

@@ -18,6 +18,9 @@ import { redact } from "./redact.js"
 import * as Response from "./response.js"
 import * as Watch from "./watch.js"
 
+/** When a token is not given any more, in milliseconds after it was asked for. */
+export const goodFor = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
+
 type Members = Readonly<Record<string, unknown>>
 
 const members = (text: string | undefined): Members => {

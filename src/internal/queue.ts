@@ -18,6 +18,11 @@ export class Queue<A> {
     return this.head?.value
   }
 
+  /** All, in their order. */
+  *[Symbol.iterator](): Iterator<A> {
+    for (let place = this.head; place !== undefined; place = place.after) yield place.value
+  }
+
   /** Goes to the end. */
   add(value: A): Place<A> {
     const place: Place<A> = { value, before: this.tail, after: undefined, isTaken: true }

@@ -3,8 +3,10 @@
  * to one bucket until one is told more than can be left in it. Then they part, and come together again when what each is
  * told shows the calls of the other.
  */
+import * as Predicate from "effect/Predicate"
 import * as Belief from "./belief.js"
 import type { Source } from "./gate.js"
+import { plain, restore, type Saved } from "./saved.js"
 import * as Supply from "./supply.js"
 
 /** The calls of one operation. */
@@ -26,8 +28,10 @@ export interface Lane {
 
 /** What is taken for one bucket. */
 interface Bucket {
+  /** No other of its tenant has or had it. */
+  readonly id: string
   readonly limit: number
-  readonly supply: Supply.Supply
+  readonly supply: Belief.Belief
   readonly lanes: Set<Lane>
   /** How often the calls of another bucket have shown in this one. */
   readonly likeness: WeakMap<Bucket, number>
@@ -35,8 +39,10 @@ interface Bucket {
 
 interface Tenant {
   /** For calls of which nothing is known. */
-  readonly unknown: Supply.Supply
+  readonly unknown: Belief.Belief
   readonly buckets: Set<Bucket>
+  /** How many buckets there have been. */
+  made: number
   /** When its last call started. */
   startedAt: number
 }
@@ -69,7 +75,15 @@ const memory = 32
 /** So many doubts part a lane from its bucket; as many likenesses, each way, make two buckets one. */
 const proof = 2
 
-const makeTenant = (): Tenant => ({ unknown: Belief.make(), buckets: new Set(), startedAt: -Infinity })
+const makeTenant = (): Tenant => ({ unknown: Belief.make(), buckets: new Set(), made: 0, startedAt: -Infinity })
+
+const makeBucket = (id: string, limit: number): Bucket => ({
+  id,
+  limit,
+  supply: Belief.make(),
+  lanes: new Set(),
+  likeness: new WeakMap()
+})
 
 const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
   call,
@@ -82,16 +96,49 @@ const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
   doubts: 0
 })
 
+/** How many calls are under way, of each operation, and of those that draw on each supply. */
+export interface Open {
+  readonly lanes: ReadonlyMap<string, number>
+  readonly supplies: ReadonlyMap<string, number>
+}
+
+/** Learns from every answer, and what it has learned can be kept elsewhere. */
+export interface Learning extends Source<Lane, Permit> {
+  /** All that is known of a tenant. */
+  readonly save: (tenant: string) => Saved
+  /** Takes over what was saved: nothing else is known of the tenant then. Its lanes stay the same objects. */
+  readonly load: (tenant: string, saved: Saved, open: Open) => void
+  /** What is left, of each bucket that is known, and the way to say that it is no more. */
+  readonly levels: (tenant: string, now: number) => ReadonlyMap<string, number>
+  readonly cap: (tenant: string, levels: ReadonlyMap<string, number>, now: number) => void
+}
+
+/** The names of what a call has taken from. */
+export const namesOf = ({ lane: { tenant }, taken }: Permit): ReadonlyArray<string> =>
+  taken.flatMap(([supply]) =>
+    supply === tenant.unknown
+      ? [unknown]
+      : Array.from(tenant.buckets).filter((bucket) => bucket.supply === supply).map(({ id }) => id)
+  )
+
+/** The name of the supply of calls of which nothing is known. */
+const unknown = "?"
+
 /** Grants calls by what the service tells, and learns from every answer. */
-export const learning = (): Source<Lane, Permit> => {
+export const learning = (): Learning => {
   const tenants = new Map<string, Tenant>()
   const lanes = new Map<string, Lane>()
+  const tenantOf = (name: string): Tenant => {
+    const tenant = tenants.get(name) ?? makeTenant()
+    tenants.set(name, tenant)
+    return tenant
+  }
+  const lanesOf = (tenant: Tenant) => Array.from(lanes.values()).filter((lane) => lane.tenant === tenant)
   const laneOf = (call: Supply.Call): Lane => {
     const key = `${call.operation} ${call.tenant}`
     let lane = lanes.get(key)
     if (lane === undefined) {
-      const tenant = tenants.get(call.tenant) ?? makeTenant()
-      tenants.set(call.tenant, tenant)
+      const tenant = tenantOf(call.tenant)
       lane = makeLane({ tenant: call.tenant, operation: call.operation }, tenant)
       lanes.set(key, lane)
     }
@@ -105,7 +152,79 @@ export const learning = (): Source<Lane, Permit> => {
     wait,
     start,
     giveBack,
-    answered
+    answered,
+    save: (name) => {
+      const tenant = tenantOf(name)
+      return save(tenant, lanesOf(tenant))
+    },
+    load: (name, saved, open) => {
+      const tenant = tenantOf(name)
+      for (const operation of Object.keys(part(saved["lanes"]))) laneOf({ tenant: name, operation })
+      load(tenant, lanesOf(tenant), saved, open)
+    },
+    levels: (name, now) =>
+      new Map(Array.from(tenantOf(name).buckets, ({ id, supply }) => [id, supply.known(now)?.remaining ?? 0])),
+    cap: (name, levels, now) => {
+      for (const { id, supply } of tenantOf(name).buckets) supply.cap(levels.get(id) ?? Infinity, now)
+    }
+  }
+}
+
+const part = (saved: unknown): Saved => Predicate.isReadonlyRecord(saved) ? saved : {}
+
+const list = (saved: unknown): ReadonlyArray<unknown> => Array.isArray(saved) ? saved : []
+
+const save = (tenant: Tenant, lanes: ReadonlyArray<Lane>): Saved => ({
+  ...plain(tenant),
+  unknown: tenant.unknown.save(),
+  buckets: Array.from(tenant.buckets, (bucket) => ({
+    ...plain(bucket),
+    supply: bucket.supply.save(),
+    likeness: Object.fromEntries(
+      Array.from(tenant.buckets, (other) => [other.id, bucket.likeness.get(other) ?? 0] as const)
+        .filter(([, times]) => times > 0)
+    )
+  })),
+  lanes: Object.fromEntries(lanes.map((lane) => [lane.call.operation, {
+    ...plain(lane),
+    bucket: lane.bucket?.id,
+    seen: [...lane.seen]
+  }]))
+})
+
+const load = (tenant: Tenant, lanes: ReadonlyArray<Lane>, saved: Saved, { lanes: calls, supplies }: Open): void => {
+  const before = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
+  restore(tenant, saved)
+  tenant.unknown.load(part(saved["unknown"]), supplies.get(unknown) ?? 0)
+  tenant.buckets.clear()
+  for (const each of list(saved["buckets"]).map(part)) {
+    const { id, limit } = restore({ id: "", limit: 0 }, each)
+    const known = before.get(id)
+    const bucket = known?.limit === limit ? known : makeBucket(id, limit)
+    bucket.supply.load(part(each["supply"]), supplies.get(id) ?? 0)
+    bucket.lanes.clear()
+    tenant.buckets.add(bucket)
+  }
+  const buckets = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
+  for (const each of list(saved["buckets"]).map(part)) {
+    for (const [other, times] of Object.entries(part(each["likeness"]))) {
+      const [one, two] = [buckets.get(String(each["id"])), buckets.get(other)]
+      if (one !== undefined && two !== undefined) one.likeness.set(two, Number(times))
+    }
+  }
+  for (const lane of lanes) {
+    const { operation } = lane.call
+    const kept = part(part(saved["lanes"])[operation])
+    Object.assign(lane, { startedAt: -Infinity, isSilent: false, doubts: 0 })
+    restore(lane, kept)
+    lane.inFlight = calls.get(operation) ?? 0
+    lane.bucket = buckets.get(String(kept["bucket"]))
+    lane.bucket?.lanes.add(lane)
+    lane.seen.splice(
+      0,
+      Infinity,
+      ...list(kept["seen"]).map((sighting) => restore({ sentAt: 0, endedAt: 0, remaining: 0, fullAt: 0 }, sighting))
+    )
   }
 }
 
@@ -205,7 +324,7 @@ const enter = (lane: Lane, limit: number, sighting: Sighting): Bucket => {
       least = gap
     }
   }
-  best ??= { limit, supply: Belief.make(), lanes: new Set(), likeness: new WeakMap() }
+  best ??= makeBucket(`${++tenant.made}`, limit)
   tenant.buckets.add(best)
   best.lanes.add(lane)
   lane.bucket = best

@@ -21,69 +21,91 @@ export interface Windows {
     isRefused: boolean,
     now: number
   ) => void
+  /** All that it knows: plain values, which may be set. */
+  readonly state: State
+}
+
+/** What has been told so far. */
+interface State {
+  isFound: boolean
+  isNew: boolean
+  endsAt: number
+  lastReset: number
+  lastLeft: number
+  /** When the first answer came that told this reset. */
+  beganAt: number
+  /** The shortest step between two resets, in milliseconds: how long a window lasts. */
+  length: number
+  // What a bucket's rate would have to be: so many seconds for a call at the least, and so many calls in a second. Where
+  // both cannot be, calls were taken and the reset did not move, as that of a bucket would.
+  slowest: number
+  quickest: number
+  refusals: number
 }
 
 export const make = (): Windows => {
-  let isFound = false
-  let isNew = false
-  let endsAt = 0
-  let lastReset = NaN
-  let lastLeft = 0
-  /** When the first answer came that told this reset. */
-  let beganAt = 0
-  /** The shortest step between two resets, in milliseconds: how long a window lasts. */
-  let length = Infinity
-  // What a bucket's rate would have to be: so many seconds for a call at the least, and so many calls in a second. Where
-  // both cannot be, calls were taken and the reset did not move, as that of a bucket would.
-  let [slowest, quickest] = [0, 0]
-  let refusals = 0
+  const state: State = {
+    isFound: false,
+    isNew: false,
+    endsAt: 0,
+    lastReset: NaN,
+    lastLeft: 0,
+    beganAt: 0,
+    length: Infinity,
+    slowest: 0,
+    quickest: 0,
+    refusals: 0
+  }
 
   const forget = (): void => {
-    isFound = false
-    length = Infinity
-    slowest = quickest = 0
+    state.isFound = false
+    state.length = Infinity
+    state.slowest = state.quickest = 0
   }
 
   return {
+    state,
     get isFound() {
-      return isFound
+      return state.isFound
     },
     get isNew() {
-      return isNew
+      return state.isNew
     },
     get endsAt() {
-      return endsAt
+      return state.endsAt
     },
     get length() {
-      return length < Infinity ? length : Math.max(second, endsAt - beganAt)
+      return state.length < Infinity ? state.length : Math.max(second, state.endsAt - state.beganAt)
     },
     refuse: (now) => {
-      endsAt = Math.max(endsAt, now + second * 2 ** Math.min(5, refusals++))
+      state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
     },
     shift: (back) => {
-      endsAt -= back
-      beganAt -= back
+      state.endsAt -= back
+      state.beganAt -= back
     },
     note: ({ ahead, left, limit, reset }, isRefused, now) => {
-      isNew = false
-      if (isFound && reset === lastReset - 1) return // told late
-      if (reset !== lastReset) {
+      state.isNew = false
+      if (state.isFound && reset === state.lastReset - 1) return // told late
+      if (reset !== state.lastReset) {
         // Within a window the reset stays: if it moves and nothing has come back, it is a bucket after all.
-        if (isFound && !isRefused && (left <= lastLeft || reset < lastReset)) forget()
-        if (isFound && left > lastLeft) length = Math.min((reset - lastReset) * second, length)
-        isNew = true
-        lastReset = reset
-        beganAt = now
-        endsAt = isRefused ? now + (ahead + 1) * second : Infinity
+        if (state.isFound && !isRefused && (left <= state.lastLeft || reset < state.lastReset)) forget()
+        if (state.isFound && left > state.lastLeft) {
+          state.length = Math.min((reset - state.lastReset) * second, state.length)
+        }
+        state.isNew = true
+        state.lastReset = reset
+        state.beganAt = now
+        state.endsAt = isRefused ? now + (ahead + 1) * second : Infinity
       }
       if (!isRefused) {
-        refusals = 0
-        slowest = Math.max(slowest, (ahead - 2) / (limit - left))
-        quickest = Math.max(quickest, (limit - left - 1) / (ahead + 1))
-        if (slowest * quickest > 1) isFound = true
+        state.refusals = 0
+        state.slowest = Math.max(state.slowest, (ahead - 2) / (limit - left))
+        state.quickest = Math.max(state.quickest, (limit - left - 1) / (ahead + 1))
+        if (state.slowest * state.quickest > 1) state.isFound = true
       }
-      lastLeft = left
-      if (!isRefused) endsAt = Math.min(endsAt, now + (ahead + 1) * second, beganAt + length)
+      state.lastLeft = left
+      if (!isRefused) state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
     }
   }
 }

@@ -17,6 +17,8 @@ export interface Process<First, Question extends object, Answer> {
   readonly first: First
   /** Fails if the process ends before it has answered. */
   readonly ask: (question: Question) => Effect.Effect<Answer, string>
+  /** Ends it at once, whatever it is about: `kill -9`. */
+  readonly kill: Effect.Effect<void>
 }
 
 export interface Start<Name extends string> {
@@ -61,6 +63,7 @@ const start =
       const inTurn = yield* Effect.makeSemaphore(1)
       const started: Process<First, Question, Answer> = {
         first: yield* Deferred.await(first),
+        kill: Effect.sync(() => void child.kill("SIGKILL")),
         ask: (question) =>
           Effect.sync(() => void (child.connected && child.send(question))).pipe(
             Effect.zipRight(answers.take),

@@ -42,7 +42,7 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) => {
   return stdout
 }
 
-const modules = ["", "/node", "/tenant", "/testing"].map((path) => `effect-identity-client${path}`)
+const modules = ["", "/fleet", "/node", "/redis", "/tenant", "/testing"].map((path) => `effect-identity-client${path}`)
 
 /** An empty project that is as strict as TypeScript gets; declarations of libraries, ours too, are checked. */
 const project = (name: string, files: Record<string, string>, compilerOptions: Record<string, unknown> = {}) => {
@@ -132,7 +132,7 @@ for (const module of [${modules.map((_, index) => `m${index}`).join(", ")}]) con
   install(
     full,
     tarball,
-    ...locked("effect", "@effect/platform", "@effect/platform-node", "jose", "typescript", "@types/node")
+    ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "typescript", "@types/node")
   )
   say("everything is installed with all peers")
   compile(full)

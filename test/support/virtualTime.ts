@@ -1,5 +1,5 @@
 /** Virtual time: an effect runs to its end, and whenever nobody can go on the clock jumps to the next who wakes. */
-import { Clock, Duration, Effect, Scheduler } from "effect"
+import { Clock, Duration, Effect, type Fiber, Scheduler } from "effect"
 
 interface Sleeper {
   readonly at: number
@@ -95,3 +95,34 @@ export const run = <A, E>(
       clock.jump(next)
     }
   }).pipe(Effect.flatten)
+
+/** Virtual time in steps: what is begun goes on whenever time does. */
+export interface Session {
+  /** Begins an effect, and lets everybody go on until nobody can. */
+  readonly begin: <A, E>(effect: Effect.Effect<A, E>) => Promise<Fiber.RuntimeFiber<A, E>>
+  /** Lets so many milliseconds go by. */
+  readonly advance: (millis: number) => Promise<void>
+  readonly now: () => number
+}
+
+export const session = (from = Date.UTC(2030, 0, 1)): Session => {
+  const clock = new VirtualClock(from)
+  const scheduler = new Scheduler.ControlledScheduler()
+  return {
+    begin: async (effect) => {
+      const fiber = Effect.runFork(Effect.withClock(effect, clock), { scheduler })
+      await goOn(scheduler)
+      return fiber
+    },
+    advance: async (millis) => {
+      const until = clock.unsafeCurrentTimeMillis() + millis
+      await goOn(scheduler)
+      for (let { next } = clock; next <= until; next = clock.next) {
+        clock.jump(next)
+        await goOn(scheduler)
+      }
+      clock.jump(until)
+    },
+    now: () => clock.unsafeCurrentTimeMillis()
+  }
+}

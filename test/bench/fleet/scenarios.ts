@@ -1,0 +1,33 @@
+/** What a fleet goes through. */
+import type { Limit } from "../goodput/scenarios.js"
+
+/** The bucket of production, so many times as fast. */
+export const limitOf = (calls: number, speed: number): Limit => ({
+  name: "fleet",
+  bucket: "tenant",
+  burst: 50,
+  refill: 16 * speed,
+  perMs: 1000,
+  calls
+})
+
+export const processes = 8
+
+export type Event = "none" | "holder killed" | "store stopped" | "clock off"
+
+export interface Scenario {
+  readonly name: string
+  readonly event: Event
+  readonly shared: boolean
+}
+
+const scenario = (name: string, event: Event, shared: boolean): Scenario => ({ name, event, shared })
+
+export const scenarios: ReadonlyArray<Scenario> = [
+  scenario("8 processes", "none", true),
+  scenario("lease holder killed", "holder killed", true),
+  scenario("store stopped 3 s", "store stopped", true),
+  scenario("one clock +60 s", "clock off", true),
+  scenario("8 processes", "none", false),
+  scenario("one clock +60 s", "clock off", false)
+]

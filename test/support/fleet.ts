@@ -1,0 +1,83 @@
+/** Fleets within one process: clients that know of one another only by a store. */
+import { Effect, Layer } from "effect"
+import * as SharedStore from "../../src/SharedStore.js"
+
+/** A store that can fail, hang and lose all that it holds. */
+export interface FlakyStore {
+  readonly backend: SharedStore.Backend
+  /** `up`: answers; `down`: fails at once; `hung`: never answers. */
+  state: "up" | "down" | "hung"
+  /** Everything is gone, as after a restart. */
+  readonly lose: Effect.Effect<void>
+  /** What it has been asked. */
+  readonly trips: () => number
+  /** All that lies in it now. */
+  readonly values: () => ReadonlyArray<string>
+}
+
+/** A store in memory, by the clock of here and now. */
+export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
+  let memory = yield* SharedStore.memory
+  let generation = 0
+  let trips = 0
+  const values = new Map<string, string>()
+  // Versions of a store that has lost all are none that it ever gave.
+  const strip = (version: string | undefined) =>
+    version?.startsWith(`${generation}:`) === true
+      ? version.slice(`${generation}:`.length)
+      : version === undefined
+      ? undefined
+      : "-"
+  const mark = <A extends SharedStore.Seen>(seen: A): A => ({
+    ...seen,
+    entry: seen.entry === undefined ? undefined : { ...seen.entry, version: `${generation}:${seen.entry.version}` }
+  })
+  const asked = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+    Effect.suspend(() => {
+      trips++
+      return store.state === "up" ? request : store.state === "down" ? Effect.fail("down") : Effect.never
+    })
+  const store: FlakyStore = {
+    state: "up",
+    backend: {
+      get: (key) => asked(Effect.suspend(() => Effect.map(memory.get(key), mark))),
+      swap: (key, version, next) =>
+        asked(Effect.suspend(() =>
+          Effect.map(memory.swap(key, strip(version), next), (after) => {
+            if (after.swapped && next !== undefined) values.set(key, next.value)
+            if (after.swapped && next === undefined) values.delete(key)
+            return mark(after)
+          })
+        ))
+    },
+    lose: Effect.map(SharedStore.memory, (empty) => {
+      memory = empty
+      generation++
+      values.clear()
+    }),
+    trips: () => trips,
+    values: () => Array.from(values.values())
+  }
+  return store
+})
+
+/** The layer of a client's own way to a store. */
+export const layerOf = (
+  { backend }: Pick<FlakyStore, "backend">,
+  options?: SharedStore.Options
+): Layer.Layer<SharedStore.SharedStore> => Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
+
+/** A client's own line to a store, which can be cut for good. */
+export const lineTo = ({ backend }: FlakyStore) => {
+  let isCut = false
+  const through = <A>(request: Effect.Effect<A, unknown>) => Effect.suspend(() => isCut ? Effect.never : request)
+  return {
+    backend: {
+      get: (key: string) => through(backend.get(key)),
+      swap: (...change: Parameters<SharedStore.Backend["swap"]>) => through(backend.swap(...change))
+    },
+    cut: () => {
+      isCut = true
+    }
+  }
+}
