@@ -27,7 +27,7 @@ class Model {
   private at = 0
   served = 0
   refused = 0
-  /** So many may be turned away: with each loss of the store, or of what it holds, one may be overlooked. */
+  /** So many may be turned away: with each loss of the store, or of what it holds, each process may overlook one. */
   pardoned = 0
   readonly issued = new Map<string, number>()
   readonly revoked = new Set<string>()
@@ -185,13 +185,13 @@ const commands = [
     command(`store is ${state}`, async (fleet) => {
       if (fleet.store.state === state) return
       fleet.store.state = state
-      fleet.model.pardoned += 1
+      fleet.model.pardoned += fleet.processes.length
     })
   ),
   FastCheck.constant(
     command("store loses all", async (fleet) => {
       await fleet.now(fleet.store.lose)
-      fleet.model.pardoned += 1
+      fleet.model.pardoned += fleet.processes.length
     })
   ),
   member.map((nth) =>
