@@ -1,4 +1,5 @@
 /** Checks values against schemas without copying them: functions compiled once, five times as fast as the schemas' own. */
+import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -29,6 +30,7 @@ const compile = (ast: AST.AST, excess: Excess): Check => {
       return (value) => value === ast.literal
     case "Union": {
       const checks = ast.types.map((type) => compile(type, excess))
+      if (checks.includes(Predicate.isString) && ast.types.every(isText)) return Predicate.isString
       return (value) => {
         for (const check of checks) if (check(value)) return true
         return false
@@ -51,6 +53,10 @@ const compile = (ast: AST.AST, excess: Excess): Check => {
   }
 }
 
+/** Whether its values are strings. */
+const isText = (ast: AST.AST): boolean =>
+  AST.isStringKeyword(ast) || (AST.isLiteral(ast) && Predicate.isString(ast.literal))
+
 const itself = (ast: AST.AST, excess: Excess): Check =>
   ParseResult.is(Schema.make(ast), { onExcessProperty: excess === "refused" ? "error" : "ignore" })
 
@@ -70,20 +76,32 @@ const isPlain = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
+const isMissing = (value: object, name: PropertyKey, member: unknown): boolean =>
+  member === undefined && !Object.hasOwn(value, name)
+
 const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check => {
   const members = propertySignatures.map(({ isOptional, name, type }) => (
     { name, isOptional, check: compile(type, excess) }
   ))
-  return (value) => {
-    if (!Predicate.isRecord(value) || (excess === "refused" && !isPlain(value))) return false
-    let known = 0
-    for (const { check, isOptional, name } of members) {
+  // Most are, and these need no call.
+  const [others, texts] = Arr.partition(members, ({ check }) => check === Predicate.isString)
+  const areThere = (value: { readonly [name: PropertyKey]: unknown }): boolean => {
+    for (const { isOptional, name } of texts) {
       const member = value[name]
-      if (member === undefined && !Object.hasOwn(value, name) ? !isOptional : !check(member)) return false
-      if (excess === "refused" && Object.prototype.propertyIsEnumerable.call(value, name)) known++
+      if (typeof member !== "string" && !(isOptional && isMissing(value, name, member))) return false
     }
-    return excess === "allowed" || known === Reflect.ownKeys(value).length
+    for (const { check, isOptional, name } of others) {
+      const member = value[name]
+      if (isMissing(value, name, member) ? !isOptional : !check(member)) return false
+    }
+    return true
   }
+  if (excess === "allowed") return (value) => Predicate.isRecord(value) && areThere(value)
+  const names = members.map(({ name }) => name)
+  return (value) =>
+    Predicate.isRecord(value) && isPlain(value) && areThere(value) &&
+    names.filter((name) => Object.prototype.propertyIsEnumerable.call(value, name)).length ===
+      Reflect.ownKeys(value).length
 }
 
 /** Whether a value is of a schema's type; objects may have other members besides. */

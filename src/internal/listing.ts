@@ -69,9 +69,10 @@ export class Listing {
     const fresh: Array<number> = []
     for (const [place, item] of items.entries()) {
       const id = idOf(item)
-      const isNew = id === undefined || id === null || !(before.has(id) || last.has(id) || here.has(id))
-      if (isNew) fresh.push(place)
+      const { size } = here
       here.add(id)
+      const isNew = id === undefined || id === null || (here.size > size && !last.has(id) && !before.has(id))
+      if (isNew) fresh.push(place)
     }
     this.known = [last, here]
     return fresh

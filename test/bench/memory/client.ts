@@ -16,10 +16,10 @@ export interface Report {
 
 /** Sent by the process when it is ready. */
 export interface Ready {
-  /** When it had read the first page once. */
+  /** When it had read one page once. */
   readonly onceMb: number
-  /** When it had read the first page, and nothing else, so often that its code is compiled and its heap as large as it likes. */
-  readonly firstMb: number
+  /** When it had read that page, and nothing else, so often that its code is compiled and its heap as large as it likes. */
+  readonly onePageMb: number
 }
 
 const warmUps = 400
@@ -33,8 +33,8 @@ interface Version {
 export type Look = (version: Version) => void
 
 export interface Reader {
-  /** Reads the first page, and nothing else. */
-  readonly first: (look: Look) => Promise<void>
+  /** Reads one page, always the same, and nothing else. */
+  readonly onePage: (look: Look) => Promise<void>
   /** Reads so many pages, from where it has stopped on. */
   readonly next: (pages: number, look: Look) => Promise<void>
 }
@@ -58,11 +58,11 @@ const perform = async (read: (look: Look) => Promise<void>): Promise<Report> => 
 /** Lets the process do what its parent asks for. It ends with its parent. */
 export const client = async (make: (origin: string) => Promise<Reader> | Reader): Promise<void> => {
   process.on("disconnect", () => process.exit())
-  const { first, next } = await make(process.argv[2] ?? "")
-  await perform(first)
+  const { next, onePage } = await make(process.argv[2] ?? "")
+  await perform(onePage)
   const onceMb = peakMb()
-  for (let nth = 0; nth < warmUps; nth++) await perform(first)
+  for (let nth = 0; nth < warmUps; nth++) await perform(onePage)
   process.on("message", async ({ pages }: Job) => process.send?.(await perform((look) => next(pages, look))))
-  const ready: Ready = { onceMb, firstMb: peakMb() }
+  const ready: Ready = { onceMb, onePageMb: peakMb() }
   process.send?.(ready)
 }

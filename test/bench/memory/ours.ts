@@ -30,15 +30,10 @@ void client(async (origin) => {
     Effect.flatMap(Scope.make(), (scope) => Scope.extend(Stream.toPull(versions), scope))
   )
   return {
-    first: (look) =>
-      runtime.runPromise(versions.pipe(
-        Stream.take(perPage),
-        Stream.runForEachChunk((chunk) =>
-          Effect.sync(() => {
-            for (const version of chunk) look(version)
-          })
-        )
-      )),
+    onePage: (look) =>
+      runtime.runPromise(Effect.map(listActionVersions({ actionId, per_page: perPage }), ({ versions }) => {
+        for (const version of versions) look(version)
+      })),
     next: (pages, look) => {
       const read = (left: number): Effect.Effect<void, unknown, IdentityClient.IdentityClient> =>
         left === 0 ? Effect.void : Effect.flatMap(pull, (chunk) => {

@@ -13,7 +13,7 @@ void client((origin) => {
   }
   let page = 0
   return {
-    first: (look) => read(0, look),
+    onePage: (look) => read(0, look),
     next: async (pages, look) => {
       for (const end = page + pages; page < end; page++) await read(page, look)
     }
