@@ -9,12 +9,28 @@ const integer = (text: string | undefined): number | undefined => {
   return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : undefined
 }
 
-/** The three `X-RateLimit-*` headers; `reset` in seconds since 1970 on the server's clock. */
-export const rateLimit = (headers: Headers.Headers) => ({
-  limit: integer(headers["x-ratelimit-limit"]),
-  remaining: integer(headers["x-ratelimit-remaining"]),
-  reset: integer(headers["x-ratelimit-reset"])
-})
+/** The three `X-RateLimit-*` headers. */
+export interface RateLimit {
+  readonly limit: number | undefined
+  readonly remaining: number | undefined
+  /** In seconds since 1970, on the server's clock. */
+  readonly reset: number | undefined
+}
+
+/** What was read last: several look at the same answer, one after the other. */
+let lastRead: { readonly headers: Headers.Headers; readonly limit: RateLimit } | undefined
+
+/** What the service says of its limit. */
+export const rateLimit = (headers: Headers.Headers): RateLimit => {
+  if (headers === lastRead?.headers) return lastRead.limit
+  const limit = {
+    limit: integer(headers["x-ratelimit-limit"]),
+    remaining: integer(headers["x-ratelimit-remaining"]),
+    reset: integer(headers["x-ratelimit-reset"])
+  }
+  lastRead = { headers, limit }
+  return limit
+}
 
 /** What was parsed last: within a second all answers have the same date. */
 let latest: { readonly text: string; readonly seconds: number | undefined } = { text: "", seconds: undefined }

@@ -131,7 +131,7 @@ export class Watch {
     const nth = ++this.attempts
     this.subject.metrics.attempts.unsafeUpdate(1, this.labels)
     const sent = this.span === undefined
-      ? Effect.suspend(() => send(undefined))
+      ? Effect.suspend(() => send(undefined)) // it may throw
       : Spans.request(
         this.subject.attributes,
         nth,

@@ -6,7 +6,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
-import { build, type Plugin } from "esbuild"
+import * as ESBuild from "esbuild"
+import type { Plugin } from "esbuild"
 import * as ChildProcess from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -74,11 +75,8 @@ const start =
       return started
     })
 
-/**
- * Bundles programs, whose files lie in one directory, into another that goes with the scope. Gives what starts one, whose
- * process ends with its scope.
- */
-export const bundle = <const Name extends string>(
+/** Bundles programs, whose files lie in one directory, into another, which it gives, and which goes with the scope. */
+export const build = <const Name extends string>(
   directory: string,
   programs: ReadonlyArray<Name>,
   plugins: ReadonlyArray<Plugin> = []
@@ -89,9 +87,10 @@ export const bundle = <const Name extends string>(
   ).pipe(
     Effect.tap((outdir) =>
       Effect.promise(() =>
-        build({
+        ESBuild.build({
           entryPoints: programs.map((name) => join(directory, `${name}.ts`)),
           outdir,
+          outbase: directory,
           outExtension: { ".js": ".cjs" },
           bundle: true,
           platform: "node",
@@ -101,6 +100,9 @@ export const bundle = <const Name extends string>(
           plugins: [...plugins]
         })
       )
-    ),
-    Effect.map(start<Name>)
+    )
   )
+
+/** Bundles programs, and gives what starts one, whose process ends with its scope. */
+export const bundle = <const Name extends string>(directory: string, programs: ReadonlyArray<Name>) =>
+  Effect.map(build(directory, programs), start<Name>)

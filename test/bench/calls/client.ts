@@ -30,7 +30,8 @@ export type GoOn = () => boolean
 /** Makes calls, so many at a time, until it is told to stop. */
 export type Run = (payload: PayloadName, concurrency: number, goOn: GoOn) => Promise<void>
 
-const perform = async (run: Run, job: Job): Promise<Report> => {
+/** Makes calls, and says what they have cost. */
+export const perform = async (run: Run, job: Job): Promise<Report> => {
   const { concurrency, millis = Infinity, payload } = job
   let calls = 0
   const begin = performance.now()

@@ -7,9 +7,10 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
 import * as Http from "../../../src/internal/http.js"
-import { client, type GoOn } from "../calls/client.js"
+import type { GoOn, Run } from "../calls/client.js"
 import { actionId, answers, check, type PayloadName, token } from "../calls/payloads.js"
 import { layerTracer } from "../calls/tracer.js"
+import type { Variant } from "../calls/variants.js"
 
 const received: Http.Received = {
   status: 200,
@@ -37,12 +38,12 @@ const layer = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2
   ])
 )
 
-void client(async () => {
-  const runtime = ManagedRuntime.make(process.env["VARIANT"] === "traced" ? Layer.merge(layer, layerTracer) : layer)
+export const make = async (_origin: string, variant: Variant): Promise<Run> => {
+  const runtime = ManagedRuntime.make(variant === "traced" ? Layer.merge(layer, layerTracer) : layer)
   await runtime.runtime()
   return (_payload: PayloadName, _concurrency: number, goOn: GoOn) => {
     const call = Effect.orDie(listActionVersions({ actionId }))
     const loop = Effect.whileLoop({ while: goOn, body: () => call, step: () => {} })
     return runtime.runPromise(Effect.zipRight(Effect.map(call, check.small), loop))
   }
-})
+}

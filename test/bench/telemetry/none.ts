@@ -1,14 +1,12 @@
 /** The library's view of a call with nothing in it: what `src/internal/watch.ts` is swapped for to see what that costs. */
 import * as Effect from "effect/Effect"
-import type * as Http from "../../../src/internal/http.js"
 import type * as Library from "../../../src/internal/watch.js"
 
 const watch: Pick<Library.Watch, keyof Library.Watch> = {
   around: (call, _strings, interpret) => Effect.flatMap(call, interpret),
   waits: () => {},
   waited: () => {},
-  attempt: <A extends Http.Received, E>(send: (trace: undefined) => Effect.Effect<A, E>) =>
-    Effect.suspend(() => send(undefined)),
+  attempt: (send) => Effect.suspend(() => send(undefined)),
   answered: () => {},
   replays: () => {},
   backsOff: (_millis, wait) => wait

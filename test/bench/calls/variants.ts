@@ -1,0 +1,75 @@
+/**
+ * This library with all that it does: `lean` is its one-line layer for Node, `traced` the same with a tracer that keeps
+ * spans, `stock` the platform's own client over undici.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import {
+  createUsersExport,
+  IdentityClient,
+  listActionVersions,
+  RateLimiter,
+  TokenProvider
+} from "../../../src/index.js"
+import * as Node from "../../../src/Node.js"
+import type { GoOn, Run } from "./client.js"
+import { actionId, check, clientId, clientSecret, job, type PayloadName, perPage } from "./payloads.js"
+import { layerTracer } from "./tracer.js"
+
+const variables = (origin: string) =>
+  new Map([
+    ["IDENTITY_BASE_URL", `${origin}/api/v2`],
+    ["IDENTITY_AUTH_URL", origin],
+    ["IDENTITY_CLIENT_ID", clientId],
+    ["IDENTITY_CLIENT_SECRET", clientSecret]
+  ])
+
+const lean = (origin: string) =>
+  Node.layer.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
+
+const stock = (origin: string) =>
+  IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
+    Layer.provide(RateLimiter.layer),
+    Layer.provide(
+      TokenProvider.layerClientCredentials({ authUrl: origin, clientId, clientSecret: Redacted.make(clientSecret) })
+    ),
+    Layer.provide(NodeHttpClient.layerUndici)
+  )
+
+const calls = {
+  small: listActionVersions({ actionId }),
+  page: listActionVersions({ actionId, per_page: perPage }),
+  job: createUsersExport(job)
+}
+
+export type Variant = "lean" | "traced" | "stock"
+
+const layerOf = (origin: string, variant: Variant) => {
+  switch (variant) {
+    case "lean":
+      return lean(origin)
+    case "traced":
+      return Layer.merge(lean(origin), layerTracer)
+    case "stock":
+      return stock(origin)
+  }
+}
+
+export const make = async (origin: string, variant: Variant): Promise<Run> => {
+  const runtime = ManagedRuntime.make(layerOf(origin, variant))
+  await runtime.runtime()
+  return (payload: PayloadName, concurrency: number, goOn: GoOn) => {
+    const call = Effect.orDie<unknown, unknown, IdentityClient.IdentityClient>(calls[payload])
+    const loop = Effect.whileLoop({ while: goOn, body: () => call, step: () => {} })
+    return runtime.runPromise(
+      Effect.zipRight(
+        Effect.map(call, check[payload]),
+        Effect.all(Array.from({ length: concurrency }, () => loop), { concurrency: "unbounded", discard: true })
+      )
+    )
+  }
+}
