@@ -1,4 +1,7 @@
-/** The core: a namespace for each module, the operations flat. */
+/**
+ * The core: a namespace for each module, the operations flat. Each module is a subpath, too, under its own name: compilers need
+ * one to name inferred types in declaration files.
+ */
 export * as Endpoint from "./Endpoint.js"
 export * as Errors from "./Errors.js"
 export * as IdentityClient from "./IdentityClient.js"

@@ -1,17 +1,27 @@
 /**
- * Proves the package as a stranger gets it: packed, installed into empty projects, type-checked and run. First the core
- * with its two peers alone, then everything with `examples/quickstart.ts`, the snippet of the README.
+ * Proves the package as a stranger gets it: packed, looked through by publint and attw, installed into empty projects,
+ * type-checked by compilers old and new, and run. First the core with its two peers alone, then everything.
  */
 import assert from "node:assert/strict"
-import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { execFile } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
 const started = performance.now()
+
+/**
+ * The last of each line, from the first that effect's own types compile with. They are dependencies of the projects below, not
+ * of this one: each has a `tsc`, of which `node_modules/.bin` could hold but one.
+ */
+const compilers = ["5.7.3", "5.8.3", "5.9.3", "6.0.3", "7.0.2"]
+const [oldest = "", newest = ""] = [compilers[0], compilers.at(-1)]
+const resolutions = { node16: "node16", bundler: "preserve" }
+/** The oldest and the newest resolve both ways; the others in turns, if it shall be quick. */
+const isQuick = process.argv.includes("--quick")
 
 const lock: { packages: Record<string, { version: string }> } = JSON.parse(
   readFileSync(join(root, "package-lock.json"), "utf8")
@@ -22,27 +32,56 @@ const locked = (...names: ReadonlyArray<string>) =>
     assert(entry, `${name} is not in package-lock.json`)
     return `${name}@${entry.version}`
   })
+const { exports, peerDependenciesMeta }: {
+  exports: Record<string, string | Record<string, string>>
+  peerDependenciesMeta: Record<string, unknown>
+} = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 const say = (text: string) => console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-/** Runs a command without input for at most two minutes, and gives back what it printed. */
-const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) => {
-  const { error, signal, status, stderr, stdout } = spawnSync(command, args, {
-    cwd,
-    encoding: "utf8",
-    input: "",
-    timeout: 120_000,
-    maxBuffer: 64 * 1024 * 1024,
-    shell: process.platform === "win32" // npm is a script there
+/** Runs a command without input for at most three minutes, and gives what it printed. */
+const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
+  new Promise<string>((resolve, reject) => {
+    const options = {
+      cwd,
+      timeout: 180_000,
+      maxBuffer: 64 * 1024 * 1024,
+      shell: process.platform === "win32" // npm is a script there
+    }
+    execFile(command, args, options, (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error([error.message, stdout, stderr].join("\n")))).stdin?.end()
   })
-  if (status !== 0) {
-    const reason = error?.message ?? signal ?? `exit code ${status}`
-    throw new Error([`${command} ${args.join(" ")}: ${reason}`, stdout, stderr].join("\n"))
-  }
-  return stdout
-}
 
-const modules = ["", "/fleet", "/node", "/redis", "/tenant", "/testing"].map((path) => `effect-identity-client${path}`)
+/** Runs a command of a development dependency. */
+const tool = (...[name, ...args]: readonly [string, ...ReadonlyArray<string>]) =>
+  run(root, join(root, "node_modules", ".bin", name), ...args)
+
+/** The names under which a program can import it, without `package.json`. */
+const entries = Object.keys(exports).flatMap((path) =>
+  path.endsWith(".json") ? [] : [`effect-identity-client${path.slice(1)}`]
+)
+
+/** What lies in the package and is closed: for types an error, at runtime another. */
+const closed = [
+  "internal/request.js",
+  "dist/internal/request.js",
+  "dist/index.js",
+  "src/index.ts",
+  "operations/index.js"
+]
+  .map((path) => `effect-identity-client/${path}`)
+
+/** What a library exports has inferred types, which its declaration file must name, though it imports no module of theirs. */
+const library = `import { deleteEventStream, listActionVersions, Pagination, Redelivery } from "effect-identity-client"
+import * as Fleet from "effect-identity-client/fleet"
+import * as Testing from "effect-identity-client/testing"
+export const call = deleteEventStream({ id: "est_1234567890123456789012" })
+export const pages = Pagination.streamEither(listActionVersions, { actionId: "action" })
+export const run = Redelivery.run([], { stream: "est_1234567890123456789012" })
+export const limits = Fleet.layerRateLimiter()
+export const network = Testing.layerHttp()
+console.log(deleteEventStream.endpoint.path)
+`
 
 /** An empty project that is as strict as TypeScript gets; declarations of libraries, ours too, are checked. */
 const project = (name: string, files: Record<string, string>, compilerOptions: Record<string, unknown> = {}) => {
@@ -55,11 +94,11 @@ const project = (name: string, files: Record<string, string>, compilerOptions: R
     JSON.stringify({
       compilerOptions: {
         target: "es2022",
-        module: "nodenext",
         strict: true,
         exactOptionalPropertyTypes: true,
         noUncheckedIndexedAccess: true,
         verbatimModuleSyntax: true,
+        declaration: true,
         skipLibCheck: false,
         types: [],
         ...compilerOptions
@@ -74,20 +113,50 @@ const project = (name: string, files: Record<string, string>, compilerOptions: R
 const install = (directory: string, ...packages: ReadonlyArray<string>) =>
   run(directory, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", ...packages)
 
-const compile = (directory: string) => {
-  run(directory, process.execPath, join("node_modules", "typescript", "bin", "tsc"))
-  say("compiled, with the declarations of all libraries checked")
+const alias = (version: string) => `typescript-${version}`
+const compilerOf = (...versions: ReadonlyArray<string>) =>
+  versions.map((version) => `${alias(version)}@npm:typescript@${version}`)
+
+/** Compiles a project; gives where the output lies. */
+const compile = async (directory: string, version: string, resolution: keyof typeof resolutions) => {
+  const out = join("out", `${version}-${resolution}`)
+  const options = ["--module", resolutions[resolution], "--moduleResolution", resolution, "--outDir", out]
+  await run(directory, process.execPath, join("node_modules", alias(version), "bin", "tsc"), ...options)
+  say(`compiled by TypeScript ${version}, ${resolution}, with the declarations of all libraries checked`)
+  return out
 }
 
-const execute = (directory: string, file: string) => {
-  const output = run(directory, process.execPath, file)
+const execute = async (directory: string, file: string) => {
+  const output = await run(directory, process.execPath, file)
   say(`${file} runs and prints:`)
   console.log(output.trimEnd().replaceAll(/^/gm, "          | "))
 }
 
-const main = () => {
+/** What a package that is installed must hold: all that `exports` names, and for each map its sources. */
+const lookThrough = (directory: string) => {
+  const installed = join(directory, "node_modules", "effect-identity-client")
+  for (const entry of Object.values(exports)) {
+    for (const path of typeof entry === "string" ? [entry] : Object.values(entry)) {
+      assert(existsSync(join(installed, path)), `${path} is in "exports", but not in the package`)
+    }
+  }
+  const files = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.(?:js|d\.ts)$/.test(file))
+  for (const file of files) {
+    const path = join(installed, "dist", file)
+    const [, map] = /\n\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(path, "utf8")) ?? []
+    assert(map, `${file} names no map`)
+    const { sources }: { sources: ReadonlyArray<string> } = JSON.parse(readFileSync(join(dirname(path), map), "utf8"))
+    assert.equal(sources.length, 1)
+    for (const source of sources) assert(existsSync(join(dirname(path), source)), `${map}: ${source} is not there`)
+  }
+  assert(files.length > 0)
+  say(`${files.length} files of dist lead to their sources in the package`)
+}
+
+const main = async () => {
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
-    run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
+    await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
   )
   const [packed] = report
   assert(packed, "npm pack reports no tarball")
@@ -96,54 +165,76 @@ const main = () => {
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
   const allowed = /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong into the package")
-  for (const path of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts", "src/index.ts"]) {
-    assert(paths.includes(path), `${path} is missing in the package`)
-  }
+  for (const path of ["README.md", "LICENSE"]) assert(paths.includes(path), `${path} is missing in the package`)
 
+  const verdict = await tool("publint", "run", tarball, "--strict")
+  assert(verdict.includes("All good!"), verdict)
+  await tool("attw", tarball, "--profile", "esm-only")
+  say("publint and attw find nothing")
+
+  // The core, with nothing else.
   const core = project("core", {
-    "core.ts": `import { deleteEventStream, IdentityClient } from "effect-identity-client"
-export const call = deleteEventStream({ id: "est_1234567890123456789012" })
-console.log(typeof IdentityClient.layer, deleteEventStream.endpoint.path)
+    "library.ts": library,
+    "lacking.mjs":
+      `for (const [name, peer] of Object.entries({ node: "@effect/platform-node", redis: "ioredis", tenant: "jose" })) {
+  const error = await import(\`effect-identity-client/\${name}\`).then(() => undefined, (error) => error)
+  if (error?.code !== "ERR_MODULE_NOT_FOUND" || !error.message.includes(\`'\${peer}'\`)) throw new Error(\`\${name}: \${error}\`)
+  console.log(\`/\${name} says that it needs \${peer}\`)
+}
 `
   })
-  install(core, tarball, ...locked("effect", "@effect/platform", "typescript"))
+  await install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest))
+  for (const peer of Object.keys(peerDependenciesMeta)) assert(!existsSync(join(core, "node_modules", peer)), peer)
   say("the core is installed with its two peers alone")
-  compile(core)
-  execute(core, "core.js")
+  lookThrough(core)
+  await execute(core, join(await compile(core, newest, "node16"), "library.js"))
+  await execute(core, "lacking.mjs")
 
-  const imports = modules.map((name, index) => `import * as m${index} from "${name}"`).join("\n")
+  // Everything, with all peers.
   const full = project("full", {
-    "modules.ts": `${imports}
-for (const module of [${modules.map((_, index) => `m${index}`).join(", ")}]) console.log(Object.keys(module).join(" "))
+    "library.ts": library,
+    "modules.ts": `${entries.map((name, index) => `import * as m${index} from "${name}"`).join("\n")}
+for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) console.log(Object.keys(module).join(" "))
 `,
-    // The platform's declarations name `ws` but do not bring its types.
-    "ws.d.ts": `declare module "ws" {
-  export class WebSocket {}
-  export interface ServerOptions<Socket = never, Message = never> extends Pick<[Socket, Message], never> {}
-}
-`,
-    "closed.mjs": `for (const name of ["internal/request.js", "dist/index.js", "src/index.ts"]) {
-  const code = await import(\`effect-identity-client/\${name}\`).then(() => "open", (error) => error.code)
+    // Were one of them there, the comment above it would be the error.
+    "closed.ts": closed.map((name, index) => `// @ts-expect-error\nexport type * as C${index} from "${name}"\n`).join(
+      ""
+    ),
+    "closed.mjs": `for (const name of ${JSON.stringify(closed)}) {
+  const code = await import(name).then(() => "open", (error) => error.code)
   if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(\`\${name}: \${code}\`)
 }
 `
   }, { types: ["node"] })
   cpSync(join(root, "examples", "quickstart.ts"), join(full, "quickstart.ts"))
-  install(
+  cpSync(join(root, "test", "support", "pack", "consumer.ts"), join(full, "consumer.ts"))
+  await install(
     full,
     tarball,
-    ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "typescript", "@types/node")
+    ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
+    "@types/ws@8.18.1", // the platform's declarations name them
+    ...compilerOf(...compilers)
   )
-  say("everything is installed with all peers")
-  compile(full)
-  execute(full, "modules.js")
-  run(full, process.execPath, "closed.mjs")
-  say("closed.mjs finds closed what is not exported")
-  execute(full, "quickstart.js")
+  say("everything is installed with all peers, and the compilers")
+  const rows = compilers.flatMap((version, index) =>
+    (["node16", "bundler"] as const)
+      .filter((_, nth) => !isQuick || version === oldest || version === newest || nth === index % 2)
+      .map((resolution) => [version, resolution] as const)
+  )
+  const compileAll = async () => {
+    for (let row = rows.shift(); row !== undefined; row = rows.shift()) await compile(full, ...row)
+  }
+  await Promise.all([compileAll(), compileAll()])
+  const out = join("out", `${oldest}-bundler`)
+  await execute(full, join(out, "modules.js"))
+  await execute(full, join(out, "consumer.js"))
+  await run(full, process.execPath, "closed.mjs")
+  say("what is not exported is closed, for types and when it runs")
+  await execute(full, join(out, "quickstart.js"))
 }
 
 try {
-  main()
+  await main()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
