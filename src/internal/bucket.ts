@@ -18,7 +18,7 @@ export const full = (limit: number, rate: number, now: number): Bucket => ({
 })
 
 /** How many calls are left at `now`. If the clock was set back, time counts from there on. */
-export const left = (bucket: Bucket, now: number): number => {
+const left = (bucket: Bucket, now: number): number => {
   bucket.at = Math.min(bucket.at, now)
   return Math.min(bucket.limit, bucket.tokens + (now - bucket.at) * bucket.rate)
 }

@@ -11,7 +11,7 @@ import { type Entry, Heap } from "./heap.js"
 import type { Restore, Task } from "./task.js"
 
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
-export type Reason = "TIMEOUT" | "CLOSED"
+type Reason = "TIMEOUT" | "CLOSED"
 
 interface Deadline extends Entry {
   readonly end: (reason: Reason) => void

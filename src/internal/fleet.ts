@@ -22,7 +22,7 @@ import type { Known, Supply, Told } from "./supply.js"
 type Lane = Sharing.Lane
 
 /** A call that was let go. */
-export interface Permit {
+interface Permit {
   readonly own: Sharing.Permit
   /** What the other processes are taken to have taken at the same time, while the store is away. */
   readonly others: ReadonlyArray<Sharing.Permit>

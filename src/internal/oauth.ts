@@ -52,7 +52,7 @@ const described = (value: unknown): string | undefined =>
 export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 /** `operation` of failures that no operation has caused yet: the client names the one that needed the token. */
-export const operation = "token"
+const operation = "token"
 
 const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
   const body = members(Failure.text(received.body))

@@ -97,7 +97,7 @@ const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
 })
 
 /** How many calls are under way, of each operation, and of those that draw on each supply. */
-export interface Open {
+interface Open {
   readonly lanes: ReadonlyMap<string, number>
   readonly supplies: ReadonlyMap<string, number>
 }

@@ -28,7 +28,7 @@ export const refuse = (part: Part, problem: Problem): Respond.Answer =>
   )
 
 /** `application/json; charset=utf-8` without its parameters. */
-export const mediaType = (contentType: string | undefined): string | undefined =>
+const mediaType = (contentType: string | undefined): string | undefined =>
   contentType?.split(";")[0]?.trim().toLowerCase()
 
 /** The body as JSON, by its content type. */

@@ -12,7 +12,7 @@ export interface Bucket {
 }
 
 /** What became of one call, and the headers that tell of it. */
-export interface Draw {
+interface Draw {
   readonly allowed: boolean
   readonly headers: Readonly<Record<string, string>>
 }

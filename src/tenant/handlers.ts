@@ -8,7 +8,7 @@ import type { Job, Profile, State } from "./state.js"
 import * as State_ from "./state.js"
 
 /** A call that may be carried out: its token is verified and its input holds to the declaration. */
-export interface Call<Input> {
+interface Call<Input> {
   readonly input: Input
   /** Milliseconds since 1970. */
   readonly now: number
@@ -28,7 +28,7 @@ export interface Handler<Input> {
 type Operations = typeof operations
 
 /** The names of the operations. */
-export type OperationName = {
+type OperationName = {
   [Name in keyof Operations]: Operations[Name] extends { readonly endpoint: unknown } ? Name : never
 }[keyof Operations]
 

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** A running process. It sends `First` when it is ready, then answers each `Question` with an `Answer`. */
-export interface Process<First, Question extends object, Answer> {
+interface Process<First, Question extends object, Answer> {
   readonly first: First
   /** Fails if the process ends before it has answered. */
   readonly ask: (question: Question) => Effect.Effect<Answer, string>
@@ -22,7 +22,7 @@ export interface Process<First, Question extends object, Answer> {
   readonly kill: Effect.Effect<void>
 }
 
-export interface Start<Name extends string> {
+interface Start<Name extends string> {
   readonly program: Name
   readonly argument?: string
   readonly env?: Readonly<Record<string, string>>

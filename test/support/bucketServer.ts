@@ -29,7 +29,7 @@ export interface Profile {
 }
 
 /** Numbers from 0 to 1 that only the seed decides (mulberry32). */
-export const numbers = (seed: number): () => number => {
+const numbers = (seed: number): () => number => {
   let state = Math.imul(seed, 0x9e3779b1) | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -16,7 +16,7 @@ const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
 /** Every way in which a secret may be written; compared in lower case. */
-export const spellings = (secret: string): ReadonlyArray<string> => [
+const spellings = (secret: string): ReadonlyArray<string> => [
   ...new Set([
     secret,
     encodeURIComponent(secret),

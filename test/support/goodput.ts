@@ -27,7 +27,7 @@ const [general, updates] = [
 ] as const
 
 /** A limit, and how many calls are to be made. */
-export interface Work {
+interface Work {
   readonly size: BucketServer.Size
   readonly calls: number
 }
@@ -44,7 +44,7 @@ export interface Scenario {
 }
 
 /** What is to be done on a server that counts so. */
-export const workOf = ({ refill, window }: Scenario, { kind }: Pick<BucketServer.Profile, "kind">): Work =>
+const workOf = ({ refill, window }: Scenario, { kind }: Pick<BucketServer.Profile, "kind">): Work =>
   kind === "refill" ? refill : window
 
 const perMinute = (burst: number): BucketServer.Size => ({ burst, interval: 60_000 / burst })

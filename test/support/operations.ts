@@ -23,7 +23,6 @@ export const contentTypes: ReadonlyArray<Endpoint.ContentType> = [
   "application/x-www-form-urlencoded"
 ]
 
-export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
 export type Members = Readonly<Record<string, unknown>>
 
 /** The same schema with every optional member set. */

@@ -8,6 +8,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
@@ -51,10 +53,6 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
     execFile(command, args, options, (error, stdout, stderr) =>
       error === null ? resolve(stdout) : reject(new Error([error.message, stdout, stderr].join("\n")))).stdin?.end()
   })
-
-/** Runs a command of a development dependency. */
-const tool = (...[name, ...args]: readonly [string, ...ReadonlyArray<string>]) =>
-  run(root, join(root, "node_modules", ".bin", name), ...args)
 
 /** The names under which a program can import it, without `package.json`. */
 const entries = Object.keys(exports).flatMap((path) =>
@@ -167,9 +165,14 @@ const main = async () => {
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong into the package")
   for (const path of ["README.md", "LICENSE"]) assert(paths.includes(path), `${path} is missing in the package`)
 
-  const verdict = await tool("publint", "run", tarball, "--strict")
-  assert(verdict.includes("All good!"), verdict)
-  await tool("attw", tarball, "--profile", "esm-only")
+  const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
+  assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])
+  const attw = join(
+    dirname(fileURLToPath(import.meta.resolve("@arethetypeswrong/cli/package.json"))),
+    "dist",
+    "index.js"
+  )
+  await run(root, process.execPath, attw, tarball, "--profile", "esm-only")
   say("publint and attw find nothing")
 
   // The core, with nothing else.

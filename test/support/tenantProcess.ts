@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url"
 import * as Tenant from "../../src/Tenant.js"
 
 /** What the tenant can be told; it answers each with a `Report`. */
-export type Order =
+type Order =
   | { readonly order: "revoke" }
   | { readonly order: "misbehave"; readonly fault: Tenant.Fault }
   | { readonly order: "report" }
 
 /** How many requests have arrived for each operation; `token` is the token endpoint. */
-export type Report = Readonly<Record<string, number>>
+type Report = Readonly<Record<string, number>>
 
 type Message = { readonly id: number; readonly origin?: string; readonly report?: Report }
 

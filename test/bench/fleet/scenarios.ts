@@ -13,7 +13,7 @@ export const limitOf = (calls: number, speed: number): Limit => ({
 
 export const processes = 8
 
-export type Event = "none" | "holder killed" | "store stopped" | "clock off"
+type Event = "none" | "holder killed" | "store stopped" | "clock off"
 
 export interface Scenario {
   readonly name: string

@@ -86,7 +86,7 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
 }
 
 /** Makes all calls with the given operations. */
-export type Work = <R>(operations: Operations<R>) => Effect.Effect<void, never, R>
+type Work = <R>(operations: Operations<R>) => Effect.Effect<void, never, R>
 
 /** Makes a client of the tenant at an origin, and lets it do the work. */
 export type Program = (origin: string, work: Work) => Effect.Effect<void>
