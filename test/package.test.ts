@@ -1,11 +1,15 @@
 /** The package's own description: what it exports, what it needs, and that both are as the README and the sources say. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { items, licences } from "./support/licences.js"
 
 const json = (file: string) => JSON.parse(readFileSync(file, "utf8"))
 
-const { dependencies, exports, files, sideEffects, type }: {
+const { dependencies, devDependencies, exports, files, peerDependencies, peerDependenciesMeta, sideEffects, type }: {
   dependencies?: Record<string, string>
+  devDependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  peerDependenciesMeta: Record<string, { optional: boolean }>
   exports: Record<string, string | Record<string, string>>
   files: ReadonlyArray<string>
   sideEffects: ReadonlyArray<string>
@@ -59,5 +63,43 @@ describe("package.json", () => {
     assert.deepStrictEqual(sideEffects, [])
     assert.includeMembers([...files], ["dist", "src"])
     assert.isUndefined(dependencies)
+  })
+})
+
+const plain = (text: string) => text.replace(/ +/g, " ")
+
+/** The cells of a table of the README, by what its first column is called. */
+const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, body = ""] =
+    new RegExp(`\\| ${column} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`).exec(plain(readFileSync("README.md", "utf8"))) ?? []
+  return body.trimEnd().split("\n").map((row) => row.split("|").slice(1, -1).map((cell) => cell.trim()))
+}
+
+describe("the README", () => {
+  it("says what each peer is for, in which version, and whether it is optional", () => {
+    assert.sameDeepMembers(
+      table("peer").map(([name, version, purpose = ""]) => [name, version, purpose.startsWith("optional: ")]),
+      Object.entries(peerDependencies)
+        .map(([name, version]) => [`\`${name}\``, `\`${version}\``, peerDependenciesMeta[name]?.optional === true])
+    )
+  })
+
+  it("says what each development dependency is for", () => {
+    const named = table("for development").flatMap(([names = "", purpose = ""]) => {
+      assert.notStrictEqual(purpose, "", names)
+      return [...names.matchAll(/`(.+?)`/g)].map(([, name]) => name ?? "")
+    })
+    const others = Object.keys(devDependencies).filter((name) => !(name in peerDependencies))
+    assert.sameMembers(named, others)
+  })
+
+  it("lists the licences of all that an installed package brings, as they are installed; all of them permit any use", () => {
+    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(readFileSync("README.md", "utf8")) ?? []
+    assert.deepStrictEqual(list.replaceAll("\n  ", " ").split("\n"), items)
+    for (const { licence, name, path } of licences) {
+      assert.match(licence, /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause)$/, name)
+      if (existsSync(`${path}/package.json`)) assert.strictEqual(json(`${path}/package.json`).license, licence, name)
+    }
+    assert.includeMembers(licences.map(({ name }) => name), Object.keys(peerDependencies))
   })
 })
