@@ -5,13 +5,24 @@ import { items, licences } from "./support/licences.js"
 
 const json = (file: string) => JSON.parse(readFileSync(file, "utf8"))
 
-const { dependencies, devDependencies, exports, files, peerDependencies, peerDependenciesMeta, sideEffects, type }: {
+const {
+  dependencies,
+  devDependencies,
+  exports,
+  files,
+  license,
+  peerDependencies,
+  peerDependenciesMeta,
+  sideEffects,
+  type
+}: {
   dependencies?: Record<string, string>
   devDependencies: Record<string, string>
   peerDependencies: Record<string, string>
   peerDependenciesMeta: Record<string, { optional: boolean }>
   exports: Record<string, string | Record<string, string>>
   files: ReadonlyArray<string>
+  license: string
   sideEffects: ReadonlyArray<string>
   type: string
 } = json("package.json")
@@ -58,11 +69,13 @@ describe("package.json", () => {
     }
   })
 
-  it("is ESM without side effects, with its sources, and brings no dependency of its own", () => {
+  it("is ESM without side effects, with its sources, under the MIT licence, and brings no dependency of its own", () => {
     assert.strictEqual(type, "module")
     assert.deepStrictEqual(sideEffects, [])
     assert.includeMembers([...files], ["dist", "src"])
     assert.isUndefined(dependencies)
+    assert.strictEqual(license, "MIT")
+    assert.match(readFileSync("LICENSE", "utf8"), /^MIT License\n/)
   })
 })
 
@@ -101,5 +114,12 @@ describe("the README", () => {
       if (existsSync(`${path}/package.json`)) assert.strictEqual(json(`${path}/package.json`).license, licence, name)
     }
     assert.includeMembers(licences.map(({ name }) => name), Object.keys(peerDependencies))
+  })
+
+  it("names in its notes on security tests that there are", () => {
+    const [, section = ""] = /\n## Security\n([^]*?)\n## /.exec(readFileSync("README.md", "utf8")) ?? []
+    const named = [...section.matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
+    assert.isAbove(named.length, 0)
+    for (const file of named) assert.isTrue(existsSync(file), file)
   })
 })
