@@ -14,7 +14,7 @@ export interface Start {
   readonly asItIs: string
 }
 
-export const names = ["removed", "asItIs", "traced"] as const
+const names = ["removed", "asItIs", "traced"] as const
 
 export type Name = typeof names[number]
 
