@@ -170,6 +170,15 @@ describe("tokens", () => {
       ["an unknown client", { ...full, client_id: "nobody" }, 401, "invalid_client"],
       ["a wrong secret", { ...full, client_secret: "wrong" }, 401, "invalid_client"],
       ["a secret that is missing", { ...full, client_secret: undefined }, 401, "invalid_client"],
+      ["a grant that cannot be made a string", { ...full, grant_type: { toString: 1 } }, 400, "invalid_request"],
+      ["a client that cannot be made a string", { ...full, client_id: { toString: 1 } }, 401, "invalid_client"],
+      [
+        "a secret that is a list of the right one",
+        { ...full, client_secret: [full.client_secret] },
+        401,
+        "invalid_client"
+      ],
+      ["an audience that cannot be made a string", { ...full, audience: { toString: 1 } }, 403, "access_denied"],
       ["an audience that is missing", { ...full, audience: undefined }, 403, "access_denied"],
       ["another audience", { ...full, audience: "https://elsewhere.example/" }, 403, "access_denied"],
       ["an audience like ours", { ...full, audience: "https://x/y/api/v2/" }, 403, "access_denied"]

@@ -93,7 +93,7 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
 
     const issue = (parameters: unknown): Effect.Effect<Respond.Answer> => {
       const given = Predicate.isRecord(parameters) ? parameters : {}
-      const parameter = (name: string) => String(given[name] ?? "")
+      const parameter = (name: string) => Predicate.isString(given[name]) ? given[name] : ""
       const grant = parameter("grant_type")
       const client = known.get(parameter("client_id"))
       if (grant === "") return Effect.succeed(oauth(400, "invalid_request", "Missing required parameter: grant_type"))
