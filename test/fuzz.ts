@@ -1,0 +1,42 @@
+/**
+ * `npm run test:fuzz`: 100,000 answers that no server should give, 20,000 requests that no client should send, and some
+ * thousands of both on real sockets. `--quick` tries a tenth of that, `--runs 500` so many. What fails is made smaller and shown
+ * with the options that find it again: `--only answers --seed 7 --path 12:0`.
+ */
+import { Effect } from "effect"
+import { parseArgs } from "node:util"
+import { properties } from "./fuzz/properties.js"
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    runs: { type: "string" },
+    only: { type: "string", default: "" },
+    seed: { type: "string" },
+    path: { type: "string" }
+  }
+})
+
+const runs = Number(values.runs ?? (values.quick ? 10_000 : 100_000))
+const seed = values.seed === undefined ? undefined : Number(values.seed)
+
+/** What came after a run had ended, where nobody could fail with it. */
+process.on("uncaughtException", (error) => {
+  console.error(`outside of all calls: ${error.stack ?? String(error)}`)
+  process.exit(1)
+})
+
+for (const { check, name, share } of properties.filter(({ name }) => values.only === "" || name === values.only)) {
+  const began = performance.now()
+  const failure = await Effect.runPromise(Effect.scoped(check(runs, { seed, path: values.path })))
+  const took = `${((performance.now() - began) / 1000).toFixed(1)} s`
+  if (failure === undefined) {
+    console.log(
+      `${name.padEnd(20)} ${String(Math.max(1, Math.round(runs * share))).padStart(7)} runs ${took.padStart(9)}`
+    )
+    continue
+  }
+  process.exitCode = 1
+  console.log(`${name} failed after ${took}: ${failure.why}\n${failure.example}`)
+  console.log(`again: npm run test:fuzz -- --only ${name} --seed ${failure.seed} --path ${failure.path}`)
+}

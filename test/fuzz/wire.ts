@@ -1,0 +1,244 @@
+/** The same over real sockets, where bytes may also break the rules of HTTP: answers to every platform, requests to the tenant. */
+import { HttpClient, HttpServer } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Context, Effect, FastCheck, Layer, Logger, LogLevel, Random, type Scope } from "effect"
+import assert from "node:assert/strict"
+import { createServer } from "node:http"
+import { connect } from "node:net"
+import { Retry } from "../../src/index.js"
+import * as Tenant from "../../src/Tenant.js"
+import { type Platform, platforms } from "../support/faultCalls.js"
+import { rawServer } from "../support/rawServer.js"
+import { type Answer, type Case, piecesOf } from "./answers.js"
+import { atOnce, call, check } from "./inProcess.js"
+import { form, type Sent } from "./requests.js"
+import { checkBody, isFine, options, tokenIn } from "./tenant.js"
+
+/** How a body is told to end. */
+type Framing = "length" | "close" | "chunked" | "as the headers have it"
+
+/** What goes wrong with a message besides what is in it. */
+export interface Manner {
+  readonly framing: Framing
+  /** What stands in the place of the first line; nothing: a good one. */
+  readonly line: string | undefined
+  /** What stands among the headers and is none. */
+  readonly junk: string | undefined
+  /** How much of all the bytes is sent, in thousandths. */
+  readonly share: number
+}
+
+const often = <A>(usual: A, odd: FastCheck.Arbitrary<A>) =>
+  FastCheck.oneof({ weight: 9, arbitrary: FastCheck.constant(usual) }, { weight: 1, arbitrary: odd })
+
+const junk = FastCheck.constantFrom(
+  "no colon",
+  ": no name",
+  "a b: c",
+  "x: a\rb",
+  "x: a\nb: c",
+  "x: a\0b",
+  "x : a",
+  " folded",
+  "\uFFFF: x",
+  "x: \x7f\x01",
+  "content-length: 1\r\ncontent-length: 2",
+  "transfer-encoding: chunked\r\ncontent-length: 3",
+  "x: ".padEnd(100_000, "y"),
+  Array.from({ length: 3000 }, (_, nth) => `x${nth}: y`).join("\r\n"),
+  "__proto__: a\r\n__proto__: b\r\nconstructor: c\r\nconstructor: d"
+)
+
+const mannersWith = (...lines: ReadonlyArray<string>): FastCheck.Arbitrary<Manner> =>
+  FastCheck.record({
+    framing: FastCheck.constantFrom<Framing>("length", "close", "chunked", "as the headers have it"),
+    line: often<string | undefined>(undefined, FastCheck.constantFrom(...lines)),
+    junk: often<string | undefined>(undefined, junk),
+    share: often(1000, FastCheck.nat(999))
+  })
+
+const framed = ["content-length", "transfer-encoding", "connection"]
+
+/** The bytes of a message, as they would be or as something has made them. Nothing in a header stands for an end of line. */
+const bytesOf = (
+  line: string,
+  headers: Answer["headers"],
+  pieces: ReadonlyArray<Uint8Array>,
+  manner: Manner
+): Buffer => {
+  const length = pieces.reduce((sum, { length }) => sum + length, 0)
+  const framing = {
+    "length": [["content-length", String(length)]],
+    "close": [["connection", "close"]],
+    "chunked": [["transfer-encoding", "chunked"]],
+    "as the headers have it": []
+  }[manner.framing]
+  const own = manner.framing === "as the headers have it" ? headers : headers.filter(([name]) => !framed.includes(name))
+  const lines = [...framing, ...own].map((header) => header.join(": "))
+  const head = [manner.line ?? line, ...lines, ...(manner.junk === undefined ? [] : [manner.junk]), "", ""].join("\r\n")
+  const body = manner.framing !== "chunked" ? pieces : [
+    ...pieces.flatMap((piece) => [Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]),
+    Buffer.from("0\r\n\r\n")
+  ]
+  const bytes = Buffer.concat([Buffer.from(head, "latin1"), ...body])
+  return bytes.subarray(0, Math.ceil(bytes.length * manner.share / 1000))
+}
+
+export const platformNames = Object.keys(platforms) as ReadonlyArray<Platform>
+
+export const answerManners = mannersWith(
+  "HTTP/1.1 200",
+  "HTTP/1.1 099 Low",
+  "HTTP/1.1 1000 High",
+  "HTTP/2.0 200 OK",
+  "HTTP/1.1 -20 OK",
+  "HTTP/1.1 200 \x80\xff",
+  "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK",
+  "ICY 200 OK",
+  "",
+  "\0\0\0\0"
+)
+
+/** What a server of bare bytes does with the next connections. */
+interface Behaviour {
+  next: () => { readonly bytes: Buffer; readonly isBroken: boolean }
+}
+
+/** What answers are sent over, and to whom. */
+export interface Wire {
+  readonly law: (one: Case, manner: Manner, platform: Platform) => Promise<void>
+}
+
+/** A client on each platform, and a server that answers each request with bytes and then goes away. */
+export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
+  const behaviour: Behaviour = { next: () => ({ bytes: Buffer.alloc(0), isBroken: false }) }
+  const server = yield* rawServer((_, socket) => {
+    const { bytes, isBroken } = behaviour.next()
+    if (isBroken) socket.write(bytes, () => void socket.resetAndDestroy())
+    else socket.end(bytes)
+  })
+  const clients = new Map<Platform, HttpClient.HttpClient>()
+  for (const platform of platformNames) {
+    clients.set(platform, Context.get(yield* Layer.build(platforms[platform]), HttpClient.HttpClient))
+  }
+  return {
+    law: async (given, manner, platform) => {
+      const one = given.target === "token" ? atOnce(given) : given
+      let nth = 0
+      behaviour.next = () => {
+        const answer = one.answers[Math.min(nth++, one.answers.length - 1)]!
+        const line = `HTTP/1.1 ${answer.status} Reason`
+        return { bytes: bytesOf(line, answer.headers, piecesOf(answer), manner), isBroken: answer.end === "broken" }
+      }
+      const made = call(one, { baseUrl: server.url, authUrl: new URL(server.url).origin }).pipe(
+        Effect.provideService(HttpClient.HttpClient, clients.get(platform)!),
+        Retry.policy({ delay: 0, maxDelay: 0 }),
+        Logger.withMinimumLogLevel(LogLevel.None),
+        Effect.withRandom(Random.fixed([0])),
+        Effect.exit
+      )
+      check(one, await Effect.runPromise(made))
+    }
+  }
+})
+
+export const requestManners = mannersWith(
+  "GET / HTTP/1.1",
+  "GET http://x.test/api/v2/jobs/users-exports?a HTTP/1.1",
+  "GET http:// HTTP/1.1",
+  "GET //api/v2/ HTTP/1.1",
+  "GET * HTTP/1.1",
+  "OPTIONS * HTTP/1.1",
+  "CONNECT a:1 HTTP/1.1",
+  "GET /\x80\xff#a;b?c HTTP/1.1",
+  "GET /api/v2/event-streams/%",
+  "POST /oauth/token HTTP/1.0",
+  "POST /oauth/token HTTP/9.9",
+  "BREW /coffee HTTP/1.1",
+  "PRI * HTTP/2.0",
+  "",
+  "\0\0\0\0"
+)
+
+/** How long a server of which nothing has come is waited for, in milliseconds: it may wait for more of the request. */
+const patience = 30
+
+interface Response {
+  readonly status: number
+  readonly contentType: string | undefined
+  readonly body: string
+}
+
+/** The first answer in these bytes, if it is all there; what answers a `HEAD` tells of a body that it does not have. */
+const read = (bytes: Buffer, isHead: boolean): Response | undefined => {
+  const end = bytes.indexOf("\r\n\r\n")
+  if (end < 0) return undefined
+  const head = bytes.toString("latin1", 0, end)
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1])
+  if (status < 200) return read(bytes.subarray(end + 4), isHead)
+  const to = end + 4 + (isHead ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0))
+  return bytes.length < to ? undefined : {
+    status,
+    contentType: /\r\ncontent-type: ([^\r]*)/i.exec(head)?.[1],
+    body: bytes.toString("utf8", end + 4, to)
+  }
+}
+
+/** Sends the bytes and gives the first answer; none if the server waits for more, or ends the connection without one. */
+const exchange = (port: number, bytes: Uint8Array): Effect.Effect<Response | undefined> =>
+  Effect.async<Response | undefined>((resume) => {
+    const isHead = Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "HEAD "
+    let received = Buffer.alloc(0)
+    const socket = connect({ port, host: "127.0.0.1" })
+    const end = () => void socket.destroy()
+    const timer = setTimeout(end, patience)
+    socket
+      .on("data", (chunk) => {
+        timer.refresh()
+        received = Buffer.concat([received, chunk])
+        if (read(received, isHead) !== undefined) end()
+      })
+      .on("error", () => {}) // reset, for example: what has come counts
+      .on("close", () => {
+        clearTimeout(timer)
+        resume(Effect.succeed(read(received, isHead)))
+      })
+      .write(bytes)
+  })
+
+/** The tenant on a socket, and requests of bare bytes to it. */
+export const asking: Effect.Effect<
+  { readonly law: (sent: Sent, manner: Manner) => Promise<void> },
+  never,
+  Scope.Scope
+> = Effect.gen(function*() {
+  const context = yield* Layer.build(Layer.provideMerge(
+    Tenant.layerServer,
+    Layer.merge(
+      Tenant.layer(options),
+      Layer.orDie(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+    )
+  )).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+  const { address } = Context.get(context, HttpServer.HttpServer)
+  assert(address._tag === "TcpAddress")
+  const { port } = address
+  const token = yield* Effect.gen(function*() {
+    const body = new URLSearchParams(form)
+    const response = yield* Effect.promise(() =>
+      fetch(`http://127.0.0.1:${port}/oauth/token`, { method: "POST", body })
+    )
+    return tokenIn(yield* Effect.promise(() => response.text()))
+  })
+  return {
+    law: async (sent, manner) => {
+      const headers = sent.isSignedIn ? [["authorization", `Bearer ${token}`] as const, ...sent.headers] : sent.headers
+      const line = `${sent.method} ${sent.target} HTTP/1.1\r\nhost: x`
+      const pieces = sent.body.length === 0 ? [] : [sent.body]
+      const response = await Effect.runPromise(exchange(port, bytesOf(line, headers, pieces, manner)))
+      if (response !== undefined) {
+        assert(isFine(response.status), `it answered ${response.status}: ${response.body}`)
+        checkBody(response.contentType, response.body)
+      }
+    }
+  }
+})
