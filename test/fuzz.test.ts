@@ -13,7 +13,7 @@ describe("anything at all", () => {
           failure && [
             failure.why,
             failure.example,
-            `npm run test:fuzz -- --only ${name} --seed ${failure.seed} --path ${failure.path}`
+            `npm run test:fuzz -- --only ${name} --seed=${failure.seed} --path=${failure.path}`
           ].join("\n")
         )
       }), 60_000)

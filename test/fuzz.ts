@@ -1,7 +1,7 @@
 /**
  * `npm run test:fuzz`: 100,000 answers that no server should give, 20,000 requests that no client should send, and some
  * thousands of both on real sockets. `--quick` tries a tenth of that, `--runs 500` so many. What fails is made smaller and shown
- * with the options that find it again: `--only answers --seed 7 --path 12:0`.
+ * with the options that find it again: `--only answers --seed=-7 --path=12:0`.
  */
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
@@ -38,5 +38,5 @@ for (const { check, name, share } of properties.filter(({ name }) => values.only
   }
   process.exitCode = 1
   console.log(`${name} failed after ${took}: ${failure.why}\n${failure.example}`)
-  console.log(`again: npm run test:fuzz -- --only ${name} --seed ${failure.seed} --path ${failure.path}`)
+  console.log(`again: npm run test:fuzz -- --only ${name} --seed=${failure.seed} --path=${failure.path}`)
 }

@@ -28,8 +28,24 @@ interface Property {
   readonly check: (runs: number, seed: Seed) => Effect.Effect<Failure | undefined, never, Scope.Scope>
 }
 
-/** How long a run may take in milliseconds before it is taken for one that does not end. */
-const most = 60_000
+/** After so many seconds in which this process has worked a run is taken for one that does not end. */
+const most = 60
+
+/** Runs one after the other, each for as long as it may take. While a process is suspended, and later made up for, nothing ticks. */
+const watchdog = () => {
+  let ticks = 0
+  let expire = () => {}
+  const timer = setInterval(() => void (++ticks >= most && expire()), 1000)
+  return {
+    watch: (run: () => Promise<void>) =>
+      new Promise<void>((resolve, reject) => {
+        ticks = 0
+        expire = () => reject(new Error("it does not end"))
+        run().then(resolve, reject)
+      }),
+    end: () => clearInterval(timer)
+  }
+}
 
 const property = <Given extends [unknown, ...ReadonlyArray<unknown>]>(
   name: string,
@@ -43,22 +59,23 @@ const property = <Given extends [unknown, ...ReadonlyArray<unknown>]>(
   check: (runs, { path, seed }) =>
     Effect.flatMap(law, (law) =>
       Effect.promise(async () => {
+        const { end, watch } = watchdog()
         const found = await FastCheck.check(
-          FastCheck.asyncProperty(arbitrary, (given) => law(...given)),
+          FastCheck.asyncProperty(arbitrary, (given) => watch(() => law(...given))),
           {
             numRuns: Math.max(1, Math.round(runs * share)),
-            timeout: most,
             ...(seed !== undefined && { seed }),
             ...(path !== undefined && { path })
           }
         )
+        end()
         if (!found.failed) return undefined
         const [example] = found.counterexample ?? []
         return {
           seed: found.seed,
           path: found.counterexamplePath ?? "",
           example: example === undefined ? "" : shown(...example),
-          why: found.errorInstance instanceof Error ? found.errorInstance.message : "it does not end"
+          why: found.errorInstance instanceof Error ? found.errorInstance.message : String(found.errorInstance)
         }
       }))
 })
