@@ -5,7 +5,7 @@ import { Context, Effect, FastCheck, Layer, Logger, LogLevel, Random, type Scope
 import assert from "node:assert/strict"
 import { createServer } from "node:http"
 import { connect } from "node:net"
-import { Retry } from "../../src/index.js"
+import { IdentityClient, Retry } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { type Platform, platforms } from "../support/faultCalls.js"
 import { rawServer } from "../support/rawServer.js"
@@ -132,7 +132,8 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
       }
       const made = call(one, { baseUrl: server.url, authUrl: new URL(server.url).origin }).pipe(
         Effect.provideService(HttpClient.HttpClient, clients.get(platform)!),
-        Retry.policy({ delay: 0, maxDelay: 0 }),
+        Retry.policy({ delay: 0, maxDelay: 0, attempts: 2 }),
+        IdentityClient.withTimeout("2 seconds"),
         Logger.withMinimumLogLevel(LogLevel.None),
         Effect.withRandom(Random.fixed([0])),
         Effect.exit
