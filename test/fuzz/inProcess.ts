@@ -158,10 +158,10 @@ export const check = (one: Case, exit: Exit.Exit<unknown, unknown>): void => {
 
 const isGzip = ({ body }: Answer): boolean => body[0] === 0x1f && body[1] === 0x8b
 
-/** Nobody is asked to wait. */
-export const atOnce = ({ answers, target }: Case): Case => {
+/** Nobody is asked to wait; other headers may be left out, too. */
+export const atOnce = ({ answers, target }: Case, ...others: ReadonlyArray<string>): Case => {
   const [first, ...rest] = answers.map((answer) => (
-    { ...answer, headers: answer.headers.filter(([name]) => name !== "retry-after") }
+    { ...answer, headers: answer.headers.filter(([name]) => ![...others, "retry-after"].includes(name)) }
   ))
   return { target, answers: [first!, ...rest] }
 }
