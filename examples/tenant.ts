@@ -55,6 +55,10 @@ const welcome = (origin: string): string => {
       `  export IDENTITY_CLIENT_ID=${full.id}`,
       `  export IDENTITY_CLIENT_SECRET=${Redacted.value(full.secret)}`
     ],
+    [
+      bold("Look at it in a browser"),
+      table([["every operation, to try", `${origin}/docs`], ["OpenAPI 3.1", `${origin}/openapi.json`]])
+    ],
     [dim("Ctrl-C ends it.")]
   ].map((section) => section.join("\n")).join("\n\n")
 }

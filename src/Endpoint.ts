@@ -10,12 +10,16 @@ export type ContentType = "application/json" | "application/x-www-form-urlencode
 
 /** Any operation: where each member of its input travels and what can come back. */
 export interface Any {
+  /** As it is exported, for example `deleteEventStream`; errors, spans and limits know it by that. */
   readonly name: string
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** Relative to the base URL; `:name` stands for a member of `params`. */
   readonly path: `/${string}`
+  /** What fills the placeholders of the path; strings, percent-encoded when they are sent. */
   readonly params?: Fields
+  /** What travels behind the path, if it is set. */
   readonly query?: Fields
+  /** What travels in the body, as JSON or a form. */
   readonly payload?: Fields
   /** How many members of the payload are set at the least (default 0). */
   readonly minProperties?: number

@@ -46,7 +46,9 @@ export interface Answer extends ServiceFailure, Quota {
 /** A class that an operation may list: it is built from answers of its status which it accepts. */
 export interface ErrorClass<A = unknown> {
   new(answer: Answer): A
+  /** Of the answers that it is built from. */
   readonly status: number
+  /** Whether it is meant for this answer of its status: the first class of a list that accepts one is built. */
   readonly accepts: (answer: Answer) => boolean
 }
 
@@ -66,6 +68,7 @@ export interface Answering<Tag extends string, Status extends number> {
     readonly status: Status
   }
   readonly status: Status
+  /** Whether it is meant for this answer; a class may override it, to share a status with another. */
   accepts(answer: Answer): boolean
 }
 
@@ -96,9 +99,11 @@ export class Unauthorized extends answering("Unauthorized", 401) {}
 
 /** 403 for want of a scope. `required` lists the scopes of which any would have been enough. */
 export class InsufficientScope extends answering("InsufficientScope", 403) {
+  /** Whether the service says that a scope is missing. */
   static override accepts(answer: Answer): boolean {
     return answer.scopeMissing
   }
+  /** The scopes of which any would have been enough, for example `read:users`. */
   readonly required: ReadonlyArray<string>
   constructor(failure: ServiceFailure & Pick<Answer, "required">) {
     super(failure)
@@ -108,6 +113,7 @@ export class InsufficientScope extends answering("InsufficientScope", 403) {
 
 /** 403 for any other reason, for example a feature the tenant does not have. */
 export class Forbidden extends answering("Forbidden", 403) {
+  /** Whether it is not for want of a scope. */
   static override accepts(answer: Answer): boolean {
     return !answer.scopeMissing
   }
@@ -124,6 +130,7 @@ export class Conflict extends answering("Conflict", 409) {}
  * Carries what is known of the bucket (contract: Limits).
  */
 export class RateLimited extends answering("RateLimited", 429) implements Quota {
+  /** Who said so: with `limiter` nothing was sent. */
   readonly source: "service" | "limiter"
   declare readonly limit?: number
   declare readonly remaining?: number
@@ -148,6 +155,7 @@ export interface Issue {
 /** The input breaks the contract's patterns, lengths or names. Nothing was sent. */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   readonly operation: string
+  /** Each thing that is wrong, at any depth. */
   readonly issues: ReadonlyArray<Issue>
   readonly message: string
 }> {
@@ -170,6 +178,7 @@ export class TokenError extends Data.TaggedError("TokenError")<{
   readonly error?: string
   /** The OAuth 2.0 `error_description`. */
   readonly description?: string
+  /** How long the token endpoint asks to wait. */
   readonly retryAfter?: Duration.Duration
   /** The system's or transport's code if no answer came, for example `ECONNREFUSED`. */
   readonly code?: string

@@ -32,6 +32,7 @@ import { TokenProvider } from "./TokenProvider.js"
 
 /** The service that carries operations out. Tests replace it (`Testing.layer`). */
 export class IdentityClient extends Context.Tag("effect-identity-client/IdentityClient")<IdentityClient, {
+  /** Carries one call out: the input is checked, sent with a token and a permit, and what comes back decoded. */
   readonly execute: <Input, Success, Failure>(
     endpoint: Endpoint<Input, Success, Failure>,
     input: Input

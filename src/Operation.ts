@@ -9,6 +9,7 @@ import { IdentityClient } from "./IdentityClient.js"
 /** A call of the management interface: a function from input to Effect that also is its own description. */
 export interface Operation<Input, Success, Failure> {
   (input: Input): Effect.Effect<Success, Failure | ClientError, IdentityClient>
+  /** What it was declared as. */
   readonly endpoint: Endpoint<Input, Success, Failure>
 }
 
@@ -52,17 +53,28 @@ type Listed<Success, Items> = Items extends keyof Success ? Success[Items] : nev
 type Made<Input, Success, Failure, Items extends string> = [Items] extends [never] ? Operation<Input, Success, Failure>
   : Paged<Input, Success, Failure, Items>
 
-interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
+/** What an operation is declared as. */
+export interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
   readonly method: Endpoint<never, never, never>["method"]
+  /** Relative to the base URL; `:name` stands for a member of `params`. */
   readonly path: Path
+  /** What fills the placeholders of the path, each a string. */
   readonly params?: Params
+  /** What travels behind the path. */
   readonly query?: Query
+  /** What travels in the body. */
   readonly payload?: Payload
+  /** How many members of the payload are set at the least (default 0). */
   readonly minProperties?: number
+  /** What is decoded from the body. Without it the body is not decoded. */
   readonly success?: Schema.Schema<Success>
+  /** The member of the success that holds the items of a page. */
   readonly items?: Items
+  /** The scope that a token needs. */
   readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
+  /** Whether carrying the call out twice is harmless. */
   readonly repeat: "safe" | "never"
+  /** The failures that the service documents; `RateLimited` is always among them. */
   readonly error: Errors
 }
 

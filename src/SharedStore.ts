@@ -36,6 +36,7 @@ export interface Next {
 
 /** What a store must be able to do; each at once or not at all. */
 export interface Backend {
+  /** What is there. */
   readonly get: (key: string) => Effect.Effect<Seen, unknown>
   /** Sets (or with `undefined` removes) a value if what is there bears that version still (`undefined`: is nothing). */
   readonly swap: (
@@ -50,7 +51,9 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 
 /** The store as the library uses it: it answers within a set time, or fails. */
 export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<SharedStore, {
+  /** What is there. */
   readonly get: (key: string) => Effect.Effect<Seen, StoreUnavailable>
+  /** Sets or removes a value if what is there bears that version still. */
   readonly swap: (
     key: string,
     version: string | undefined,

@@ -18,8 +18,11 @@ import { demo, demoClients } from "./tenant/demo.js"
 import type { Fault } from "./tenant/faults.js"
 import * as Faults from "./tenant/faults.js"
 import * as InProcess from "./tenant/inProcess.js"
+import type { Json } from "./tenant/openapi.js"
+import { openapi as document } from "./tenant/openapi.js"
 import type { ReceivedRequest } from "./tenant/received.js"
 import * as Received from "./tenant/received.js"
+import { prefix, served, tokenPaths } from "./tenant/served.js"
 import type { Seed, State } from "./tenant/state.js"
 import * as State_ from "./tenant/state.js"
 import type { Client } from "./tenant/tokens.js"
@@ -27,26 +30,32 @@ import * as Tokens from "./tenant/tokens.js"
 
 export type { Bucket } from "./tenant/bucket.js"
 export type { Fault } from "./tenant/faults.js"
+export type { Json } from "./tenant/openapi.js"
 export type { ReceivedRequest } from "./tenant/received.js"
 export type { Action, Connection, Job, Profile, Seed, State, Stream, StreamEvent, Version } from "./tenant/state.js"
 export type { Client } from "./tenant/tokens.js"
 export { demo, demoClients }
 
+/** What the tenant serves, as an OpenAPI 3.1 document. It serves it at `/openapi.json`, and at `/docs` a page to try it. */
+export const openapi: { readonly [name: string]: Json } = document
+
 /** One way in: an operation, or `token` for the token endpoint, which needs no scope. */
 export interface Route {
+  /** The operation's name, or `token`. */
   readonly operation: string
   readonly method: string
   /** From the root of the host; `:name` stands for a parameter. */
   readonly path: string
+  /** The scope that a token needs. */
   readonly scope: string | undefined
 }
 
-/** All that a tenant serves. */
+/** All calls that a tenant serves. */
 export const routes: ReadonlyArray<Route> = [
-  ...App.served.map(({ endpoint: { method, name, path, scope } }) => (
-    { operation: name, method, path: `${App.prefix}${path}`, scope }
+  ...served.map(({ endpoint: { method, name, path, scope } }) => (
+    { operation: name, method, path: `${prefix}${path}`, scope }
   )),
-  ...App.tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scope: undefined }))
+  ...tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scope: undefined }))
 ]
 
 /** What a tenant starts with. */
@@ -55,6 +64,7 @@ export interface Options {
   readonly seed?: Seed | undefined
   /** Who may ask it for tokens (default: `demoClients`). */
   readonly clients?: ReadonlyArray<Client> | undefined
+  /** How many calls it takes. */
   readonly buckets?: {
     /** What all calls draw on, profile updates excepted (default: 50 at once, 16 a second). */
     readonly tenant?: Bucket | undefined

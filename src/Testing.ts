@@ -15,6 +15,7 @@ import type { Operation } from "./Operation.js"
 /** Answers the calls of one operation. */
 export interface Handler {
   readonly endpoint: Any
+  /** Gets inputs that were checked. */
   readonly handle: (input: never) => Effect.Effect<unknown, unknown>
 }
 

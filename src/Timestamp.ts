@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 
 /** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
 export const Timestamp: Schema.Schema<Timestamp> = Schema.typeSchema(Schema.String.pipe(Schema.brand("Timestamp")))
+  .annotations({ jsonSchema: { format: "date-time" } })
 /** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
 export type Timestamp = string & Brand.Brand<"Timestamp">
 

@@ -34,6 +34,7 @@ export class TokenProvider extends Context.Tag("effect-identity-client/TokenProv
 
 /** A token as it was issued. */
 export interface Issued {
+  /** The bearer token. */
   readonly token: Redacted.Redacted
   /** How long it is good from the moment it was asked for; absent: until it is refused. */
   readonly lifetime?: Duration.Duration | undefined
@@ -172,7 +173,9 @@ export const layerEffect = <R>(
 /** OAuth 2.0 client credentials (contract: Authentication). */
 export type ClientCredentials =
   & {
+    /** Who asks for tokens. */
     readonly clientId: string
+    /** Its secret. It is sent to the token endpoint alone, in the body. */
     readonly clientSecret: Redacted.Redacted
     /** What the token is for. Default: `/api/v2/`, or with `domain` `https://{domain}/api/v2/`. */
     readonly audience?: string | undefined

@@ -29,7 +29,7 @@ const job = Schema.Struct(
     fields: omittable(Schema.Array(Schema.Struct({ name: Schema.String, export_as: omittable(Schema.String) })))
   },
   { key: Schema.String, value: Schema.Unknown }
-)
+).annotations({ identifier: "UsersExportJob" })
 
 /** An export job as the service describes it, members it lists nowhere included (contract: Export users job). */
 export interface UsersExportJob extends Schema.Schema.Type<typeof job> {}

@@ -15,7 +15,7 @@ const TriggerDescriptor = Schema.Struct({
   default_runtime: string,
   compatible_triggers: list(Schema.Struct({ id: string, version: string })),
   binding_policy: string
-})
+}).annotations({ identifier: "TriggerDescriptor" })
 
 const version = Schema.Struct({
   id: string,
@@ -46,7 +46,7 @@ const version = Schema.Struct({
     module_version_id: string,
     module_version_number: omittable(Schema.Number)
   }))
-})
+}).annotations({ identifier: "ActionVersion" })
 
 /** What was deployed once: code, dependencies, names of secrets. Any member may be missing (contract: Action version). */
 export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
@@ -58,7 +58,7 @@ const page = Schema.Struct({
   page: omittable(Schema.Number),
   per_page: Schema.Number,
   versions: Schema.Array(ActionVersion)
-})
+}).annotations({ identifier: "ActionVersions" })
 
 /** A page of versions. The service omits `page` on the first one, which is page 0. */
 export interface ActionVersions extends Schema.Schema.Type<typeof page> {}

@@ -13,7 +13,10 @@ const uri = new RegExp(
 )
 
 const SubjectTokenType = text({ min: 8, max: 100 }).pipe(
-  Schema.filter((value) => uri.test(value) && URL.canParse(value), { description: "a URI of 8 to 100 characters" })
+  Schema.filter(
+    (value) => uri.test(value) && URL.canParse(value),
+    { description: "a URI of 8 to 100 characters", jsonSchema: { format: "uri" } }
+  )
 )
 
 const profile = Schema.Struct({
@@ -24,7 +27,7 @@ const profile = Schema.Struct({
   action_id: omittable(Schema.String),
   created_at: omittable(Timestamp),
   updated_at: omittable(Timestamp)
-})
+}).annotations({ identifier: "TokenExchangeProfile" })
 
 /** A token exchange profile as the service describes it; any member may be missing. */
 export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}

@@ -6,25 +6,23 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import type * as Endpoint from "../Endpoint.js"
-import * as operations from "../operations/index.js"
 import type { Problem } from "./body.js"
 import * as Body from "./body.js"
 import type { Take } from "./bucket.js"
+import * as Described from "./described.js"
 import type { Faults } from "./faults.js"
 import * as Fault from "./faults.js"
 import * as Form from "./form.js"
-import type { Handler } from "./handlers.js"
-import { handlers } from "./handlers.js"
 import * as Ids from "./ids.js"
 import type { Log } from "./received.js"
 import * as Received from "./received.js"
 import { reply } from "./reply.js"
 import type { Answer } from "./respond.js"
 import * as Respond from "./respond.js"
+import type { Served } from "./served.js"
+import { prefix, served, tokenPaths } from "./served.js"
 import type { State } from "./state.js"
 import * as State_ from "./state.js"
 import type { Tokens } from "./tokens.js"
@@ -45,26 +43,6 @@ interface Arrived {
   readonly query: URLSearchParams
   readonly body: Either.Either<unknown, Problem>
 }
-
-/** What can be served: a declaration together with what carries it out. */
-interface Served {
-  readonly endpoint: Endpoint.Any
-  readonly handler: Handler<never>
-}
-
-/** Every operation that is declared and has a handler. */
-export const served: ReadonlyArray<Served> = Object.values(operations).flatMap((exported) => {
-  if (!("endpoint" in exported)) return []
-  const { endpoint } = exported
-  const handler = Record.get<string, Handler<never>>(handlers, endpoint.name)
-  return Option.toArray(Option.map(handler, (handler) => ({ endpoint, handler })))
-})
-
-/** The path of the management interface on every tenant (contract: Versioning). */
-export const prefix = "/api/v2"
-
-/** Both spellings of the token path: the contract's and the one in practice. */
-export const tokenPaths = ["/oauth/token/", "/oauth/token"] as const
 
 /** Paths mean what they say: case, slashes and long ids are all significant. */
 const strictly = HttpRouter.withRouterConfig({
@@ -151,7 +129,12 @@ export const make = ({ buckets, faults, log, state, tokens }: Parts): Effect.Eff
           const input = (yield* readInput(endpoint, arrived, yield* HttpRouter.params)) as never
           const now = yield* Clock.currentTimeMillis
           const fresh = yield* Ids.make("", 16)
-          return yield* Ref.modify(state, (before) => handler.run({ input, now, fresh }, State_.settle(before, now)))
+          const success = (body?: unknown) =>
+            body === undefined ? Respond.nothing(handler.status) : Respond.json(handler.status, body)
+          return yield* Ref.modify(
+            state,
+            (before) => handler.run({ input, now, fresh, success }, State_.settle(before, now))
+          )
         })
       ))
 
@@ -169,7 +152,8 @@ export const make = ({ buckets, faults, log, state, tokens }: Parts): Effect.Eff
 
   const router = HttpRouter.fromIterable([
     ...served.map((one) => HttpRouter.makeRoute(one.endpoint.method, `${prefix}${one.endpoint.path}`, operation(one))),
-    ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token))
+    ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
+    ...Described.routes
   ])
 
   return Effect.map(strictly(HttpRouter.toHttpApp(router)), (routed) =>

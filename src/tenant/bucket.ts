@@ -6,8 +6,11 @@ import * as Ref from "effect/Ref"
 
 /** How many calls may come at once (`burst`, at least 1), and how fast they come back: `refill` calls per `per`. */
 export interface Bucket {
+  /** Calls. */
   readonly burst: number
+  /** Calls, at least more than nothing. */
   readonly refill: number
+  /** The time in which so many come back. */
   readonly per: Duration.DurationInput
 }
 

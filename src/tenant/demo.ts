@@ -1,6 +1,6 @@
 /** A tenant to try things on: what it holds and who may call it, as constants that a program can name. */
 import * as Redacted from "effect/Redacted"
-import { served } from "./app.js"
+import { served } from "./served.js"
 import type { Seed, Version } from "./state.js"
 import type { Client } from "./tokens.js"
 

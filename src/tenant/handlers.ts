@@ -14,10 +14,14 @@ interface Call<Input> {
   readonly now: number
   /** Sixteen fresh letters and digits, for what the call creates. */
   readonly fresh: string
+  /** The answer of the operation's status, with this body or none. */
+  readonly success: (body?: unknown) => Answer
 }
 
 /** An operation: what it answers, and the state that it leaves behind. */
 export interface Handler<Input> {
+  /** That of its success. */
+  readonly status: 200 | 202 | 204
   /** The bucket that it draws on alone. Default: the tenant's. */
   readonly bucket?: "profileUpdates"
   /** Whether only a global client may call it. */
@@ -50,8 +54,9 @@ const subjectTokenType = (value: string): string | undefined => {
 /** The operations that the tenant serves. One without a handler is not there: 404. */
 export const handlers: Handlers = {
   createUsersExport: {
+    status: 200,
     global: true,
-    run: ({ fresh, input, now }, state) => {
+    run: ({ fresh, input, now, success }, state) => {
       const { connection_id, fields, format = "json", limit } = input
       const connection = state.connections.find(({ id }) => id === connection_id)
       if (connection_id !== undefined && connection === undefined) {
@@ -67,13 +72,14 @@ export const handlers: Handlers = {
         ...(limit !== undefined && { limit }),
         ...(fields && { fields })
       }
-      return [Respond.json(200, job), { ...state, jobs: State_.put(state.jobs, [job]) }]
+      return [success(job), { ...state, jobs: State_.put(state.jobs, [job]) }]
     }
   },
 
   updateTokenExchangeProfile: {
+    status: 200,
     bucket: "profileUpdates",
-    run: ({ input, now }, state) => {
+    run: ({ input, now, success }, state) => {
       const { id, name, subject_token_type } = input
       const profile = state.profiles.find((profile) => profile.id === id)
       if (profile === undefined) return [Respond.failure(404, "The token exchange profile does not exist."), state]
@@ -88,26 +94,28 @@ export const handlers: Handlers = {
         ...(subject_token_type !== undefined && { subject_token_type }),
         updated_at: timestamp(now)
       }
-      return [Respond.json(200, updated), { ...state, profiles: State_.put(state.profiles, [updated]) }]
+      return [success(updated), { ...state, profiles: State_.put(state.profiles, [updated]) }]
     }
   },
 
   listActionVersions: {
-    run: ({ input }, state) => {
+    status: 200,
+    run: ({ input, success }, state) => {
       const { actionId, page = 0, per_page = 20 } = input
       const action = state.actions.find(({ id }) => id === actionId)
       if (per_page > 100) return [refuse("Query", { path: "per_page", message: "Must be at most 100" }), state]
       if (action === undefined) return [Respond.failure(404, "The action does not exist."), state]
       const versions = action.versions.slice(page * per_page, (page + 1) * per_page)
       return [
-        Respond.json(200, { total: action.versions.length, ...(page > 0 && { page }), per_page, versions }),
+        success({ total: action.versions.length, ...(page > 0 && { page }), per_page, versions }),
         state
       ]
     }
   },
 
   redeliverEvent: {
-    run: ({ input, now }, state) => {
+    status: 202,
+    run: ({ input, now, success }, state) => {
       const stream = state.streams.find(({ id }) => id === input.id)
       const event = stream?.events.find(({ id }) => id === input.event_id)
       if (stream === undefined) return [Respond.failure(404, "The requested stream does not exist."), state]
@@ -116,13 +124,14 @@ export const handlers: Handlers = {
         return [Respond.failure(409, "The event is not in a state that allows redelivery."), state]
       }
       const events = State_.put(stream.events, [{ id: event.id, state: "queued", queued_at: now }])
-      return [Respond.json(202, {}), { ...state, streams: State_.put(state.streams, [{ ...stream, events }]) }]
+      return [success({}), { ...state, streams: State_.put(state.streams, [{ ...stream, events }]) }]
     }
   },
 
   deleteEventStream: {
-    run: ({ input }, state) => [
-      Respond.nothing(204),
+    status: 204,
+    run: ({ input, success }, state) => [
+      success(),
       { ...state, streams: state.streams.filter(({ id }) => id !== input.id) }
     ]
   }

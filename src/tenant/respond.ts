@@ -1,6 +1,8 @@
 /** An answer as plain data, in the service's shapes, so that handlers stay pure and faults can change what they gave. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import { omittable } from "../operations/fields.js"
 
 export interface Answer {
   readonly status: number
@@ -8,7 +10,25 @@ export interface Answer {
   readonly body: string
 }
 
-const phrases: Readonly<Record<number, string>> = {
+/** The body of a failure of the management interface. */
+export const Failure = Schema.Struct({
+  statusCode: Schema.Number,
+  error: Schema.String.annotations({ description: "the status in words" }),
+  message: Schema.String,
+  errorCode: omittable(Schema.String),
+  attributes: omittable(Schema.Struct({ error: Schema.String }))
+}).annotations({ identifier: "Failure" })
+
+/** The body of a failure of the token endpoint. */
+export const OAuthFailure = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotations({
+  identifier: "OAuthFailure"
+})
+
+/** What a status says in words. */
+export const phrases: Readonly<Record<number, string>> = {
+  200: "OK",
+  202: "Accepted",
+  204: "No Content",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -45,12 +65,17 @@ export const nothing = (status: number): Answer => ({
 export const failure = (
   status: number,
   message: string,
-  more: { readonly errorCode?: string; readonly attributes?: { readonly error: string } } = {}
-): Answer => json(status, { statusCode: status, error: phrases[status] ?? "Error", message, ...more })
+  more: Partial<typeof Failure.Type> = {}
+): Answer => {
+  const body: typeof Failure.Type = { statusCode: status, error: phrases[status] ?? "Error", message, ...more }
+  return json(status, body)
+}
 
 /** A failure of the token endpoint. */
-export const oauthFailure = (status: number, error: string, error_description: string): Answer =>
-  json(status, { error, error_description }, { "cache-control": "no-store" })
+export const oauthFailure = (status: number, error: string, error_description: string): Answer => {
+  const body: typeof OAuthFailure.Type = { error, error_description }
+  return json(status, body, { "cache-control": "no-store" })
+}
 
 /** The answer with more headers; `undefined` takes one away. */
 export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string | undefined>>): Answer => {

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Jose from "jose"
 import * as Ids from "./ids.js"
 import * as Respond from "./respond.js"
@@ -39,6 +40,22 @@ const audience = `${issuer}api/v2/` // whatever name a client calls the manageme
 
 /** The contract's literal value, or the practical absolute one of any host. */
 const names = /^(?:https?:\/\/[^/?#\s]+)?\/api\/v2\/$/
+
+/** What the token endpoint takes, as JSON or a form. */
+export const TokenRequest = Schema.Struct({
+  grant_type: Schema.Literal("client_credentials"),
+  client_id: Schema.String,
+  client_secret: Schema.String,
+  audience: Schema.String.pipe(Schema.pattern(names))
+}).annotations({ identifier: "TokenRequest" })
+
+/** What it gives. */
+export const Token = Schema.Struct({
+  access_token: Schema.String,
+  token_type: Schema.Literal("Bearer"),
+  expires_in: Schema.Number.annotations({ description: "seconds" }),
+  scope: Schema.String.annotations({ description: "all scopes of the token, with spaces between them" })
+}).annotations({ identifier: "Token" })
 
 const oauth = Respond.oauthFailure
 
@@ -87,7 +104,7 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
           .sign(key)
       )
       valid.add(id)
-      const answer = { access_token: token, scope, expires_in: expiresIn, token_type: "Bearer" }
+      const answer: typeof Token.Type = { access_token: token, scope, expires_in: expiresIn, token_type: "Bearer" }
       return Respond.json(200, answer, { "cache-control": "no-store" })
     })
 

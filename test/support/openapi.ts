@@ -1,0 +1,181 @@
+/** Reads the OpenAPI document as a stranger would: by JSON Schema, knowing nothing of the declarations it was made of. */
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { Either } from "effect"
+import type * as Endpoint from "../../src/Endpoint.js"
+import * as Tenant from "../../src/Tenant.js"
+import { type Members, readForm } from "./operations.js"
+
+type Reference = { readonly $ref: string }
+/** What is read of a schema. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly format?: string
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly minProperties?: number
+  readonly enum?: ReadonlyArray<unknown>
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly items?: Schema
+  readonly properties?: { readonly [name: string]: Schema }
+  readonly required?: ReadonlyArray<string>
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: "path" | "query"
+  readonly required: boolean
+  readonly schema: Schema
+}
+
+type Content = { readonly [type: string]: { readonly schema?: Schema } }
+
+interface Response {
+  readonly description: string
+  readonly headers?: { readonly [name: string]: Reference }
+  readonly content?: Content
+}
+
+/** An operation as the document describes it. */
+export interface Described {
+  readonly operationId: string
+  readonly summary: string
+  readonly security: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
+  readonly parameters?: ReadonlyArray<Parameter>
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: { readonly [status: string]: Response | Reference }
+}
+
+/** What the document must look like for the tests to read it. Whether it does, a validator has to say. */
+export const document = Tenant.openapi as unknown as {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Described } }
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Schema }
+    readonly responses: { readonly [status: string]: Response }
+    readonly headers: { readonly [name: string]: { readonly schema: Schema } }
+  }
+}
+
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+
+const made = (coerceTypes: boolean) => {
+  const ajv = new Ajv2020({
+    strict: true,
+    coerceTypes,
+    formats: { uri: (text: string) => URL.canParse(text), "date-time": dateTime }
+  })
+  const compile = (schema: object) => ajv.compile({ ...schema, components: document.components })
+  ajv.addVocabulary(["components"])
+  const known = new Map<string, (value: unknown) => boolean>()
+  return (schema: Schema): (value: unknown) => boolean => {
+    const key = JSON.stringify(schema)
+    const check = known.get(key) ?? compile(schema)
+    known.set(key, check)
+    return (value) => check(structuredClone(value))
+  }
+}
+
+/** A check of values. */
+export const compiled = made(false)
+
+/** A check of what travels as text: in a path, a query, a form, a header. */
+const compiledText = made(true)
+
+/** The operation with the name of a declared one. */
+export const operationOf = ({ name }: Endpoint.Any): Described => {
+  const [found] = Object.values(document.paths).flatMap((methods) => Object.values(methods)).filter(
+    ({ operationId }) => operationId === name
+  )
+  if (found === undefined) throw new Error(`the document has no ${name}`)
+  return found
+}
+
+/** Whether a flat input of an operation is as the document says. */
+export const accepts = (endpoint: Endpoint.Any, input: Members): boolean => {
+  const { parameters = [], requestBody } = operationOf(endpoint)
+  const isParameter = (name: string) => parameters.some((parameter) => parameter.name === name)
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !isParameter(name)))
+  return parameters.every(({ name, required, schema }) => name in input ? compiled(schema)(input[name]) : !required) &&
+    (requestBody === undefined
+      ? Object.keys(rest).length === 0
+      : compiled(requestBody.content["application/json"]?.schema ?? {})(rest))
+}
+
+/** What went over the wire. */
+export interface Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: ReadonlyArray<readonly [string, string]>
+  readonly contentType: string | undefined
+  readonly body: string | undefined
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly answer: string
+}
+
+const described = ({ method, path }: Exchange) => {
+  for (const [template, methods] of Object.entries(document.paths)) {
+    const names = [...template.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? "")
+    const match = new RegExp(`^${template.replace(/\{[^}]+\}/g, "([^/]+)")}$`).exec(path)
+    const operation = methods[method.toLowerCase()]
+    if (match === null || operation === undefined) continue
+    return {
+      operation,
+      params: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(match[i + 1] ?? "")]))
+    }
+  }
+  return undefined
+}
+
+/** Text that is no JSON is itself, which no schema of an object accepts. */
+const parsed = (text: string): unknown => Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text)
+
+const mediaType = (contentType: string | undefined) => contentType?.split(";")[0] ?? ""
+
+const requestFaults = (exchange: Exchange, operation: Described, params: Readonly<Record<string, string>>) => {
+  const { body, contentType, query } = exchange
+  const given = new Map(query)
+  const faults: Array<string> = []
+  for (const { in: place, name, required, schema } of operation.parameters ?? []) {
+    const value = place === "path" ? params[name] : given.get(name)
+    given.delete(place === "query" ? name : "")
+    if (value === undefined ? required : !compiledText(schema)(value)) faults.push(`request: ${place} ${name}`)
+  }
+  for (const name of given.keys()) faults.push(`request: nobody knows the parameter ${name}`)
+  if (operation.requestBody === undefined) {
+    if (body !== undefined || contentType !== undefined) faults.push("request: a body that nobody expects")
+    return faults
+  }
+  const media = operation.requestBody.content[mediaType(contentType)]
+  if (media === undefined) return [...faults, `request: a body as ${contentType}`]
+  const isForm = mediaType(contentType) !== "application/json"
+  const value: unknown = isForm ? readForm((body ?? "").replaceAll("+", "%20")) : parsed(body ?? "")
+  if (!(isForm ? compiledText : compiled)(media.schema ?? {})(value)) faults.push("request: the body")
+  return faults
+}
+
+const answerFaults = ({ answer, headers, status }: Exchange, operation: Described) => {
+  const named = operation.responses[status] ?? operation.responses["default"]
+  if (named === undefined) return [`answer: nobody expects ${status}`]
+  const response = "$ref" in named ? document.components.responses[named.$ref.split("/").at(-1) ?? ""] : named
+  const faults: Array<string> = []
+  for (const name of Object.keys(response?.headers ?? {})) {
+    const schema = document.components.headers[name]?.schema
+    const value = headers[name.toLowerCase()]
+    if (value === undefined || schema === undefined || !compiledText(schema)(value)) faults.push(`answer: ${name}`)
+  }
+  if (response?.content === undefined) return answer === "" ? faults : [...faults, "answer: a body that nobody expects"]
+  const media = response.content[mediaType(headers["content-type"])]
+  if (media === undefined) return [...faults, `answer: a body as ${headers["content-type"]}`]
+  if (!compiled(media.schema ?? {})(parsed(answer))) faults.push("answer: the body")
+  return faults
+}
+
+/** In what an exchange is not as the document says. */
+export const faultsOf = (exchange: Exchange): ReadonlyArray<string> => {
+  const found = described(exchange)
+  return found === undefined
+    ? ["request: nobody knows the path"]
+    : [...requestFaults(exchange, found.operation, found.params), ...answerFaults(exchange, found.operation)]
+}
