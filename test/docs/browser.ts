@@ -1,0 +1,135 @@
+/** A Chromium of the system without a window, and what is asked of a page in it. */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { accessSync, constants } from "node:fs"
+import { delimiter, join } from "node:path"
+import { type Browser as Chromium, chromium, type Page } from "playwright-core"
+
+/** As the system calls it, or where `CHROMIUM` says. */
+const executable = (): string => {
+  const names = ["chromium", "chromium-browser", "google-chrome"]
+  const folders = (process.env["PATH"] ?? "").split(delimiter)
+  const candidates = [
+    process.env["CHROMIUM"] ?? "",
+    ...names.flatMap((name) => folders.map((folder) => join(folder, name)))
+  ]
+  const found = candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return path !== ""
+    } catch {
+      return false
+    }
+  })
+  if (found === undefined) throw new Error("there is no Chromium; set CHROMIUM to the path of one")
+  return found
+}
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync"
+]
+
+/** The browser, with an empty profile that goes with it. */
+export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {
+  static readonly layer = Layer.scoped(
+    Browser,
+    Effect.acquireRelease(
+      Effect.promise(() => chromium.launch({ executablePath: executable(), headless: true, args })),
+      (browser) => Effect.promise(() => browser.close())
+    )
+  )
+}
+
+/** A phone and a desk, by day and by night. */
+export const views = [390, 1280].flatMap((width) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme, name: `${width} px, ${colorScheme}` }))
+)
+
+export type View = (typeof views)[number]
+
+/** An open page, and what went wrong in it: errors, what was refused, what was asked for elsewhere than at its origin. */
+export interface Opened {
+  readonly page: Page
+  readonly problems: ReadonlyArray<string>
+}
+
+export const open = (url: string, { colorScheme, width }: View): Effect.Effect<Opened, never, Browser | Scope.Scope> =>
+  Effect.gen(function*() {
+    const browser = yield* Browser
+    const problems: Array<string> = []
+    const page = yield* Effect.acquireRelease(
+      Effect.promise(() => browser.newPage({ viewport: { width, height: 800 }, colorScheme })),
+      (page) => Effect.promise(() => page.close())
+    )
+    page.setDefaultTimeout(10_000)
+    page.on("pageerror", (error) => problems.push(error.message))
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") problems.push(message.text())
+    })
+    page.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url())
+      if (protocol !== "data:" && origin !== new URL(url).origin) problems.push(`asks ${request.url()}`)
+    })
+    yield* Effect.promise(() => page.goto(url))
+    return { page, problems }
+  })
+
+/** By how many pixels it is wider than its window. */
+export const overflow = (page: Page) =>
+  Effect.promise(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+
+/** Text with less contrast than 4.5 to 1 (WCAG AA) to what is behind it, each kind once. */
+export const faint = (page: Page) =>
+  Effect.promise(() =>
+    page.evaluate(() => {
+      const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!
+      const pixels = new Map<string, ReadonlyArray<number>>()
+      const pixel = (...colours: ReadonlyArray<string>) => {
+        const key = colours.join()
+        const known = pixels.get(key)
+        if (known !== undefined) return known
+        canvas.clearRect(0, 0, 1, 1)
+        for (const colour of colours) {
+          canvas.fillStyle = colour
+          canvas.fillRect(0, 0, 1, 1)
+        }
+        const found = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+        pixels.set(key, found)
+        return found
+      }
+      const luminance = (rgb: ReadonlyArray<number>) => {
+        const [r = 0, g = 0, b = 0] = rgb.map((value) =>
+          value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4
+        )
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+      }
+      const behind = (element: Element | null): Array<string> =>
+        element === null ? ["white"] : [...behind(element.parentElement), getComputedStyle(element).backgroundColor]
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+      const found = new Set<string>()
+      while (walker.nextNode() !== null) {
+        const element = walker.currentNode.parentElement
+        if (element === null || walker.currentNode.textContent?.trim() === "" || !element.checkVisibility()) continue
+        const [back, text] = [behind(element), getComputedStyle(element).color]
+        const [a, b] = [luminance(pixel(...back)), luminance(pixel(...back, text))]
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+        if (ratio < 4.5) {
+          found.add(`${ratio.toFixed(1)} ${text} on ${pixel(...back).join()}: ${element.outerHTML.slice(0, 120)}`)
+        }
+      }
+      return [...found]
+    })
+  )
+
+/** Keeps a picture of it where somebody wants to look at them. */
+export const picture = (page: Page, name: string) => {
+  const folder = process.env["SCREENSHOTS"]
+  return folder === undefined
+    ? Effect.void
+    : Effect.promise(() => page.screenshot({ path: join(folder, `${name.replace(/\W+/g, "-")}.png`), fullPage: true }))
+}

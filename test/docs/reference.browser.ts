@@ -1,0 +1,257 @@
+/** The reference that `npm run docs` has made: nothing is broken in it, nothing is missing, and it can be read anywhere. */
+import { type HttpApp, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { dirname, join, normalize, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
+import * as Tenant from "../../src/Tenant.js"
+import { operations } from "../support/operations.js"
+import { Browser, faint, open, overflow, picture, type View, views } from "./browser.js"
+import { failuresOf } from "./operationPage.js"
+
+const made = fileURLToPath(new URL("../../.docs/", import.meta.url))
+const root = join(made, "html")
+
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"))
+const pages = files.filter((file) => /\.(?:html|svg)$/.test(file))
+
+const unescaped = (text: string) =>
+  text.replace(/&quot;/g, "\"").replace(/&#39;|&#x27;/g, "'").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(
+    /&amp;/g,
+    "&"
+  )
+
+/** The values of an attribute. */
+const attributes = (html: string, name: string): ReadonlyArray<string> =>
+  [...html.matchAll(new RegExp(`<[a-z][^>]*\\s${name}="([^"]*)"`, "gi"))].map(([, value]) => unescaped(value ?? ""))
+
+const sources = new Map(pages.map((page) => [page, readFileSync(join(root, page), "utf8")]))
+const ids = new Map([...sources].map(([page, html]) => [page, new Set(attributes(html, "id"))]))
+
+/** Where a link of a page leads, if it stays in the reference. */
+const target = (page: string, link: string) => {
+  if (/^[a-z][a-z+.-]*:/i.test(link)) return undefined
+  const [path = "", hash = ""] = link.split("#").map((part) => decodeURIComponent(part))
+  const file = path === "" ? page : normalize(join(dirname(page), path.split("?")[0] ?? ""))
+  return { file: file.endsWith("/") || file === "." ? join(file, "index.html") : file, hash }
+}
+
+describe("the reference", () => {
+  it("has no broken link", () => {
+    let count = 0
+    const broken = [...sources].flatMap(([page, html]) =>
+      [...attributes(html, "href"), ...attributes(html, "src")].flatMap((link) => {
+        const found = target(page, link)
+        if (found === undefined) return []
+        count++
+        const isThere = files.includes(found.file) &&
+          (found.hash === "" || ids.get(found.file)?.has(found.hash) === true)
+        return isThere ? [] : [`${page}: ${link}`]
+      })
+    )
+    assert.isAbove(count, 1000)
+    assert.deepStrictEqual(broken, [])
+  })
+
+  it("loads nothing from elsewhere", () => {
+    for (const [page, html] of sources) {
+      const loaded = [
+        ...attributes(html, "src"),
+        ...[...html.matchAll(/<link[^>]+href="([^"]*)"/g)].map(([, href]) => href)
+      ]
+      for (const link of loaded) assert.notMatch(link ?? "", /^(?:[a-z]+:)?\/\//i, page)
+    }
+  })
+
+  it("holds no path of the machine that it was made on", () => {
+    for (const html of sources.values()) assert.notInclude(html, process.cwd())
+  })
+
+  for (const { endpoint } of operations) {
+    const { error, method, name, params, path, payload, query, scope } = endpoint
+
+    it(`says of ${name} what is declared`, () => {
+      const text = unescaped((sources.get(`${name}.html`) ?? "").replace(/<[^>]+>/g, ""))
+      assert.include(text, `${method} ${path}`)
+      assert.include(text, scope)
+      for (const member of Object.keys({ ...params, ...query, ...payload })) assert.include(text, member)
+      for (const [index, failure] of failuresOf(endpoint).entries()) {
+        assert.include(text, `Errors.${failure}, ${error[index]?.status}:`)
+      }
+      for (const [, limit] of JSON.stringify(limits[name] ?? []).matchAll(/"([^"]+)"/g)) {
+        assert.include(text, limit ?? "")
+      }
+    })
+  }
+})
+
+/** The contract's limits, as the contract has them. */
+const limits: Readonly<Record<string, ReadonlyArray<string>>> = {
+  createUsersExport: ["^con_[A-Za-z0-9]{16}$", "json or csv", "an integer of at least 1", "at most 100 characters"],
+  updateTokenExchangeProfile: ["3 to 50 characters", "a URI of 8 to 100 characters", "at least 1 must be set"],
+  listActionVersions: ["an integer of at least 0"],
+  redeliverEvent: ["exactly 26 characters"],
+  deleteEventStream: ["exactly 26 characters"]
+}
+
+describe("the examples", () => {
+  const example = (name: string) => join(made, "examples", `${name}.ts`)
+
+  it("are type-checked: each looks at all failures that its operation declares", () => {
+    const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, process.cwd())
+    const check = join(made, "examples", "check.ts")
+    const text = [
+      "import type { Effect } from \"effect\"",
+      "import type { Errors, IdentityClient } from \"effect-identity-client\"",
+      ...operations.map(({ endpoint: { name } }) => `import { program as ${name} } from "./${name}.js"`),
+      "export const all: ReadonlyArray<Effect.Effect<unknown, Errors.ClientError, IdentityClient.IdentityClient>> = [",
+      operations.map(({ endpoint: { name } }) => name).join(", "),
+      "]"
+    ].join("\n")
+    const host = ts.createCompilerHost(options)
+    const { fileExists, getSourceFile, readFile } = host
+    host.fileExists = (file) => file === check || fileExists(file)
+    host.readFile = (file) => file === check ? text : readFile(file)
+    host.getSourceFile = (file, ...more) =>
+      file === check ? ts.createSourceFile(file, text, ts.ScriptTarget.Latest) : getSourceFile(file, ...more)
+    const program = ts.createProgram([check], { ...options, noEmit: true }, host)
+    const wrong = operations.map(({ endpoint: { name } }) => example(name)).concat(check).flatMap((file) => {
+      const source = program.getSourceFile(file)
+      return [...program.getSemanticDiagnostics(source), ...program.getSyntacticDiagnostics(source)]
+    })
+    assert.deepStrictEqual(wrong.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")), [])
+    for (const { endpoint: { name } } of operations) {
+      assert.isDefined(program.getSourceFile(example(name)))
+      assert.include(unescaped((sources.get(`${name}.html`) ?? "").replace(/<[^>]+>/g, "")), `${name}({`)
+    }
+  }, 60_000)
+
+  for (const { endpoint: { name } } of operations) {
+    it.effect(`${name} succeeds on the demo tenant`, () =>
+      Effect.gen(function*() {
+        const { program } = yield* Effect.promise((): Promise<{
+          readonly program: Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>
+        }> => import(example(name)))
+        const real = yield* Effect.console
+        yield* Effect.withConsole(program, { ...real, log: () => Effect.void })
+        const { requests } = yield* Tenant.Tenant
+        assert.deepStrictEqual((yield* requests).map(({ operation }) => operation), ["token", name])
+        for (const { status } of yield* requests) assert.include([200, 202, 204], status)
+      }).pipe(Effect.provide(TenantClient)))
+  }
+})
+
+const { full } = Tenant.demoClients
+
+const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
+  Layer.provide(RateLimiter.layerUnlimited),
+  Layer.provide(TokenProvider.layerClientCredentials({
+    domain: "tenant.example.com",
+    clientId: full.id,
+    clientSecret: full.secret
+  })),
+  Layer.provide(Tenant.layerHttpClient),
+  Layer.provideMerge(Tenant.layer())
+)
+
+const types: Readonly<Record<string, string>> = {
+  css: "text/css",
+  html: "text/html",
+  js: "text/javascript",
+  svg: "image/svg+xml"
+}
+
+/** The files as they are, on a socket. */
+const app: HttpApp.Default = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+  const path = decodeURIComponent(url.split("?")[0] ?? "").replace(/\/$/, "/index.html").slice(1)
+  return files.includes(path)
+    ? HttpServerResponse.uint8Array(readFileSync(join(root, path)), {
+      contentType: types[path.split(".").at(-1) ?? ""]
+    })
+    : HttpServerResponse.empty({ status: path === "favicon.ico" ? 204 : 404 })
+})
+
+const Served = Layer.provideMerge(
+  HttpServer.serve(app),
+  NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })
+)
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+const see = (path: string, view: View) => HttpServer.addressFormattedWith((origin) => open(`${origin}/${path}`, view))
+
+layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) => {
+  const shown = [
+    "index.html",
+    "createUsersExport.html",
+    "updateTokenExchangeProfile.html",
+    "effect-identity-client/Errors/RateLimited.html",
+    "effect-identity-client/tenant/Options.html"
+  ]
+  for (const view of views) {
+    it.scoped(`is readable and fits (${view.name})`, () =>
+      Effect.gen(function*() {
+        for (const path of shown) {
+          const { page, problems } = yield* see(path, view)
+          yield* go(() => page.waitForFunction(() => document.body.style.display !== "none"))
+          yield* picture(page, `reference ${path} ${view.name}`)
+          assert.strictEqual(yield* overflow(page), 0, path)
+          assert.deepStrictEqual(yield* faint(page), [], path)
+          if (path === "index.html") {
+            const layers = yield* go(() =>
+              page.locator("img[alt^=\"The layers\"]").evaluate((image) => [
+                (image as HTMLImageElement).naturalWidth,
+                image.clientWidth
+              ])
+            )
+            assert.isTrue(layers.every((width) => width > 300))
+            assert.isBelow(layers[1] ?? 0, view.width)
+          }
+          assert.deepStrictEqual(problems, [], path)
+        }
+      }), 60_000)
+
+    it.scoped(`finds an operation by the search box, and leads on to its failures (${view.name})`, () =>
+      Effect.gen(function*() {
+        const { page, problems } = yield* see("index.html", view)
+        yield* go(() => page.locator("#tsd-search-trigger").click())
+        yield* go(() => page.locator("#tsd-search-input").fill("redeliverEvent"))
+        yield* go(() => page.locator("#tsd-search-results a").first().waitFor())
+        const found = yield* go(() =>
+          page.locator("#tsd-search-results a").evaluateAll((links) =>
+            links.map((link) => (link as HTMLAnchorElement).pathname)
+          )
+        )
+        assert.include(found, "/redeliverEvent.html")
+        assert.include(found, "/effect-identity-client/redeliverEvent.html")
+        yield* go(() => page.locator("#tsd-search-results a[href$=\"/redeliverEvent.html\"]").first().click())
+        yield* go(() => page.waitForURL("**/redeliverEvent.html"))
+        yield* go(() => page.goBack())
+        yield* go(() => page.locator(".tsd-typography a[href=\"redeliverEvent.html\"]").click())
+        yield* go(() => page.locator(".tsd-typography a", { hasText: "Errors.Conflict" }).click())
+        yield* go(() => page.waitForURL("**/effect-identity-client/Errors/Conflict.html"))
+        assert.deepStrictEqual(problems, [])
+      }))
+  }
+
+  it.scoped("has links in its navigation that all lead somewhere", () =>
+    Effect.gen(function*() {
+      const [view] = views.slice(-1)
+      if (view === undefined) return assert.fail("no view")
+      const { page } = yield* see("index.html", view)
+      yield* go(() => page.locator("#tsd-nav-container a").first().waitFor({ state: "attached" }))
+      const links = yield* go(() =>
+        page.locator("#tsd-nav-container a[href]").evaluateAll((links) =>
+          links.map((link) => (link as HTMLAnchorElement).pathname.slice(1))
+        )
+      )
+      assert.isAbove(links.length, 100)
+      assert.deepStrictEqual(links.filter((link) => !files.includes(relative("", decodeURIComponent(link)))), [])
+    }))
+})
