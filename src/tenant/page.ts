@@ -123,6 +123,7 @@ const begin = (api) => {
 
   const send = (path, init, output) => {
     const began = performance.now()
+    output.replaceChildren(make("p", { class: "soft" }, "Sending…"))
     return fetch(path, { ...init, cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" })
       .then((response) => response.text().then((text) => ({ response, text, took: performance.now() - began })))
       .then(({ response, text, took }) => {
