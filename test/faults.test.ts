@@ -1,21 +1,13 @@
 /** The fault matrix: every fault × every operation × three platforms, over real sockets. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Either, FastCheck, Schema, TestClock } from "effect"
+import { Effect, Either, FastCheck, TestClock } from "effect"
 import { IdentityClient, Retry } from "../src/index.js"
 import * as Testing from "../src/Testing.js"
 import { baseUrl, scripted } from "./support/client.js"
-import { clientOf, type Platform, serverFor } from "./support/faultCalls.js"
+import { answerOf, clientOf, membersOf, type Platform, serverFor } from "./support/faultCalls.js"
 import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "./support/faults.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "./support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "./support/operations.js"
-
-/** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
-const answerOf = ({ endpoint: { success } }: Subject): string => {
-  const value = success === undefined
-    ? {}
-    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
-  return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
-}
 
 /** Ends each attempt that the server stalls, by the test's clock: only then has its time run out. */
 const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
@@ -41,24 +33,6 @@ const observe = (row: Row, operation: Subject, platform: Platform) =>
       elsewhere: server.arrivedElsewhere.length
     }
   }).pipe(Effect.scoped)
-
-/** The outcome as an error of the operation has to show it. */
-const membersOf = (outcome: Outcome, operation: Subject): object => {
-  switch (outcome.tag) {
-    case "success":
-      return {}
-    case "declared": {
-      const isDeclared = declaredFor(operation, outcome.status).length > 0
-      return isDeclared
-        ? { status: outcome.status }
-        : { _tag: "UnexpectedResponse", status: outcome.status, reason: "status" }
-    }
-    default: {
-      const { tag, ...members } = outcome
-      return { _tag: tag, ...members }
-    }
-  }
-}
 
 const shown = (outcome: Outcome, operation: Subject): string => {
   const text = Object.values(membersOf(outcome, operation)).join(" ")

@@ -58,8 +58,8 @@ const beforeSending = {
       "ERR_SSL_NO_PROTOCOLS_AVAILABLE|ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"
     ].join("|")
   })$`),
-  /** Node has no code of its own for a connection that ends within the handshake. */
-  words: "before secure TLS connection was established"
+  /** Node has no code of its own for a connection that ends within the handshake, Deno none for any that cannot be made. */
+  words: /before secure TLS connection was established|client error \(Connect\)/
 }
 
 /** The chain of causes of a failure, the outermost first; platforms wrap the system's errors, one for each address tried. */
@@ -72,6 +72,8 @@ const causes = (error: unknown, depth = 0): ReadonlyArray<object> => {
     : undefined
   return [error, ...causes(inner, depth + 1)]
 }
+
+const message = (error: object): string => "message" in error ? String(error.message) : ""
 
 const text = (error: object, name: "code" | "syscall"): string | undefined => {
   const value = name in error ? (error as Record<string, unknown>)[name] : undefined // sound: it is in there
@@ -90,7 +92,7 @@ const isBeforeSending = (error: HttpClientError.HttpClientError, chain: Readonly
     error.reason !== "Transport" ||
     chain.some((error) =>
       beforeSending.syscalls.has(text(error, "syscall") ?? "") ||
-      ("message" in error && String(error.message).includes(beforeSending.words))
+      beforeSending.words.test(message(error))
     ) ||
     beforeSending.codes.test(innermost(chain) ?? "")
   )
@@ -101,12 +103,14 @@ const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
 }
 
 /**
- * How a body ended that could not be read to its end. `fetch` unzips by itself, and says in a code of zlib's if it cannot;
- * undici may have a size limit of its own.
+ * How a body ended that could not be read to its end. `fetch` unzips by itself, and says if it cannot: in a code of zlib's,
+ * or, where there are no codes, in words. undici may have a size limit of its own.
  */
 export const brokenEnd = (error: unknown): Received["end"] => {
-  const code = codeOf(error)
-  return code?.startsWith("Z_") === true ? "garbled" : code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "cut" : "broken"
+  const chain = causes(error)
+  const code = innermost(chain) ?? ""
+  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(message(error)))) return "garbled"
+  return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "cut" : "broken"
 }
 
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */

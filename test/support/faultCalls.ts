@@ -1,11 +1,12 @@
 /** What it takes to send a call into a row of the fault matrix: platforms, tokens, the server, the client. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import { Effect, Layer, Redacted } from "effect"
+import { Arbitrary, Effect, FastCheck, Layer, Redacted, Schema } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
-import { maxBodySize, type Row } from "./faults.js"
+import { maxBodySize, type Outcome, type Row } from "./faults.js"
 import { type FaultServer, faultServer, nobody, resettingServer } from "./faultServer.js"
+import { declaredFor, type Subject } from "./operations.js"
 
 export const platforms = {
   undici: NodeHttpClient.layerUndici,
@@ -24,6 +25,32 @@ export const tokens = (make: (nth: number) => string = (nth) => `token-${nth}`) 
       invalidate: () => Effect.sync(() => void nth++)
     }
   })
+
+/** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
+export const answerOf = ({ endpoint: { success } }: Subject): string => {
+  const value = success === undefined
+    ? {}
+    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
+  return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
+}
+
+/** The outcome as an error of the operation has to show it. */
+export const membersOf = (outcome: Outcome, operation: Subject): object => {
+  switch (outcome.tag) {
+    case "success":
+      return {}
+    case "declared": {
+      const isDeclared = declaredFor(operation, outcome.status).length > 0
+      return isDeclared
+        ? { status: outcome.status }
+        : { _tag: "UnexpectedResponse", status: outcome.status, reason: "status" }
+    }
+    default: {
+      const { tag, ...members } = outcome
+      return { _tag: tag, ...members }
+    }
+  }
+}
 
 /** What a call meets, by a row; `json` is a good answer. */
 export const serverFor = ({ fault }: Row, json: string) =>

@@ -61,7 +61,7 @@ export const resettingServer: Effect.Effect<FaultServer, never, Scope.Scope> = E
     Effect.async<{ readonly close: Effect.Effect<void>; readonly url: string }>((resume) => {
       const server = createServer({ pauseOnConnect: true }, (socket) => {
         socket.on("error", () => {})
-        setTimeout(() => socket.resetAndDestroy(), 20)
+        setTimeout(() => socket.resetAndDestroy(), 100)
       })
       const close = Effect.async<void>((done) => void server.close(() => done(Effect.void)))
       server.listen(0, "127.0.0.1", () => {

@@ -1,0 +1,125 @@
+/** The runtimes: how each is started, and what is built for it. */
+import { build } from "esbuild"
+import { type ChildProcess, spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Readable } from "node:stream"
+import { binary } from "./packages.js"
+
+/** A way to run the suite. */
+export interface Kind {
+  /** The row of the table. */
+  readonly name: string
+  readonly program: string | undefined
+  readonly entry: "fetch" | "lean" | "deno" | "worker"
+  /** What comes before the file and its arguments; a worker has a configuration instead. */
+  readonly flags: ReadonlyArray<string>
+  /** What packages may offer to this runtime alone. */
+  readonly conditions: ReadonlyArray<string>
+}
+
+const node = (major: number): ReadonlyArray<Kind> => {
+  const own = process.versions.node.startsWith(`${major}.`) ? process.execPath : undefined // where there is no package
+  const program = binary(`node${major}`, "bin/node") ?? own
+  const of = (entry: "fetch" | "lean"): Kind => (
+    { name: `Node ${major}, ${entry}`, program, entry, flags: [], conditions: ["node"] }
+  )
+  return [of("lean"), of("fetch")]
+}
+
+/** All of them, as installed. */
+export const kinds = (): ReadonlyArray<Kind> => [
+  ...[20, 22, 24].flatMap(node),
+  { name: "Bun, fetch", program: binary("bun", "bin/bun"), entry: "fetch", flags: ["run"], conditions: ["bun"] },
+  ...([["Deno, fetch", "fetch"], ["Deno, no pool", "deno"]] as const).map(([name, entry]): Kind => ({
+    name,
+    program: binary("deno", "deno"),
+    entry,
+    flags: ["run", "--quiet", "--no-prompt", "--allow-net=127.0.0.1", "--allow-env"],
+    conditions: ["deno"]
+  })),
+  {
+    name: "workerd, fetch",
+    program: binary("workerd", "bin/workerd"),
+    entry: "worker",
+    flags: [],
+    conditions: ["workerd", "worker"]
+  }
+]
+
+/** Bundles an entry for a runtime; only the lean transport for Node may need modules of Node's. */
+export const bundle = async (
+  file: string,
+  { conditions, entry }: Pick<Kind, "conditions" | "entry">,
+  outfile: string
+) => {
+  const isLean = entry === "lean"
+  await build({
+    entryPoints: [file],
+    outfile,
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    platform: isLean ? "node" : "neutral",
+    mainFields: ["module", "main"],
+    conditions: [...conditions, "import", "module"],
+    ...(isLean && {
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" }
+    }),
+    logLevel: "error"
+  })
+}
+
+/** A configuration of workerd's: the module answers on any free port, and may call servers on this machine. */
+const configuration = (file: string, env: Readonly<Record<string, string>>): string =>
+  `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker", esModule = embed ${JSON.stringify(file)})],
+      compatibilityDate = "2026-01-01",
+      bindings = [${
+    Object.entries(env).map(([name, text]) => `(name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)})`).join(
+      ", "
+    )
+  }]
+    )),
+    (name = "internet", network = (allow = ["private"]))
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
+);
+`
+
+/** What a process has ended with. */
+export const ended = (child: ChildProcess): Promise<number | string> =>
+  new Promise((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "nothing"))
+  })
+
+/** Starts a worker, and gives its URL. */
+export const startWorker = async (
+  program: string,
+  directory: string,
+  name: string,
+  env: Readonly<Record<string, string>>
+): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
+  const file = join(directory, `${name}.capnp`)
+  writeFileSync(file, configuration(`${name}.js`, env))
+  // It tells of its port on a descriptor of its own.
+  const child = spawn(program, ["serve", "--control-fd=3", file], { stdio: ["ignore", "pipe", "pipe", "pipe"] })
+  const control = child.stdio[3] as Readable // sound: a pipe
+  let errors = ""
+  child.stderr?.on("data", (text: Buffer) => void (errors += text.toString()))
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = ""
+    control.on("data", (text: Buffer) => {
+      said += text.toString()
+      const port = /"port":(\d+)/.exec(said)?.[1]
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
+    })
+    child.once("error", reject)
+    child.once("close", (code) => reject(new Error(`it ends with ${code}: ${errors.trim()}`)))
+  })
+  return { child, url }
+}

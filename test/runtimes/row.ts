@@ -1,0 +1,101 @@
+/** One row of the table: a runtime is started, runs the suite, and ends; whatever goes wrong with that is a failure of the row. */
+import { execFileSync, spawn } from "node:child_process"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { bundle, ended, type Kind, startWorker } from "./kinds.js"
+import type { Result } from "./runner.js"
+
+/** How a runtime did. */
+export interface Row {
+  readonly runtime: string
+  readonly version: string
+  readonly passed: number
+  /** The tests that failed or said nothing, each with the reason. */
+  readonly failures: ReadonlyArray<{ readonly test: string; readonly reason: string }>
+  readonly seconds: number
+}
+
+/** How long a runtime may take for all tests, in milliseconds. */
+const limit = 90_000
+
+const versionOf = (program: string): string =>
+  /\d+(?:[.-]\d+)+/.exec(execFileSync(program, ["--version"], { encoding: "utf8", timeout: 20_000 }))?.[0] ?? "?"
+
+const inProcess = async (kind: Kind, program: string, file: string, stage: string): Promise<ReadonlyArray<Result>> => {
+  const child = spawn(program, [...kind.flags, file, stage, kind.name], { stdio: ["ignore", "pipe", "pipe"] })
+  const timer = setTimeout(() => child.kill("SIGKILL"), limit)
+  const results: Array<Result> = []
+  let errors = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    // Sound: of lines that are no words of the runtime's own, the runner writes nothing else.
+    if (line.startsWith("{")) results.push(JSON.parse(line) as Result)
+    else errors += `${line}\n`
+  })
+  const code = await ended(child).finally(() => clearTimeout(timer))
+  if (code !== 0) results.push({ name: "the process", error: `it ends with ${code}: ${errors.trim()}` })
+  return results
+}
+
+/** Each test is a request of its own; as many at once as in a process. */
+const inWorker = async (
+  kind: Kind,
+  program: string,
+  directory: string,
+  name: string,
+  stage: string
+): Promise<ReadonlyArray<Result>> => {
+  const { child, url } = await startWorker(program, directory, name, { STAGE: stage, RUNTIME: kind.name })
+  const end = ended(child)
+  const signal = AbortSignal.timeout(limit)
+  try {
+    const names = (await (await fetch(url, { signal })).json()) as ReadonlyArray<string> // sound: the worker is ours
+    const left = names.values()
+    const results: Array<Result> = []
+    await Promise.all(Array.from({ length: 12 }, async () => {
+      for (const test of left) {
+        const response = await fetch(`${url}/${encodeURIComponent(test)}`, { signal })
+        results.push(
+          response.ok
+            ? ((await response.json()) as Result) // sound: the same
+            : { name: test, error: `the worker answers ${response.status}: ${await response.text()}` }
+        )
+      }
+    }))
+    return results
+  } finally {
+    child.kill()
+    await end
+  }
+}
+
+/** Runs the suite, whose tests have these names, on a runtime. */
+export const rowOf = async (
+  kind: Kind,
+  tests: ReadonlyArray<string>,
+  directory: string,
+  stage: string
+): Promise<Row> => {
+  const begin = performance.now()
+  let version = "-"
+  let results: ReadonlyArray<Result> = []
+  try {
+    if (kind.program === undefined) throw new Error(`there is no package of it for ${process.platform}-${process.arch}`)
+    version = versionOf(kind.program)
+    const name = kind.name.replaceAll(/\W+/g, "-")
+    const file = join(directory, `${name}.${kind.entry === "worker" ? "js" : "mjs"}`)
+    await bundle(join(import.meta.dirname, "entries", `${kind.entry}.ts`), kind, file)
+    results = kind.entry === "worker"
+      ? await inWorker(kind, kind.program, directory, name, stage)
+      : await inProcess(kind, kind.program, file, stage)
+  } catch (error) {
+    results = [{ name: "the start", error: error instanceof Error ? error.message : String(error) }]
+  }
+  const reported = new Map(results.map((result) => [result.name, result]))
+  const failures = [
+    ...results.flatMap(({ error, name }) => error === undefined ? [] : [{ test: name, reason: error }]),
+    ...tests.flatMap((test) => reported.has(test) ? [] : [{ test, reason: "it said nothing" }])
+  ]
+  const passed = tests.filter((test) => reported.has(test) && reported.get(test)?.error === undefined).length
+  return { runtime: kind.name, version, passed, failures, seconds: (performance.now() - begin) / 1000 }
+}

@@ -1,0 +1,195 @@
+/** What the tests talk to, in a process of its own kind: each test orders the server that it needs, and asks what came to it. */
+import { type HttpApp, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Deferred, Effect, Exit, Scope } from "effect"
+import { createServer } from "node:http"
+import * as Tenant from "../../src/Tenant.js"
+import { answerOf, membersOf, serverFor } from "../support/faultCalls.js"
+import * as Faults from "../support/faults.js"
+import { callHeader } from "../support/faultServer.js"
+import { declaredFor, operations } from "../support/operations.js"
+import { answer, rawServer } from "../support/rawServer.js"
+import type { FaultCase, Matrix, Opened, Scene } from "./scenes.js"
+
+/** A server that stands, and what it can be asked or told. */
+interface Standing {
+  /** Where it is, without the prefix of the interface. */
+  readonly origin: string
+  readonly orders: Readonly<Record<string, (input: never) => Effect.Effect<unknown>>>
+}
+
+const prefix = "/api/v2"
+const originOf = (url: string) => new URL(url).origin
+
+/** Serves an application on a free port of this machine, and gives its URL. */
+const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.zipRight(HttpServer.serveEffect(app), HttpServer.addressFormattedWith(Effect.succeed)).pipe(
+    Effect.provideServiceEffect(
+      HttpServer.HttpServer,
+      NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+    ),
+    Effect.orDie
+  )
+
+const tenant = (options: Tenant.Options | undefined): Effect.Effect<Standing, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { app, misbehave, requests, revokeTokens, state } = yield* Tenant.make(options)
+    const origin = yield* served(app)
+    return { origin, orders: { requests: () => requests, state: () => state, revoke: () => revokeTokens, misbehave } }
+  })
+
+const operationNamed = (name: string) => operations.filter(({ endpoint }) => endpoint.name === name)
+
+const fault = (row: string, operation: string): Effect.Effect<Standing, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const [found] = Faults.rows.filter(({ name }) => name === row)
+    const [subject] = operationNamed(operation)
+    if (found === undefined || subject === undefined) return yield* Effect.dieMessage(`no fault ${row}, ${operation}`)
+    const server = yield* serverFor(found, answerOf(subject))
+    return {
+      origin: originOf(server.url),
+      orders: {
+        arrived: () => Effect.sync(() => ({ calls: server.arrived, elsewhere: server.arrivedElsewhere.length }))
+      }
+    }
+  })
+
+const answers = (
+  list: Extract<Scene, { readonly scene: "answers" }>["answers"]
+): Effect.Effect<Standing, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    let nth = 0
+    const { requests, url } = yield* rawServer((_, socket) => {
+      const { body = "", headers = {}, status = 200 } = list[Math.min(nth++, list.length - 1)] ?? {}
+      const type = typeof body === "string" ? "text/plain" : "application/json"
+      socket.write(
+        answer(status, { "content-type": type, ...headers }, typeof body === "string" ? body : JSON.stringify(body))
+      )
+    })
+    return { origin: originOf(url), orders: { requests: () => Effect.succeed(requests) } }
+  })
+
+/** Stays away with the answer, or with the rest of it, and tells whether the client has closed the connection. */
+const stalls = (within: "answer" | "body"): Effect.Effect<Standing, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const arrived = yield* Deferred.make<true>()
+    const closed = yield* Deferred.make<true>()
+    const { requests, url } = yield* rawServer((_, socket) => {
+      if (within === "body") {
+        socket.write(answer(200, { "content-type": "application/json", "content-length": "500" }, "{"))
+      }
+      Deferred.unsafeDone(arrived, Exit.succeed(true))
+      socket.on("close", () => Deferred.unsafeDone(closed, Exit.succeed(true)))
+    })
+    const within5s = (deferred: Deferred.Deferred<true>) =>
+      Deferred.await(deferred).pipe(
+        Effect.timeoutTo({ duration: "5 seconds", onSuccess: (is) => is, onTimeout: () => false })
+      )
+    return {
+      origin: originOf(url),
+      orders: {
+        arrived: () => within5s(arrived),
+        closed: () => within5s(closed),
+        requests: () => Effect.succeed(requests)
+      }
+    }
+  })
+
+const build = (scene: Scene): Effect.Effect<Standing, never, Scope.Scope> => {
+  switch (scene.scene) {
+    case "tenant":
+      return tenant(scene.options)
+    case "fault":
+      return fault(scene.row, scene.operation)
+    case "answers":
+      return answers(scene.answers)
+    case "stalls":
+      return stalls(scene.within)
+  }
+}
+
+const cases: ReadonlyArray<FaultCase> = Faults.rows.flatMap((row) =>
+  operations.map((operation): FaultCase => {
+    const { outcome, requests } = Faults.expected(row, operation.endpoint)
+    const tags = outcome.tag === "declared"
+      ? declaredFor(operation, outcome.status).map(({ name }) => name)
+      : outcome.tag === "success"
+      ? []
+      : [outcome.tag]
+    return {
+      row: row.name,
+      operation: operation.endpoint.name,
+      gives: outcome.tag === "success"
+        ? undefined
+        : { tags: tags.length === 0 ? ["UnexpectedResponse"] : tags, members: membersOf(outcome, operation) },
+      requests,
+      isWarm: row.warm === true,
+      stalls: row.stalls === true
+    }
+  })
+)
+
+/** The operations of a quick run: one whose value is read and which may be repeated, and one that must not be. */
+const quickly = ["listActionVersions", "redeliverEvent"]
+
+/** The fault matrix as data. */
+export const matrixOf = (isQuick: boolean): Matrix => ({
+  cases: cases.filter(({ operation }) => !isQuick || quickly.includes(operation)),
+  attempts: Faults.attempts,
+  maxBodySize: Faults.maxBodySize,
+  callHeader,
+  planted: Faults.planted
+})
+
+const json = (body: unknown, status = 200) => HttpServerResponse.unsafeJson(body ?? null, { status })
+
+/** Serves the stage on a free port of this machine as long as the scope is open, and gives its URL. */
+export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const standing = new Map<string, Standing & { readonly scope: Scope.CloseableScope }>()
+    let opened = 0
+
+    const close = (id: string) =>
+      Effect.suspend(() => {
+        const scene = standing.get(id)
+        standing.delete(id)
+        // A server closes when its last connection has, for which nobody need wait.
+        return scene === undefined ? Effect.void : Effect.forkDaemon(Scope.close(scene.scope, Exit.void))
+      })
+    yield* Effect.addFinalizer(() => Effect.forEach([...standing.keys()], close))
+
+    const app = HttpRouter.empty.pipe(
+      HttpRouter.get("/matrix", Effect.succeed(json(matrix))),
+      HttpRouter.post(
+        "/scenes",
+        Effect.gen(function*() {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const scope = yield* Scope.make()
+          const scene = yield* Scope.extend(build((yield* request.json) as Scene), scope) // sound: a test has written it
+          const id = String(++opened)
+          standing.set(id, { ...scene, scope })
+          return json({ id, origin: scene.origin, url: `${scene.origin}${prefix}` } satisfies Opened, 201)
+        })
+      ),
+      HttpRouter.post(
+        "/scenes/:id/:order",
+        Effect.gen(function*() {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const { id = "", order = "" } = yield* HttpRouter.params
+          const carryOut = standing.get(id)?.orders[order]
+          if (carryOut === undefined) return json(`no scene ${id}, or no order ${order}`, 404)
+          const input: unknown = yield* request.json
+          return json(yield* carryOut(input as never)) // sound: a test has written it
+        })
+      ),
+      HttpRouter.del(
+        "/scenes/:id",
+        Effect.gen(function*() {
+          const { id = "" } = yield* HttpRouter.params
+          yield* close(id)
+          return json(null)
+        })
+      )
+    )
+    return yield* served(app)
+  })

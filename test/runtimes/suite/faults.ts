@@ -1,0 +1,66 @@
+/** The fault matrix: every fault × every operation, as the stage acts it out, or as a runtime is known to make it. */
+import { Effect } from "effect"
+import { IdentityClient, RateLimiter, Retry } from "effect-identity-client"
+import { operations, sample, type Subject } from "../../support/operations.js"
+import { differing } from "../differences.js"
+import {
+  clientOver,
+  equal,
+  has,
+  isTrue,
+  lacks,
+  open,
+  printed,
+  secrets,
+  Stage,
+  type Test,
+  test,
+  tokens
+} from "../kit.js"
+import type { FaultCase, Matrix } from "../scenes.js"
+
+/** How long an attempt may take: not long where the server stalls. */
+const limit = ({ stalls }: FaultCase) => stalls ? "200 millis" : "5 seconds"
+
+interface Arrived {
+  readonly calls: ReadonlyArray<string | null>
+  readonly elsewhere: number
+}
+
+const cell = (matrix: Matrix, cell: FaultCase, operation: Subject): Test =>
+  test(
+    `${cell.row}: ${cell.operation}`,
+    Effect.gen(function*() {
+      const { runtime } = yield* Stage
+      const one = differing(runtime, cell)
+      const { gives, requests } = one
+      const server = yield* open({ scene: "fault", row: one.row, operation: one.operation })
+      const call = operation(sample(operation) as never)
+      const observed = call.pipe(
+        IdentityClient.withHeaders({ [matrix.callHeader]: "observed" }),
+        IdentityClient.withTimeout(limit(one)),
+        Retry.policy({ attempts: matrix.attempts, delay: 0 }),
+        Effect.either
+      )
+      const result = yield* (one.isWarm ? Effect.zipRight(Effect.orDie(call), observed) : observed).pipe(
+        Effect.provide(clientOver(server, tokens, RateLimiter.layerUnlimited, { maxBodySize: matrix.maxBodySize }))
+      )
+      if (gives === undefined) yield* isTrue(result._tag === "Right", `${String(result)} is a success`)
+      else {
+        yield* isTrue(result._tag === "Left", "it fails")
+        const error = (result._tag === "Left" ? result.left : {}) as { readonly _tag: string } // sound: a failure of ours
+        yield* isTrue(gives.tags.includes(error._tag), `${String(error)} is ${gives.tags.join(" or ")}`)
+        yield* has(error, gives.members)
+        yield* lacks(printed(error), { ...matrix.planted, ...secrets, origin: server.origin })
+      }
+      const arrived = yield* server.order<Arrived>("arrived")
+      yield* equal(arrived.calls.filter((call) => call === "observed").length, requests, "requests that arrived")
+      yield* equal(arrived.elsewhere, 0, "requests that arrived elsewhere")
+    })
+  )
+
+/** A test for each cell. */
+export const faults = (matrix: Matrix): ReadonlyArray<Test> =>
+  matrix.cases.flatMap((one) =>
+    operations.flatMap((operation) => operation.endpoint.name === one.operation ? [cell(matrix, one, operation)] : [])
+  )

@@ -1,0 +1,290 @@
+/** Tokens, limits and repetition: the layers beneath a call. */
+import { Effect, Either, Fiber, Layer, Redacted } from "effect"
+import {
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  RateLimiter,
+  redeliverEvent,
+  Retry,
+  TokenProvider,
+  updateTokenExchangeProfile
+} from "effect-identity-client"
+import * as Fleet from "effect-identity-client/fleet"
+import * as Tenant from "effect-identity-client/tenant"
+import {
+  answers,
+  bareClient,
+  bearer,
+  calls,
+  clientOf,
+  clientOver,
+  equal,
+  failsWith,
+  isTrue,
+  type Raw,
+  type Received,
+  tenant,
+  test,
+  tokenRequests
+} from "../kit.js"
+
+const { actions: [action], streams: [stream] } = Tenant.demo
+
+const list = listActionVersions({ actionId: action.id })
+const many = (n: number) => Effect.all(Array.from({ length: n }, () => list), { concurrency: "unbounded" })
+
+const ample = { tenant: { burst: 1000, refill: 1000, per: "1 second" } } as const
+const small = { tenant: { burst: 5, refill: 20, per: "1 second" } } as const
+
+const statuses = Effect.fnUntraced(function*(server: Parameters<typeof calls>[0]) {
+  return (yield* calls(server)).map(({ status }) => status)
+})
+
+export const tokens = [
+  test(
+    "client credentials: a form with the contract's members, and no token twice",
+    Effect.gen(function*() {
+      const server = yield* tenant()
+      yield* Effect.provide(Effect.zipRight(list, list), clientOf(server))
+      const all = yield* server.order<ReadonlyArray<Received>>("requests")
+      const asked = all.filter(({ operation }) => operation === "token")
+      yield* equal(asked.map(({ body, path }) => ({ body, path })), [{
+        path: "/oauth/token/",
+        body: {
+          grant_type: "client_credentials",
+          client_id: Tenant.demoClients.full.id,
+          client_secret: "<redacted>",
+          audience: "/api/v2/"
+        }
+      }])
+    })
+  ),
+
+  test(
+    "client credentials: forty first callers make one token request",
+    Effect.gen(function*() {
+      const server = yield* tenant({ buckets: ample })
+      yield* Effect.provide(many(40), clientOf(server))
+      yield* equal(yield* tokenRequests(server), 1)
+    })
+  ),
+
+  test(
+    "client credentials: after a 401 one new token for all, and no call fails",
+    Effect.gen(function*() {
+      const server = yield* tenant({ buckets: ample })
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          yield* many(10)
+          yield* server.order("revoke")
+          yield* many(10)
+        }),
+        clientOf(server, { limiter: RateLimiter.layerUnlimited })
+      )
+      yield* equal(yield* tokenRequests(server), 2)
+      const answered = yield* statuses(server)
+      yield* equal(answered.filter((status) => status === 200).length, 20)
+      yield* isTrue(answered.includes(401), "a token was refused")
+    })
+  ),
+
+  test(
+    "client credentials: a call that must not be repeated is made once more after a 401",
+    Effect.gen(function*() {
+      const server = yield* tenant()
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          yield* list
+          yield* server.order("revoke")
+          yield* Retry.none(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }))
+        }),
+        clientOf(server)
+      )
+      yield* equal(yield* statuses(server), [200, 401, 202])
+    })
+  ),
+
+  test(
+    "client credentials: a token endpoint that fails once is asked again",
+    Effect.gen(function*() {
+      const server = yield* tenant()
+      yield* server.order("misbehave", { operation: "token", status: 503 })
+      yield* Effect.provide(list, clientOf(server))
+      yield* equal(yield* tokenRequests(server), 2)
+    })
+  ),
+
+  test(
+    "client credentials: a token that has expired is not given any more",
+    Effect.gen(function*() {
+      const server = yield* tenant({ tokenLifetime: "3 seconds" })
+      yield* Effect.provide(Effect.zipRight(list, Effect.delay(list, "3 seconds")), clientOf(server))
+      yield* equal([yield* tokenRequests(server), yield* statuses(server)], [2, [200, 200]])
+    })
+  ),
+
+  test(
+    "a web page from the token endpoint is a TokenError",
+    Effect.gen(function*() {
+      const server = yield* answers({
+        headers: { "content-type": "text/html" },
+        body: "<html><title>Login</title></html>"
+      })
+      yield* Effect.provide(failsWith(list, "TokenError", { status: 200 }), clientOf(server))
+    })
+  ),
+
+  test(
+    "layerEffect: tokens of one's own, and another after a 401",
+    Effect.gen(function*() {
+      const server = yield* answers({ status: 401 }, { status: 204 })
+      let nth = 0
+      const own = TokenProvider.layerEffect(Effect.sync(() => ({ token: Redacted.make(`mine-${++nth}`) })))
+      yield* Effect.provide(
+        deleteEventStream({ id: stream.id }),
+        clientOf(server, { tokens: own, limiter: RateLimiter.layerUnlimited })
+      )
+      const requests = yield* server.order<ReadonlyArray<Raw>>("requests")
+      yield* equal(requests.map(({ headers }) => headers["authorization"]), ["Bearer mine-1", "Bearer mine-2"])
+    })
+  ),
+
+  test(
+    "a fleet shares one encrypted token and one limit through a store",
+    Effect.gen(function*() {
+      const server = yield* tenant({ buckets: small })
+      const tokens = Fleet.layerClientCredentials({
+        authUrl: server.origin,
+        clientId: Tenant.demoClients.full.id,
+        clientSecret: Tenant.demoClients.full.secret,
+        encryptionKey: Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+      })
+      yield* Effect.gen(function*() {
+        const store = yield* Layer.build(Fleet.SharedStore.layerMemory)
+        const member = Effect.provide(
+          many(8),
+          Layer.fresh(Layer.provide(clientOver(server, tokens, Fleet.layerRateLimiter()), Layer.succeedContext(store)))
+        )
+        yield* Effect.all([member, member], { concurrency: 2 })
+      })
+      yield* equal(yield* tokenRequests(server), 1)
+      yield* equal((yield* statuses(server)).filter((status) => status === 200).length, 16)
+    })
+  )
+]
+
+export const limits = [
+  test(
+    "the learning limiter keeps to the limit, and learns it",
+    Effect.gen(function*() {
+      const server = yield* tenant({ buckets: small })
+      const [known] = yield* Effect.provide(Effect.zipRight(many(15), RateLimiter.status), clientOf(server))
+      // Where a machine is so busy that calls come in heaps, one may come too early.
+      const answered = yield* statuses(server)
+      yield* equal(answered.filter((status) => status === 200).length, 15)
+      yield* isTrue(answered.length <= 17, `${answered.length - 15} calls were turned away`)
+      yield* equal([known?.limit, known?.operation], [5, "listActionVersions"])
+    })
+  ),
+
+  test(
+    "the learning limiter keeps apart what has a bucket of its own",
+    Effect.gen(function*() {
+      const server = yield* tenant({ buckets: { ...ample, profileUpdates: { burst: 1, refill: 1, per: "1 hour" } } })
+      const [profile] = Tenant.demo.profiles
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          yield* updateTokenExchangeProfile({ id: profile.id, name: "First" })
+          const held = yield* Effect.fork(updateTokenExchangeProfile({ id: profile.id, name: "Second" }))
+          yield* many(10)
+          yield* Fiber.interrupt(held)
+        }),
+        clientOf(server)
+      )
+      yield* equal((yield* calls(server)).length, 11)
+    })
+  ),
+
+  test(
+    "a limit that is known is kept to",
+    Effect.gen(function*() {
+      const server = yield* tenant()
+      const limiter = RateLimiter.layerFixed({ limit: 4, interval: "1 hour", maxWait: "1 second" })
+      const results = yield* Effect.provide(
+        Effect.forEach(Array.from({ length: 10 }), () => Effect.either(list), { concurrency: "unbounded" }),
+        clientOf(server, { limiter })
+      )
+      yield* equal(results.filter(Either.isRight).length, 4)
+      yield* equal(yield* statuses(server), [200, 200, 200, 200])
+    })
+  ),
+
+  test(
+    "Retry-After in seconds is waited out",
+    Effect.gen(function*() {
+      // The tenant has one call a second: any earlier than it says, and it turns the call away again.
+      const server = yield* tenant({ buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
+      const call = Retry.policy(createUsersExport({}), { delay: 0, attempts: 2 })
+      yield* Effect.provide(Effect.zipRight(call, call), clientOf(server, { limiter: RateLimiter.layerUnlimited }))
+      yield* equal(yield* statuses(server), [200, 429, 200])
+    })
+  ),
+
+  test(
+    "Retry-After as a date counts from the answer's own",
+    Effect.gen(function*() {
+      const server = yield* answers({
+        status: 429,
+        headers: { "date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:01:30 GMT" },
+        body: { statusCode: 429 }
+      })
+      const { retryAfter } = yield* Effect.provide(failsWith(Retry.none(list), "RateLimited"), bareClient(server))
+      yield* equal(retryAfter, { _id: "Duration", _tag: "Millis", millis: 90_000 })
+    })
+  ),
+
+  test(
+    "a Retry-After beyond the time left fails at once, after one request",
+    Effect.gen(function*() {
+      const server = yield* answers({ status: 503, headers: { "retry-after": "3600" } })
+      yield* Effect.provide(failsWith(list, "UnexpectedResponse", { status: 503 }), bareClient(server))
+      yield* equal((yield* server.order<ReadonlyArray<Raw>>("requests")).length, 1)
+    })
+  ),
+
+  test(
+    "after a 500 only what is harmless is sent again",
+    Effect.gen(function*() {
+      const server = yield* tenant()
+      yield* server.order("misbehave", { status: 500, times: 2, operation: "listActionVersions" })
+      yield* server.order("misbehave", { status: 500, times: 2, operation: "createUsersExport" })
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          yield* list
+          yield* failsWith(createUsersExport({}), "UnexpectedResponse", { status: 500 })
+        }).pipe(Retry.policy({ delay: 1 })),
+        clientOf(server)
+      )
+      yield* equal(yield* statuses(server), [500, 500, 200, 500])
+    })
+  ),
+
+  test(
+    "calls that wait for the limiter can be interrupted, and nothing is sent",
+    Effect.gen(function*() {
+      const server = yield* answers({ body: { total: 0, per_page: 20, versions: [] } })
+      const limiter = RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          yield* list
+          const waiting = yield* Effect.fork(many(20))
+          yield* Effect.sleep("20 millis")
+          yield* Fiber.interrupt(waiting)
+        }),
+        clientOf(server, { tokens: bearer, limiter })
+      )
+      yield* equal((yield* server.order<ReadonlyArray<Raw>>("requests")).length, 1)
+    })
+  )
+]
