@@ -1,9 +1,12 @@
 /** One row of the table: a runtime is started, runs the suite, and ends; whatever goes wrong with that is a failure of the row. */
+import { Redacted } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import * as Tenant from "../../src/Tenant.js"
 import { bundle, ended, type Kind, startWorker } from "./kinds.js"
 import type { Result } from "./runner.js"
+import type { Opened, Scene } from "./scenes.js"
 
 /** How a runtime did. */
 export interface Row {
@@ -69,13 +72,51 @@ const inWorker = async (
   }
 }
 
+/** What the worker of the README gives, with its settings from the stage's tenant. */
+const example = "examples/worker.ts"
+
+const ofExample = async (kind: Kind, program: string, directory: string, stage: string): Promise<Result> => {
+  const { actions: [action] } = Tenant.demo
+  const { full } = Tenant.demoClients
+  await bundle(join(import.meta.dirname, "../..", example), kind, join(directory, "example.js"))
+  const opened = await fetch(`${stage}/scenes`, {
+    method: "POST",
+    body: JSON.stringify({ scene: "tenant" } satisfies Scene)
+  })
+  const { origin, url: baseUrl } = (await opened.json()) as Opened // sound: the stage is ours
+  const { child, url } = await startWorker(program, directory, "example", {
+    IDENTITY_BASE_URL: baseUrl,
+    IDENTITY_AUTH_URL: origin,
+    IDENTITY_CLIENT_ID: full.id,
+    IDENTITY_CLIENT_SECRET: Redacted.value(full.secret)
+  })
+  const end = ended(child)
+  try {
+    const answers: Array<string> = []
+    for (const id of [action.id, "unknown"]) {
+      const response = await fetch(`${url}/${id}`, { signal: AbortSignal.timeout(20_000) })
+      const { _tag, total } = (await response.json()) as { readonly _tag?: string; readonly total?: number } // sound: ours
+      answers.push(`${response.status} ${_tag ?? total}`)
+    }
+    const [known, unknown] = answers
+    return known === `200 ${action.versions.length}` && unknown === "502 UnexpectedResponse"
+      ? { name: example }
+      : { name: example, error: answers.join(", ") }
+  } finally {
+    child.kill()
+    await end
+  }
+}
+
 /** Runs the suite, whose tests have these names, on a runtime. */
 export const rowOf = async (
   kind: Kind,
-  tests: ReadonlyArray<string>,
+  names: ReadonlyArray<string>,
   directory: string,
   stage: string
 ): Promise<Row> => {
+  const isWorker = kind.entry === "worker"
+  const tests = isWorker ? [...names, example] : names
   const begin = performance.now()
   let version = "-"
   let results: ReadonlyArray<Result> = []
@@ -83,10 +124,13 @@ export const rowOf = async (
     if (kind.program === undefined) throw new Error(`there is no package of it for ${process.platform}-${process.arch}`)
     version = versionOf(kind.program)
     const name = kind.name.replaceAll(/\W+/g, "-")
-    const file = join(directory, `${name}.${kind.entry === "worker" ? "js" : "mjs"}`)
+    const file = join(directory, `${name}.${isWorker ? "js" : "mjs"}`)
     await bundle(join(import.meta.dirname, "entries", `${kind.entry}.ts`), kind, file)
-    results = kind.entry === "worker"
-      ? await inWorker(kind, kind.program, directory, name, stage)
+    results = isWorker
+      ? [
+        ...await inWorker(kind, kind.program, directory, name, stage),
+        await ofExample(kind, kind.program, directory, stage)
+      ]
       : await inProcess(kind, kind.program, file, stage)
   } catch (error) {
     results = [{ name: "the start", error: error instanceof Error ? error.message : String(error) }]
