@@ -19,7 +19,7 @@ export interface Row {
 }
 
 /** How long a runtime may take for all tests, in milliseconds. */
-const limit = 90_000
+const limit = 240_000
 
 const versionOf = (program: string): string =>
   /\d+(?:[.-]\d+)+/.exec(execFileSync(program, ["--version"], { encoding: "utf8", timeout: 20_000 }))?.[0] ?? "?"

@@ -27,11 +27,11 @@ export const testsOf = async (stage: string): Promise<ReadonlyArray<Test>> => {
 /** What the library logs is not what the suite tells. */
 const quiet = Logger.remove(Logger.defaultLogger)
 
-/** Runs one test: in its own scope, with a transport of its own, for at most 20 s. */
+/** Runs one test: in its own scope, with a transport of its own, for at most a minute. */
 export const run = ({ name, run }: Test, { runtime, stage, transport }: Place): Effect.Effect<Result> =>
   run.pipe(
     Effect.scoped,
-    Effect.timeoutFail({ duration: "20 seconds", onTimeout: () => "it took more than 20 s" }),
+    Effect.timeoutFail({ duration: "1 minute", onTimeout: () => "it took more than a minute" }),
     Effect.provide(Layer.mergeAll(transport, Layer.succeed(Stage, { url: stage, runtime }), quiet)),
     Effect.exit,
     Effect.map(Exit.match({
