@@ -32,7 +32,7 @@ export interface Handler<Input> {
 type Operations = typeof operations
 
 /** The names of the operations. */
-type OperationName = {
+export type OperationName = {
   [Name in keyof Operations]: Operations[Name] extends { readonly endpoint: unknown } ? Name : never
 }[keyof Operations]
 

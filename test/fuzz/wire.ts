@@ -1,7 +1,7 @@
 /** The same over real sockets, where bytes may also break the rules of HTTP: answers to every platform, requests to the tenant. */
 import { HttpClient, HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, FastCheck, Layer, Logger, LogLevel, Random, type Scope } from "effect"
+import { Context, Effect, FastCheck, Layer, Logger, LogLevel, Random, Runtime, type Scope } from "effect"
 import assert from "node:assert/strict"
 import { createServer } from "node:http"
 import { connect } from "node:net"
@@ -111,6 +111,7 @@ export interface Wire {
 
 /** A client on each platform, and a server that answers each request with bytes and then goes away. */
 export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
+  const runPromise = Runtime.runPromise(yield* Effect.runtime())
   const behaviour: Behaviour = { next: () => ({ bytes: Buffer.alloc(0), isBroken: false }) }
   const server = yield* rawServer((_, socket) => {
     const { bytes, isBroken } = behaviour.next()
@@ -139,7 +140,7 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
         Effect.withRandom(Random.fixed([0])),
         Effect.exit
       )
-      check(one, await Effect.runPromise(made))
+      check(one, await runPromise(made))
     }
   }
 })
@@ -214,6 +215,7 @@ export const asking: Effect.Effect<
   never,
   Scope.Scope
 > = Effect.gen(function*() {
+  const runPromise = Runtime.runPromise(yield* Effect.runtime())
   const context = yield* Layer.build(Layer.provideMerge(
     Tenant.layerServer,
     Layer.merge(
@@ -236,7 +238,7 @@ export const asking: Effect.Effect<
       const headers = sent.isSignedIn ? [["authorization", `Bearer ${token}`] as const, ...sent.headers] : sent.headers
       const line = `${sent.method} ${sent.target} HTTP/1.1\r\nhost: x`
       const pieces = sent.body.length === 0 ? [] : [sent.body]
-      const response = await Effect.runPromise(exchange(port, bytesOf(line, headers, pieces, manner)))
+      const response = await runPromise(exchange(port, bytesOf(line, headers, pieces, manner)))
       if (response !== undefined) {
         assert(isFine(response.status), `it answered ${response.status}: ${response.body}`)
         checkBody(response.contentType, response.body)
