@@ -35,10 +35,10 @@ const serving = (name: string, run: (served: Served) => Promise<void>, options: 
         Effect.promise(() => run({ origin, tenant, sdk: sdkOf(origin, full) }))
       )
     }).pipe(
-      Effect.provide(Tenant.layerServer),
-      Effect.provide(
+      Effect.provide(Layer.provideMerge(
+        Tenant.layerServer,
         Layer.merge(Tenant.layer(options), NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
-      )
+      ))
     ))
 
 /** What a call of the SDK's was thrown. */

@@ -5,7 +5,7 @@ import { Duration, Effect, Layer, Logger, LogLevel, Random, Redacted } from "eff
 import { IdentityClient, RateLimiter, TokenProvider } from "../src/index.js"
 import * as Node from "../src/Node.js"
 import { answer, rawServer } from "./support/rawServer.js"
-import { type Call, differences, type Name, readBySdk, readByUs, sdkOf, sdkTokensOf } from "./support/sdk.js"
+import { type Call, differences, type Name, readBySdk, readByUs, sdkOf, sdkTokensOf, Thrown } from "./support/sdk.js"
 
 const actionId = "910b1053-577f-4d81-a8c8-020e7319a38a"
 const [id, event_id] = ["est_1234567890123456789012", "evt_1234567890123456789012"]
@@ -357,12 +357,12 @@ const asksAfter = <E>(seconds: number, ask: Effect.Effect<unknown, E>, requests:
 
 const tokenBySdk = (origin: string, requests: ReadonlyArray<unknown>): Effect.Effect<TokenReading> => {
   const tokens = sdkTokensOf(origin, credentials)
-  const ask = Effect.tryPromise({ try: () => tokens.getAccessToken(), catch: (error) => error as Error })
+  const ask = Effect.tryPromise({ try: () => tokens.getAccessToken(), catch: (error) => new Thrown({ error }) })
   return Effect.gen(function*() {
     const token = yield* ask
     return { token, isRenewed: yield* asksAfter(hour, ask, requests) }
-  }).pipe(Effect.catchAll((error) => {
-    if (!(error instanceof ManagementError)) return Effect.succeed({ as: error.name })
+  }).pipe(Effect.catchAll(({ error }) => {
+    if (!(error instanceof ManagementError)) return Effect.succeed({ as: (error as Error).name })
     const body = error.body as Readonly<Record<string, unknown>>
     return Effect.succeed(
       { as: "a failure", status: error.statusCode, error: body["error"], description: body["error_description"] }
@@ -376,13 +376,15 @@ const tokenByUs = (origin: string, requests: ReadonlyArray<unknown>): Effect.Eff
     const token = Redacted.value(yield* get)
     return { token, isRenewed: yield* asksAfter(hour, get, requests) }
   }).pipe(
-    Effect.provide(TokenProvider.layerClientCredentials({
-      authUrl: origin,
-      tokenPath: "/oauth/token",
-      clientId: credentials.clientId,
-      clientSecret: Redacted.make(credentials.clientSecret)
-    })),
-    Effect.provide(Node.layerHttpClient()),
+    Effect.provide(Layer.provide(
+      TokenProvider.layerClientCredentials({
+        authUrl: origin,
+        tokenPath: "/oauth/token",
+        clientId: credentials.clientId,
+        clientSecret: Redacted.make(credentials.clientSecret)
+      }),
+      Node.layerHttpClient()
+    )),
     Logger.withMinimumLogLevel(LogLevel.None),
     Effect.withRandom(Random.fixed([0])), // the waits between its attempts are a random part of what they may be
     Effect.catchTag("TokenError", ({ description, error, retryAfter, status }) =>

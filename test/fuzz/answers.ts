@@ -4,11 +4,11 @@ import { operations, type Subject } from "../support/operations.js"
 import { anyHeader, bodies, header } from "./bytes.js"
 
 /** Who asks: an operation, or whoever needs a token. */
-export type Target = Subject | "token"
+type Target = Subject | "token"
 
-export const nameOf = (target: Target): string => target === "token" ? target : target.endpoint.name
+const nameOf = (target: Target): string => target === "token" ? target : target.endpoint.name
 
-export const targets: ReadonlyArray<Target> = [...operations, "token"]
+const targets: ReadonlyArray<Target> = [...operations, "token"]
 
 /** An answer, byte by byte. */
 export interface Answer {

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 const utf8 = (text: string): Buffer => Buffer.from(text, "utf8")
 
 /** Any bytes at all. */
-export const noise: FastCheck.Arbitrary<Uint8Array> = FastCheck.oneof(
+const noise: FastCheck.Arbitrary<Uint8Array> = FastCheck.oneof(
   { weight: 8, arbitrary: FastCheck.uint8Array({ maxLength: 40 }) },
   {
     weight: 1,

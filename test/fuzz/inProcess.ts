@@ -81,9 +81,9 @@ const asDispatcher = (next: () => Answer): HttpClient.HttpClient => {
   return Http.withDirect(asPlatform(next), Exchange.over({ dispatch } as unknown as Undici.Dispatcher))
 }
 
-export const seams = { platform: asPlatform, dispatcher: asDispatcher }
+const seams = { platform: asPlatform, dispatcher: asDispatcher }
 
-export type Seam = keyof typeof seams
+type Seam = keyof typeof seams
 
 const limiters = {
   none: RateLimiter.layerUnlimited,

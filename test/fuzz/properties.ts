@@ -7,12 +7,12 @@ import * as Tenant from "./tenant.js"
 import * as Wire from "./wire.js"
 
 /** What a failure is found again by. */
-export interface Seed {
+interface Seed {
   readonly seed?: number | undefined
   readonly path?: string | undefined
 }
 
-export interface Failure {
+interface Failure {
   readonly seed: number
   readonly path: string
   /** The smallest case that fails, in words. */

@@ -1,6 +1,6 @@
 /** The vendor's SDK beside ours: the same call of both, and what each has read, in the same words. */
 import { ManagementClient, ManagementError, TokenProvider as SdkTokens } from "auth0"
-import { DateTime, Duration, Effect, Option, Redacted } from "effect"
+import { Data, DateTime, Duration, Effect, Option, Redacted } from "effect"
 import * as Errors from "../../src/Errors.js"
 import {
   createUsersExport,
@@ -142,13 +142,16 @@ const memberOf = (body: unknown, name: string): string | undefined => {
 
 const nothing = (body: unknown) => body === "" ? undefined : body
 
+/** What the SDK has thrown. */
+export class Thrown extends Data.TaggedError("Thrown")<{ readonly error: unknown }> {}
+
 /** What the SDK has read of the answer to a call. */
 export const readBySdk = (sdk: ManagementClient, call: Call): Effect.Effect<Reading> =>
-  Effect.tryPromise({ try: () => bySdk(sdk, call), catch: (error) => error }).pipe(Effect.match({
+  Effect.tryPromise({ try: () => bySdk(sdk, call), catch: (error) => new Thrown({ error }) }).pipe(Effect.match({
     onSuccess: ({ data, rawResponse: { headers, status } }): Reading => (
       { status, value: data, ...headersOf((name) => headers.get(name)) }
     ),
-    onFailure: (error): Reading => {
+    onFailure: ({ error }): Reading => {
       if (!(error instanceof ManagementError)) return { as: String(error) }
       const { body, rawResponse, statusCode } = error
       return {
