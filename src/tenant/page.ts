@@ -126,10 +126,9 @@ const begin = (api) => {
     output.replaceChildren(make("p", { class: "soft" }, "Sending…"))
     return fetch(path, { ...init, cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" })
       .then((response) => response.text().then((text) => ({ response, text, took: performance.now() - began })))
-      .then(({ response, text, took }) => {
-        const body = text === "" ? text : Promise.resolve(text).then(JSON.parse).then(pretty, () => text)
-        return Promise.resolve(body).then((body) => ({ response, body, took }))
-      })
+      .then(({ response, text, took }) => Promise.resolve(text).then(JSON.parse).then(
+        (value) => ({ response, took, value, body: pretty(value) }),
+        () => ({ response, took, body: text })))
   }
 
   const fail = (output, message) => output.replaceChildren(make("p", { class: "bad" }, message))
@@ -169,16 +168,17 @@ const begin = (api) => {
       const body = new URLSearchParams({
         grant_type: "client_credentials", client_id: id.value, client_secret: secret.value, audience: audience.value
       })
-      send(tokenUrl, { method: "POST", body }, output).then(({ body, response, took }) => {
-        if (!response.ok) {
-          token = undefined
-          return show(output, { body, response, took })
+      token = undefined
+      send(tokenUrl, { method: "POST", body }, output).then((answer) => {
+        const { access_token, expires_in = "unknown", scope = "unknown" } = answer.response.ok ? answer.value ?? {} : {}
+        if (typeof access_token !== "string") {
+          show(output, answer)
+          return output.append(make("p", { class: "soft" }, "There is no token."))
         }
-        const answer = JSON.parse(body)
-        token = answer.access_token
+        token = access_token
         output.replaceChildren(
-          make("p", { class: "good" }, "There is a token, good for " + answer.expires_in + " s."),
-          make("p", {}, "Its scopes: ", answer.scope.split(" ").map((scope) => [make("code", {}, scope), " "])))
+          make("p", { class: "good" }, "There is a token. Seconds that it is good for: " + expires_in),
+          make("p", {}, "Its scopes: ", String(scope).split(" ").map((scope) => [make("code", {}, scope), " "])))
       }).catch((error) => fail(output, "No answer: " + error.message))
     })
     return form
@@ -209,20 +209,27 @@ const begin = (api) => {
 
     form.addEventListener("submit", (event) => {
       event.preventDefault()
-      const target = path.replace(/\{([^}]+)\}/g, (_, name) =>
-        encodeURIComponent(value(inputs.find((input) => input.place === "path" && input.name === name))))
+      // As segments, dots are steps to another path, however they are written.
+      const target = () => path.replace(/\{([^}]+)\}/g, (_, name) => {
+        const text = value(inputs.find((input) => input.place === "path" && input.name === name))
+        if (text === "." || text === "..") throw new Error(name + " cannot be " + text)
+        return encodeURIComponent(text)
+      })
       const query = new URLSearchParams(inputs.filter((input) => input.place === "query" && value(input) !== "")
         .map((input) => [input.name, value(input)])).toString()
       const headers = { accept: "application/json", ...(token !== undefined && { authorization: "Bearer " + token }) }
       Promise.resolve()
-        .then(() => content === undefined
-          ? { method, headers }
-          : { method, headers: { ...headers, "content-type": as.value }, body: encode(body.value, as.value) })
+        .then(() => [
+          query === "" ? target() : target() + "?" + query,
+          content === undefined
+            ? { method, headers }
+            : { method, headers: { ...headers, "content-type": as.value }, body: encode(body.value, as.value) }
+        ])
         .then(
-          (init) => send(query === "" ? target : target + "?" + query, init, output).then(
+          ([url, init]) => send(url, init, output).then(
             (answer) => show(output, answer),
             (error) => fail(output, "No answer: " + error.message)),
-          (error) => fail(output, "Nothing was sent. The body is no JSON: " + error.message))
+          (error) => fail(output, "Nothing was sent. " + error.message))
     })
 
     const fields = content === undefined ? [] : members(content[type].schema, "")
@@ -246,7 +253,7 @@ const begin = (api) => {
   main.replaceChildren(tokenForm(), ...operations)
 
   const reveal = () => {
-    const named = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+    const named = document.getElementById(location.hash.slice(1))
     if (named?.tagName !== "DETAILS") return
     named.open = true
     named.scrollIntoView()

@@ -121,6 +121,42 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       assert.match(yield* send(section), /^429 .*retry-after\s+7/s)
     }))
 
+  it.scoped("has no token after an answer without one, and shows that answer", () =>
+    Effect.gen(function*() {
+      const { page, problems } = yield* docs(desk, "#listActionVersions")
+      const { misbehave, requests } = yield* Tenant.Tenant
+      for (const body of ["no JSON", null, [], { access_token: 7 }]) {
+        yield* logIn(page, full)
+        yield* misbehave({ operation: "token", status: 200, body })
+        assert.match(yield* logIn(page, full), /^200 OK.*There is no token\.$/s)
+      }
+      yield* misbehave({ operation: "token", status: 200, body: { access_token: "a.b.c" } })
+      assert.match(yield* logIn(page, full), /^There is a token\..*unknown/s)
+      assert.match(yield* send(page.locator("#listActionVersions")), /^401 .*Invalid/s)
+      assert.strictEqual((yield* requests).at(-1)?.operation, "listActionVersions")
+      assert.lengthOf(problems, 1) // the 401
+    }).pipe(Effect.provide(Layer.fresh(TenantLive))))
+
+  it.scoped("sends nothing to another path than it shows", () =>
+    Effect.gen(function*() {
+      const { page, problems } = yield* docs(desk, "#deleteEventStream")
+      const { requests } = yield* Tenant.Tenant
+      const before = (yield* requests).length
+      const section = page.locator("#deleteEventStream")
+      for (const [id, reason] of [["..", "id cannot be .."], [".", "id cannot be ."], ["\ud800", "URI malformed"]]) {
+        yield* go(() =>
+          section.locator("input").evaluate((input, id) => {
+            const field = input as HTMLInputElement
+            field.value = id
+          }, id ?? "")
+        )
+        yield* go(() => section.getByRole("button", { name: "Send" }).click())
+        yield* go(() => section.getByText(`Nothing was sent. ${reason}`, { exact: true }).waitFor())
+      }
+      assert.lengthOf(yield* requests, before)
+      assert.deepStrictEqual(problems, [])
+    }))
+
   it.scoped("keeps a token in itself alone, and forgets it", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk, "#listActionVersions")
@@ -168,5 +204,8 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
         yield* go(() => page.locator("#redeliverEvent").evaluate((element) => element.hasAttribute("open")))
       )
       assert.strictEqual(yield* go(() => page.locator("details[open]").count()), 1)
+      const { page: other, problems } = yield* docs(desk, "#%")
+      assert.strictEqual(yield* go(() => other.locator("details").count()), operations.length)
+      assert.deepStrictEqual(problems, [])
     }))
 })
