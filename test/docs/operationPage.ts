@@ -100,12 +100,12 @@ const output = (endpoint: Endpoint.Any): string => {
   if (endpoint.success === undefined || schema === undefined) {
     return `Nothing; the body of the answer is not read. The tenant answers ${code(status)}, and any 2xx will do.`
   }
-  const name = schema.$ref?.split("/").at(-1) ?? ""
+  const name = schema.$ref?.split("/").at(-1)
   const rows = members(schema).map((
     [path, value, required]
   ) => [code(path), `${value}${required ? "; always there" : ""}`])
   return [
-    `${link(name)}. The tenant answers ${
+    `${name === undefined ? "An object" : link(name)}. The tenant answers ${
       code(status)
     }, and any 2xx will do. Members that nobody has described are kept.`,
     table(["member", "value"], rows)
@@ -163,12 +163,12 @@ export const example = (endpoint: Endpoint.Any): string => {
 import { ${name} } from "${core}"
 
 export const program = ${name}(${literal(value, "")}).pipe(
-  Effect.tap((value) => Console.log(${endpoint.success === undefined ? "\"done\"" : "value"})),
+  Effect.tap(${endpoint.success === undefined ? "() => Console.log(\"done\")" : "(value) => Console.log(value)"}),
   Effect.catchTags({
 ${handlers.join(",\n")}
   })
 )
-`.replace(endpoint.success === undefined ? "(value) => Console" : "\0", "() => Console")
+`
 }
 
 /** The page as Markdown. */
