@@ -1,7 +1,7 @@
 /** The README's five steps to a new operation, followed to the letter in a copy of the sources. */
 import { assert, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -64,3 +64,13 @@ it("a new operation is there after five steps: it compiles, is described, and th
     rmSync(copy, { recursive: true, force: true })
   }
 }, 120_000)
+
+it("after them it names the tables in which an operation must stand, each by a file that there is", () => {
+  const [, after = ""] = steps.at(-1)?.split(/^```\n\n/m) ?? []
+  const named = [...after.matchAll(/`((?:src|test)\/\S+)`/g)].map(([, file]) => file ?? "")
+  assert.isAbove(named.length, 0)
+  for (const name of named) {
+    assert.isTrue(existsSync(name), name)
+    assert.include(readFileSync(name, "utf8"), "deleteEventStream", name)
+  }
+})
