@@ -162,6 +162,15 @@ for (const [name, network] of networks) {
         })
       }))
 
+    it.scopedLive("a success that breaks off is no broken gzip, whatever is in the URL", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.end(answer(200, { "content-length": "1000" }, "{")))
+        const error = yield* Effect.flip(call(listActionVersions, { actionId: "decompress" })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.instanceOf(error, Errors.TransportError)
+      }))
+
     it.scopedLive("a success that breaks off where no value is promised is a success", () =>
       Effect.gen(function*() {
         const bytes = answer(202, { "content-length": "1000" }, "{")

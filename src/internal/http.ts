@@ -97,8 +97,9 @@ const isBeforeSending = (error: HttpClientError.HttpClientError, chain: Readonly
     beforeSending.codes.test(innermost(chain) ?? "")
   )
 
+// What the platform's own error says holds the URL, in which any word may be: only its causes are asked, here and below.
 const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
-  const chain = causes(error)
+  const chain = causes(error.cause)
   return new NoAnswer({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermost(chain) })
 }
 
@@ -129,7 +130,7 @@ const read = (
         return size <= limit
       })).pipe(Effect.match({
         onSuccess: () => result(size <= limit ? "whole" : "cut"),
-        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : brokenEnd(error))
+        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : brokenEnd(error.cause))
       }))
   })
 
@@ -152,7 +153,10 @@ const readWhole = (
       body: new Uint8Array(buffer).subarray(0, limit),
       end: buffer.byteLength <= limit ? "whole" : "cut"
     }),
-    onFailure: (error) => ({ body: new Uint8Array(), end: error.reason === "EmptyBody" ? "whole" : brokenEnd(error) })
+    onFailure: (error) => ({
+      body: new Uint8Array(),
+      end: error.reason === "EmptyBody" ? "whole" : brokenEnd(error.cause)
+    })
   })
 
 /** The first `size` bytes of these pieces in one, which may be the only piece, or lie in `whole` if that is given. */
