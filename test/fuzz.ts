@@ -17,8 +17,16 @@ const { values } = parseArgs({
   }
 })
 
-const runs = Number(values.runs ?? (values.quick ? 10_000 : 100_000))
-const seed = values.seed === undefined ? undefined : Number(values.seed)
+/** What is mistyped must not pass for runs that found nothing. */
+const whole = (option: string, text: string, pattern: RegExp): number => {
+  if (pattern.test(text)) return Number(text)
+  throw new Error(`--${option} cannot be ${text}`)
+}
+
+const runs = whole("runs", values.runs ?? (values.quick ? "10000" : "100000"), /^[1-9]\d{0,8}$/)
+const seed = values.seed === undefined ? undefined : whole("seed", values.seed, /^-?\d{1,10}$/)
+const chosen = properties.filter(({ name }) => values.only === "" || name === values.only)
+if (chosen.length === 0) throw new Error(`--only takes one of ${properties.map(({ name }) => name).join(", ")}`)
 
 /** What came after a run had ended, where nobody could fail with it. */
 process.on("uncaughtException", (error) => {
@@ -26,7 +34,7 @@ process.on("uncaughtException", (error) => {
   process.exit(1)
 })
 
-for (const { check, name, share } of properties.filter(({ name }) => values.only === "" || name === values.only)) {
+for (const { check, name, share } of chosen) {
   const began = performance.now()
   const failure = await Effect.runPromise(Effect.scoped(check(runs, { seed, path: values.path })))
   const took = `${((performance.now() - began) / 1000).toFixed(1)} s`
