@@ -97,7 +97,7 @@ export const ended = (child: ChildProcess): Promise<number | string> =>
     child.once("close", (code, signal) => resolve(code ?? signal ?? "nothing"))
   })
 
-/** Starts a worker, and gives its URL. */
+/** Starts a worker, and gives its URL, which it has to tell within 20 seconds. */
 export const startWorker = async (
   program: string,
   directory: string,
@@ -107,10 +107,11 @@ export const startWorker = async (
   const file = join(directory, `${name}.capnp`)
   writeFileSync(file, configuration(`${name}.js`, env))
   // It tells of its port on a descriptor of its own.
-  const child = spawn(program, ["serve", "--control-fd=3", file], { stdio: ["ignore", "pipe", "pipe", "pipe"] })
+  const child = spawn(program, ["serve", "--control-fd=3", file], { stdio: ["ignore", "ignore", "pipe", "pipe"] })
   const control = child.stdio[3] as Readable // sound: a pipe
   let errors = ""
   child.stderr?.on("data", (text: Buffer) => void (errors += text.toString()))
+  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000)
   const url = await new Promise<string>((resolve, reject) => {
     let said = ""
     control.on("data", (text: Buffer) => {
@@ -119,7 +120,7 @@ export const startWorker = async (
       if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
     })
     child.once("error", reject)
-    child.once("close", (code) => reject(new Error(`it ends with ${code}: ${errors.trim()}`)))
-  })
+    child.once("close", (code, signal) => reject(new Error(`it ends with ${code ?? signal}: ${errors.trim()}`)))
+  }).finally(() => clearTimeout(timer))
   return { child, url }
 }

@@ -20,7 +20,7 @@ import {
 import type { FaultCase, Matrix } from "../scenes.js"
 
 /** How long an attempt may take: not long where the server stalls. */
-const limit = ({ stalls }: FaultCase) => stalls ? "200 millis" : "15 seconds"
+const limit = ({ stalls }: FaultCase) => stalls ? "500 millis" : "15 seconds"
 
 interface Arrived {
   readonly calls: ReadonlyArray<string | null>
