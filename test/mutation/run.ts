@@ -1,0 +1,112 @@
+/**
+ * `npm run test:mutation`: each small fault that Stryker can put into `src` is put there, and the tests are to notice. `--only
+ * limits` takes one part, `--quick` a few files, `--again` what survived the last
+ * run of a part, in a `--file` of it. What nobody notices must be
+ * listed in `survivors`, with the reason. The last line is JSON; the exit code is 1 if a survivor is not listed, or if less than
+ * 85 % is noticed.
+ */
+import { Stryker } from "@stryker-mutator/core"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { relative } from "node:path"
+import { parseArgs } from "node:util"
+import { type Part, parts, quick } from "./parts.js"
+import { faultOf, type Result } from "./survivors.js"
+
+const { values } = parseArgs({
+  options: {
+    again: { type: "boolean", default: false },
+    file: { type: "string", multiple: true, default: [] },
+    only: { type: "string", multiple: true, default: [] },
+    quick: { type: "boolean", default: false }
+  }
+})
+const chosen = values.quick
+  ? [quick]
+  : parts.filter(({ name }) => values.only.length === 0 || values.only.includes(name))
+if (chosen.length === 0) throw new Error(`--only takes one of ${parts.map(({ name }) => name).join(", ")}`)
+
+const directory = ".mutation"
+mkdirSync(directory, { recursive: true })
+const reportOf = ({ name }: Part) => `${directory}/${name}.json`
+
+/** Where the survivors of a part's last run are, as Stryker takes it: `src/a.ts:1:2-3:4`. */
+const lastSurvivors = (part: Part): ReadonlyArray<string> => {
+  if (!existsSync(reportOf(part))) throw new Error(`${part.name} has not been run yet`)
+  const last: ReadonlyArray<Result> = JSON.parse(readFileSync(reportOf(part), "utf8"))
+  const isAsked = ({ fileName }: Result) => values.file.length === 0 || values.file.includes(fileName)
+  return last.filter((result) => survived(result) && isAsked(result)).map(({ fileName, location: { end, start } }) =>
+    `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`
+  )
+}
+
+const survived = ({ status }: Result) => status === "Survived" || status === "NoCoverage"
+
+/** Puts every fault into the files of a part, one at a time. */
+const run = async (part: Part): Promise<ReadonlyArray<Result>> => {
+  process.env["MUTATION_TESTS"] = part.tests.join(" ")
+  const results = await new Stryker({
+    testRunner: "vitest",
+    plugins: ["@stryker-mutator/vitest-runner"],
+    vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
+    coverageAnalysis: "perTest",
+    mutate: [...values.again ? lastSurvivors(part) : part.mutate],
+    concurrency: 2,
+    tempDirName: `${directory}/${part.name}`,
+    ignorePatterns: [".docs", "coverage", "dist"],
+    reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
+    allowConsoleColors: false,
+    warnings: false
+  }).runMutationTest()
+  const told = results.map((result) => ({ ...result, fileName: relative(process.cwd(), result.fileName) }))
+  if (!values.again) writeFileSync(reportOf(part), JSON.stringify(told))
+  return told
+}
+
+const count = (results: ReadonlyArray<Result>, ...statuses: ReadonlyArray<Result["status"]>) =>
+  results.filter(({ status }) => statuses.includes(status)).length
+
+/** What share of the faults was noticed, in per cent; code that cannot even be loaded is no fault. */
+const scoreOf = (results: ReadonlyArray<Result>) => {
+  const noticed = count(results, "Killed", "Timeout")
+  return Math.floor(1000 * noticed / (noticed + results.filter(survived).length)) / 10
+}
+
+const line = (name: string, ...figures: ReadonlyArray<string>) =>
+  name.padEnd(8) + figures.map((figure) => figure.padStart(11)).join("")
+
+const shown = (name: string, results: ReadonlyArray<Result>, listed: number) =>
+  line(
+    name,
+    ...[
+      results.length,
+      count(results, "Killed"),
+      count(results, "Timeout"),
+      count(results, "RuntimeError", "CompileError"),
+      results.filter(survived).length,
+      listed
+    ].map(String),
+    `${scoreOf(results).toFixed(1)} %`
+  )
+
+const rows: Array<string> = []
+const all: Array<Result> = []
+let unlisted = 0
+for (const part of chosen) {
+  const results = await run(part)
+  all.push(...results)
+  const listed = (result: Result) =>
+    part.survivors.some(({ faults }) => faults[result.fileName]?.includes(faultOf(result)))
+  const survivors = results.filter(survived)
+  for (const result of survivors.filter((result) => !listed(result))) {
+    const { column, line } = result.location.start
+    console.log(`${result.fileName}:${line + 1}:${column + 1} ${result.mutatorName}\n    ${faultOf(result)}`)
+    unlisted++
+  }
+  rows.push(shown(part.name, results, survivors.filter(listed).length))
+}
+console.log(`\n${line("part", "faults", "killed", "timed out", "invalid", "survived", "listed", "score")}`)
+for (const row of rows) console.log(row)
+console.log(
+  `\n${JSON.stringify({ faults: all.length, survived: all.filter(survived).length, unlisted, score: scoreOf(all) })}`
+)
+if (unlisted > 0 || !(scoreOf(all) >= 85)) process.exitCode = 1

@@ -1,0 +1,40 @@
+/**
+ * Runs before each test file. A fault that takes effect when a module is evaluated needs all of the project's modules to be
+ * evaluated anew, and so does whatever comes after it.
+ */
+import { inject, type ProvidedContext } from "vitest"
+
+/** What Stryker tells of a run. */
+interface Told {
+  readonly activeMutant?: string
+  readonly globalNamespace?: string
+  readonly mode?: "dry-run" | "mutant"
+  readonly mutantActivation?: "runtime" | "static"
+}
+// Sound: where Stryker does not run the tests, nothing is told.
+const told = <Name extends keyof Told>(name: Name) => inject(name as keyof ProvidedContext) as Told[Name]
+
+/** What vitest, Effect, Stryker and this file keep between two runs in a thread. */
+const kept = globalThis as unknown as { // sound: it is only looked at
+  readonly __vitest_worker__: { readonly moduleCache: Map<string, unknown> }
+  readonly "effect/GlobalValue"?: Map<unknown, unknown>
+  mutationEvaluatedWith?: string
+} & Record<string, { activeMutant?: string | undefined }>
+
+const isStatic = told("mutantActivation") === "static"
+const evaluateWith = isStatic ? `fault ${told("activeMutant")}` : "none"
+
+if ((kept.mutationEvaluatedWith ?? "none") !== evaluateWith) {
+  const { moduleCache } = kept.__vitest_worker__
+  for (const id of moduleCache.keys()) {
+    if (/\/(src|test|examples)\//.test(id) && !/\/node_modules\/|\/test\/mutation\//.test(id)) moduleCache.delete(id)
+  }
+  for (const name of kept["effect/GlobalValue"]?.keys() ?? []) {
+    if (String(name).startsWith("effect-identity-client")) kept["effect/GlobalValue"]?.delete(name)
+  }
+}
+kept.mutationEvaluatedWith = evaluateWith
+
+// Test files are evaluated before Stryker names the next fault: not with the last one.
+const namespace = told("globalNamespace")
+if (!isStatic && namespace !== undefined) kept[namespace]!.activeMutant = undefined

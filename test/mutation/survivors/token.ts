@@ -1,0 +1,3 @@
+import type { Survivors } from "../survivors.js"
+
+export const survivors: Survivors = []
