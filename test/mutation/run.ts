@@ -1,8 +1,7 @@
 /**
  * `npm run test:mutation`: each small fault that Stryker can put into `src` is put there, and the tests are to notice. `--only
- * limits` takes one part, `--quick` a few files, `--again` what survived the last
- * run of a part, in a `--file` of it. What nobody notices must be
- * listed in `survivors`, with the reason. The last line is JSON; the exit code is 1 if a survivor is not listed, or if less than
+ * limits` takes one part, `--quick` a few files, `--again` what survived the last run
+ * of a part, in a `--file` of it. What nobody notices must be listed in `survivors`, with the reason. The last line is JSON; the exit code is 1 if a survivor is not listed, or if less than
  * 85 % is noticed.
  */
 import { Stryker } from "@stryker-mutator/core"
@@ -27,39 +26,56 @@ if (chosen.length === 0) throw new Error(`--only takes one of ${parts.map(({ nam
 
 const directory = ".mutation"
 mkdirSync(directory, { recursive: true })
-const reportOf = ({ name }: Part) => `${directory}/${name}.json`
-
-/** Where the survivors of a part's last run are, as Stryker takes it: `src/a.ts:1:2-3:4`. */
-const lastSurvivors = (part: Part): ReadonlyArray<string> => {
-  if (!existsSync(reportOf(part))) throw new Error(`${part.name} has not been run yet`)
-  const last: ReadonlyArray<Result> = JSON.parse(readFileSync(reportOf(part), "utf8"))
-  const isAsked = ({ fileName }: Result) => values.file.length === 0 || values.file.includes(fileName)
-  return last.filter((result) => survived(result) && isAsked(result)).map(({ fileName, location: { end, start } }) =>
-    `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`
-  )
-}
 
 const survived = ({ status }: Result) => status === "Survived" || status === "NoCoverage"
 
-/** Puts every fault into the files of a part, one at a time. */
-const run = async (part: Part): Promise<ReadonlyArray<Result>> => {
-  process.env["MUTATION_TESTS"] = part.tests.join(" ")
+/** Puts faults into `src`, one at a time, and runs the tests of a part: those that take long, too, or without them. */
+const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong: boolean) => {
+  process.env["MUTATION_TESTS"] = tests.join(" ")
+  if (isLong) process.env["MUTATION_LONG"] = "1"
+  else delete process.env["MUTATION_LONG"]
   const results = await new Stryker({
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner"],
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
-    mutate: [...values.again ? lastSurvivors(part) : part.mutate],
+    mutate: [...mutate],
     concurrency: 2,
-    tempDirName: `${directory}/${part.name}`,
+    tempDirName: `${directory}/${name}`,
     ignorePatterns: [".docs", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
     warnings: false
   }).runMutationTest()
-  const told = results.map((result) => ({ ...result, fileName: relative(process.cwd(), result.fileName) }))
-  if (!values.again) writeFileSync(reportOf(part), JSON.stringify(told))
-  return told
+  return results.map((result) => ({ ...result, fileName: relative(process.cwd(), result.fileName) }))
+}
+
+/** Where a fault was put, as Stryker takes it: `src/a.ts:1:2-3:4`. */
+const placeOf = ({ fileName, location: { end, start } }: Result) =>
+  `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`
+
+const idOf = (result: Result) => `${placeOf(result)} ${result.mutatorName} ${result.replacement}`
+
+/** What survived is put in once more, before all the tests. */
+const again = async (part: Part, results: ReadonlyArray<Result>): Promise<ReadonlyArray<Result>> => {
+  const isAsked = (result: Result) =>
+    survived(result) && (values.file.length === 0 || values.file.includes(result.fileName))
+  const places = results.filter(isAsked).map(placeOf)
+  if (places.length === 0) return results
+  const renewed = new Map((await put(part, places, true)).map((result) => [idOf(result), result]))
+  return results.map((result) => isAsked(result) ? renewed.get(idOf(result)) ?? result : result)
+}
+
+const run = async (part: Part): Promise<ReadonlyArray<Result>> => {
+  const report = `${directory}/${part.name}.json`
+  if (values.again && !existsSync(report)) throw new Error(`${part.name} has not been run yet`)
+  const first: ReadonlyArray<Result> = values.again
+    ? JSON.parse(readFileSync(report, "utf8"))
+    : await put(part, part.mutate, false)
+  writeFileSync(report, JSON.stringify(first))
+  const results = await again(part, first)
+  writeFileSync(report, JSON.stringify(results))
+  return results
 }
 
 const count = (results: ReadonlyArray<Result>, ...statuses: ReadonlyArray<Result["status"]>) =>
