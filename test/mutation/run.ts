@@ -40,7 +40,7 @@ const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong:
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
     mutate: [...mutate],
-    concurrency: 2,
+    concurrency: 3, // many faults keep something waiting
     tempDirName: `${directory}/${name}`,
     ignorePatterns: [".docs", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],

@@ -29,11 +29,13 @@ class QuickToNotice extends BaseSequencer {
   }
 }
 
+const isLong = process.env["MUTATION_LONG"] !== undefined
+
 const config = mergeConfig(base, {
   test: {
     // A fault that keeps something from ending costs so long.
-    testTimeout: 4000,
-    hookTimeout: 4000,
+    testTimeout: isLong ? 20_000 : 3000,
+    hookTimeout: isLong ? 20_000 : 3000,
     pool: "threads",
     poolOptions: { threads: { isolate: false } },
     setupFiles: ["test/mutation/setup.ts"],
