@@ -1,5 +1,8 @@
-/** Leaves the tests that take long to those faults that no other test notices. */
-import type { RunnerTask, RunnerTestFile } from "vitest"
+/**
+ * Leaves the tests that take long to those faults that no other test notices. A file that cannot be loaded fails as a test
+ * does, since Stryker looks at tests alone.
+ */
+import { type RunnerTask, type RunnerTestFile, test } from "vitest"
 import { VitestTestRunner } from "vitest/runners"
 
 const long = new RegExp([
@@ -27,6 +30,15 @@ const leaveOut = (task: RunnerTask): void => {
 }
 
 export default class Runner extends VitestTestRunner {
+  override async importFile(...[path, source]: Parameters<VitestTestRunner["importFile"]>): Promise<unknown> {
+    const loaded = Promise.resolve(super.importFile(path, source))
+    return source === "setup" ? loaded : loaded.catch((error: unknown) =>
+      test("is loaded", () => {
+        throw error
+      })
+    )
+  }
+
   onCollected(files: Array<RunnerTestFile>): void {
     if (process.env["MUTATION_LONG"] === undefined) files.forEach(leaveOut)
   }
