@@ -29,6 +29,9 @@ mkdirSync(directory, { recursive: true })
 
 const survived = ({ status }: Result) => status === "Survived" || status === "NoCoverage"
 
+/** Stryker counts lines and columns from 1 in what it gives, and from 0 in what it takes. */
+const fromZero = ({ column, line }: Result["location"]["start"]) => ({ line: line - 1, column: column - 1 })
+
 /** Puts faults into `src`, one at a time, and runs the tests of a part: those that take long, too, or without them. */
 const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong: boolean) => {
   process.env["MUTATION_TESTS"] = tests.join(" ")
@@ -47,7 +50,11 @@ const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong:
     allowConsoleColors: false,
     warnings: false
   }).runMutationTest()
-  return results.map((result) => ({ ...result, fileName: relative(process.cwd(), result.fileName) }))
+  return results.map((result) => ({
+    ...result,
+    fileName: relative(process.cwd(), result.fileName),
+    location: { start: fromZero(result.location.start), end: fromZero(result.location.end) }
+  }))
 }
 
 /** Where a fault was put, as Stryker takes it: `src/a.ts:1:2-3:4`. */
