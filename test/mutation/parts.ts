@@ -114,7 +114,7 @@ export const parts: ReadonlyArray<Part> = [
         "windows"
       )
     ],
-    tests: ["rateLimiter", "telemetry", "virtualTime"]
+    tests: ["rateLimiter", "rateLimiter.goodput", "telemetry", "virtualTime"]
   },
   {
     name: "fleet",
