@@ -3,13 +3,14 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Effect, Either, Layer, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import type * as Endpoint from "../src/Endpoint.js"
 import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
 import * as Request from "../src/internal/request.js"
+import { version } from "../src/internal/version.js"
 import * as Tenant from "../src/Tenant.js"
 import { examples } from "../src/tenant/examples.js"
 import { accepts, compiled, document, type Exchange, faultsOf, operationOf } from "./support/openapi.js"
@@ -76,6 +77,13 @@ const statusesOf = (exchanges: ReadonlyArray<Exchange>) => {
 }
 
 describe("the document", () => {
+  it("is the one in openapi.json, which `npm test -- openapi --update` writes anew", async () => {
+    const { info } = document
+    assert.strictEqual(info.version, version)
+    const lasting = { ...document, info: { ...info, version: "that of the package" } }
+    await expect(`${JSON.stringify(lasting, null, 2)}\n`).toMatchFileSnapshot("openapi.json")
+  })
+
   it.effect("is accepted by a validator", () =>
     Effect.gen(function*() {
       const { errors, valid } = yield* Effect.promise(() => new Validator().validate(structuredClone(document)))

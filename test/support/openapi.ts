@@ -49,6 +49,7 @@ export interface Described {
 
 /** What the document must look like for the tests to read it. Whether it does, a validator has to say. */
 export const document = Tenant.openapi as unknown as {
+  readonly info: { readonly version: string }
   readonly paths: { readonly [path: string]: { readonly [method: string]: Described } }
   readonly components: {
     readonly schemas: { readonly [name: string]: Schema }
