@@ -321,17 +321,22 @@ describe("the tenant describes itself", () => {
       const response = yield* get("/docs")
       const html = yield* response.text
       assert.strictEqual(response.headers["content-type"], "text/html; charset=utf-8")
-      const policy = response.headers["content-security-policy"] ?? ""
-      for (const [tag, directive] of [["script", "script-src"], ["style", "style-src"]] as const) {
-        const inline = [...html.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, "g"))].map(([, text]) =>
-          text ?? ""
-        )
-        assert.lengthOf(inline, 1)
-        const hash = createHash("sha256").update(inline[0] ?? "").digest("base64")
-        assert.include(policy, `${directive} 'sha256-${hash}'`)
-      }
-      assert.include(policy, "default-src 'none'")
-      assert.notMatch(policy, /unsafe|\*/)
+      assert.strictEqual(response.headers["referrer-policy"], "no-referrer")
+      const inline = ["script", "style"].map((tag) => {
+        const [found, ...more] = [...html.matchAll(new RegExp(`<${tag}[^>]*>([^]+?)</${tag}>`, "g"))]
+        assert.isEmpty(more)
+        assert.isDefined(found)
+        return `${tag}-src 'sha256-${createHash("sha256").update(found?.[1] ?? "").digest("base64")}'`
+      })
+      assert.deepStrictEqual((response.headers["content-security-policy"] ?? "").split("; "), [
+        "default-src 'none'",
+        ...inline,
+        "img-src data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'"
+      ])
       assert.notMatch(html, /https?:\/\//)
       for (const { id, secret } of Object.values(Tenant.demoClients)) {
         assert.notInclude(html, Redacted.value(secret))
@@ -346,8 +351,13 @@ describe("the tenant describes itself", () => {
       Effect.gen(function*() {
         const { misbehave, requests } = yield* Tenant.Tenant
         yield* misbehave({ status: 503 })
-        assert.strictEqual((yield* get("/docs")).status, 200)
-        assert.strictEqual((yield* get("/openapi.json?x=1")).status, 200)
+        for (const path of ["/docs", "/openapi.json?x=1"]) {
+          const { headers, status } = yield* get(path)
+          assert.deepStrictEqual(
+            [status, headers["cache-control"], headers["x-content-type-options"]],
+            [200, "no-store", "nosniff"]
+          )
+        }
         assert.deepStrictEqual(yield* requests, [])
         assert.strictEqual((yield* get("/api/v2/nothing")).status, 503)
         assert.strictEqual((yield* get("/api/v2/nothing")).headers["x-ratelimit-remaining"], "49")

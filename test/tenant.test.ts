@@ -6,6 +6,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpServer from "@effect/platform/HttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -18,13 +19,14 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { decodeJwt } from "jose"
+import { decodeJwt, decodeProtectedHeader } from "jose"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { inspect } from "node:util"
 import type * as Endpoint from "../src/Endpoint.js"
 import * as operations from "../src/operations/index.js"
 import * as Tenant from "../src/Tenant.js"
+import * as Body from "../src/tenant/body.js"
 import * as Form from "../src/tenant/form.js"
 import * as InProcess from "../src/tenant/inProcess.js"
 
@@ -148,7 +150,9 @@ describe("tokens", () => {
   law("carry the service's claims, by the Clock", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("90 seconds")
-      const { jti, scope, ...claims } = decodeJwt(yield* tokenOf(demoClients.readsActions))
+      const token = yield* tokenOf(demoClients.readsActions)
+      assert.deepStrictEqual(decodeProtectedHeader(token), { alg: "HS256", typ: "JWT" })
+      const { jti, scope, ...claims } = decodeJwt(token)
       assert.match(String(jti), /^\w{22}$/)
       assert.strictEqual(scope, "read:actions")
       assert.deepStrictEqual(claims, {
@@ -164,32 +168,59 @@ describe("tokens", () => {
 
   const full = credentials(demoClients.full)
   for (
-    const [what, parameters, status, error] of [
-      ["a grant that is missing", { ...full, grant_type: undefined }, 400, "invalid_request"],
-      ["another grant", { ...full, grant_type: "password" }, 400, "unsupported_grant_type"],
-      ["an unknown client", { ...full, client_id: "nobody" }, 401, "invalid_client"],
-      ["a wrong secret", { ...full, client_secret: "wrong" }, 401, "invalid_client"],
-      ["a secret that is missing", { ...full, client_secret: undefined }, 401, "invalid_client"],
-      ["a grant that cannot be made a string", { ...full, grant_type: { toString: 1 } }, 400, "invalid_request"],
-      ["a client that cannot be made a string", { ...full, client_id: { toString: 1 } }, 401, "invalid_client"],
+    const [what, parameters, status, error, description] of [
+      ["a grant that is missing", { ...full, grant_type: undefined }, 400, "invalid_request", /parameter: grant_type$/],
+      ["another grant", { ...full, grant_type: "password" }, 400, "unsupported_grant_type", /grant type: password$/],
+      ["an unknown client", { ...full, client_id: "nobody" }, 401, "invalid_client", /^Unknown client$/],
+      ["a wrong secret", { ...full, client_secret: "wrong" }, 401, "invalid_client", /^Unauthorized$/],
+      ["a secret that is missing", { ...full, client_secret: undefined }, 401, "invalid_client", /^Unauthorized$/],
+      [
+        "a grant that cannot be made a string",
+        { ...full, grant_type: { toString: 1 } },
+        400,
+        "invalid_request",
+        /parameter: grant_type$/
+      ],
+      [
+        "a client that cannot be made a string",
+        { ...full, client_id: { toString: 1 } },
+        401,
+        "invalid_client",
+        /^Unknown client$/
+      ],
       [
         "a secret that is a list of the right one",
         { ...full, client_secret: [full.client_secret] },
         401,
-        "invalid_client"
+        "invalid_client",
+        /^Unauthorized$/
       ],
-      ["an audience that cannot be made a string", { ...full, audience: { toString: 1 } }, 403, "access_denied"],
-      ["an audience that is missing", { ...full, audience: undefined }, 403, "access_denied"],
-      ["another audience", { ...full, audience: "https://elsewhere.example/" }, 403, "access_denied"],
-      ["an audience like ours", { ...full, audience: "https://x/y/api/v2/" }, 403, "access_denied"]
+      [
+        "an audience that cannot be made a string",
+        { ...full, audience: { toString: 1 } },
+        403,
+        "access_denied",
+        /within domain: $/
+      ],
+      ["an audience that is missing", { ...full, audience: undefined }, 403, "access_denied", /within domain: $/],
+      [
+        "another audience",
+        { ...full, audience: "https://elsewhere.example/" },
+        403,
+        "access_denied",
+        /not enabled within domain: https:\/\/elsewhere\.example\/$/
+      ],
+      ["an audience like ours", { ...full, audience: "https://x/y/api/v2/" }, 403, "access_denied", /\/y\/api\/v2\/$/],
+      ["an audience within ours", { ...full, audience: "https://x/api/v2/y" }, 403, "access_denied", /\/api\/v2\/y$/]
     ] as const
   ) {
     law(`are refused for ${what}`, () =>
       Effect.gen(function*() {
-        const answer = yield* askToken(parameters)
-        assert.deepStrictEqual([answer.status, answer.json.error], [status, error])
-        assert.isString(answer.json.error_description)
-        assert.deepStrictEqual(Object.keys(answer.json).length, 2)
+        const { headers, json, status: answered } = yield* askToken(parameters)
+        assert.deepStrictEqual([answered, json.error], [status, error])
+        assert.match(json.error_description, description)
+        assert.lengthOf(Object.keys(json), 2)
+        assert.strictEqual(headers["cache-control"], "no-store")
       }))
   }
 
@@ -240,9 +271,21 @@ describe("every operation", () => {
           const missing = yield* send(endpoint, { ...sent, headers })
           assert.deepStrictEqual([missing.status, missing.json.message], [401, "Missing authentication"])
         }
-        for (const authorization of ["Bearer abc", "Bearer a.b", "Basic a.b.c", "Bearer", "Bearer a.b.c d"]) {
+        for (
+          const authorization of [
+            "Bearer abc",
+            "Bearer a.b",
+            "Basic a.b.c",
+            "Bearer",
+            "Bearer a.b.c d",
+            "No bearer a.b.c"
+          ]
+        ) {
           const bad = yield* send(endpoint, { ...sent, headers: { authorization } })
-          assert.deepStrictEqual([bad.status, bad.json.message], [400, "Bad HTTP authentication header format"])
+          assert.deepStrictEqual(
+            [bad.status, bad.json.message, bad.json.errorCode],
+            [400, "Bad HTTP authentication header format", "Bearer"]
+          )
         }
       }), { buckets: generous })
 
@@ -304,16 +347,17 @@ describe("every operation", () => {
         Effect.gen(function*() {
           const token = yield* tokenOf()
           for (
-            const [contentType, text] of [
-              ["application/json", "{"],
-              ["application/json", ""],
-              ["application/json", "[]"],
-              ["application/json", "null"],
-              ["text/plain", "{}"],
-              [undefined, ""],
-              ["application/x-www-form-urlencoded", "nobody=1"],
-              ["application/x-www-form-urlencoded", "__proto__[a]=1"],
-              ["application/json; charset=utf-8", "{\"__proto__\":{\"a\":1}}"]
+            const [contentType, text, told] of [
+              ["application/json", "{", "'The body is no valid JSON'"],
+              ["application/json", "", "'The body is no valid JSON'"],
+              ["Application/JSON ;charset=utf-8", "{", "'The body is no valid JSON'"],
+              ["application/json", "[]", "'Expected an object'"],
+              ["application/json", "null", "'Expected an object'"],
+              ["text/plain", "{}", "'The content type text/plain is not supported'"],
+              [undefined, "", "'The content type (none) is not supported'"],
+              ["application/x-www-form-urlencoded", "nobody=1", "'is unexpected' on property nobody"],
+              ["application/x-www-form-urlencoded", "__proto__[a]=1", "'is unexpected' on property __proto__"],
+              ["application/json; charset=utf-8", "{\"__proto__\":{\"a\":1}}", "'is unexpected' on property __proto__"]
             ] as const
           ) {
             const response = yield* HttpClient.execute(
@@ -323,7 +367,12 @@ describe("every operation", () => {
               })
             )
             assert.strictEqual(response.status, 400, `${contentType} ${text}`)
-            assert.strictEqual(((yield* response.json) as any).errorCode, "invalid_body")
+            assert.deepStrictEqual(yield* response.json, {
+              statusCode: 400,
+              error: "Bad Request",
+              message: `Payload validation error: ${told}`,
+              errorCode: "invalid_body"
+            })
           }
         }), { buckets: generous })
     }
@@ -337,18 +386,24 @@ describe("every operation", () => {
       assert.strictEqual(ours.status, 404)
       assert.strictEqual(ours.headers["x-ratelimit-remaining"], "49")
       assert.deepStrictEqual(yield* ours.json, { statusCode: 404, error: "Not Found", message: "Not Found" })
-      for (const path of ["/", "/nothing", "/API/v2/jobs", `/api/v2/actions/actions/${action.id}/versions/`]) {
-        assert.strictEqual((yield* get(path)).status, 404)
+      for (const path of ["/", "/nothing", "/API/v2/jobs", "/api/v20", "/api/v2"]) {
+        const { headers, status } = yield* get(path)
+        assert.deepStrictEqual([status, headers["x-ratelimit-remaining"]], [404, undefined])
+      }
+      const versions = `actions/actions/${action.id}/versions`
+      for (const [path, remaining] of [[`/api/v2/${versions}/`, "48"], [`/api/v2//${versions}`, "47"]] as const) {
+        const { headers, status } = yield* get(path)
+        assert.deepStrictEqual([status, headers["x-ratelimit-remaining"]], [404, remaining])
       }
     }))
 
   it("is among the routes, and so are both token paths", () => {
     assert.deepStrictEqual(
-      Tenant.routes.map(({ method, path, scope }) => [method, path, scope]),
+      Tenant.routes.map(({ method, operation, path, scope }) => [operation, method, path, scope]),
       [
-        ...endpoints.map(({ method, path, scope }) => [method, `/api/v2${path}`, scope]),
-        ["POST", "/oauth/token/", undefined],
-        ["POST", "/oauth/token", undefined]
+        ...endpoints.map(({ method, name, path, scope }) => [name, method, `/api/v2${path}`, scope]),
+        ["token", "POST", "/oauth/token/", undefined],
+        ["token", "POST", "/oauth/token", undefined]
       ]
     )
   })
@@ -385,6 +440,8 @@ describe("exports", () => {
       assert.deepStrictEqual(Object.keys(first).sort(), ["created_at", "format", "id", "status", "type"])
       assert.strictEqual(first.format, "json")
       assert.notStrictEqual(first.id, second.id)
+      const tenant = yield* Tenant.Tenant
+      assert.deepStrictEqual((yield* tenant.state).jobs, [first, second])
     }))
 
   law("are for global clients only", () =>
@@ -404,8 +461,10 @@ describe("exports", () => {
     Effect.gen(function*() {
       const answer = yield* call(exportUsers, { body: { connection_id: "con_0000000000000000" } })
       assert.strictEqual(answer.status, 400)
-      assert.include(answer.json.message, "The connection does not exist: con_0000000000000000")
-      assert.include(answer.json.message, "connection_id")
+      assert.strictEqual(
+        answer.json.message,
+        "Payload validation error: 'The connection does not exist: con_0000000000000000' on property connection_id"
+      )
     }))
 
   const long = "x".repeat(101)
@@ -476,13 +535,20 @@ describe("profile updates", () => {
   law("of a profile that is not there are 404", () =>
     Effect.gen(function*() {
       const answer = yield* call(updateProfile, { params: { id: "tep_none" }, body: { name: "New name" } })
-      assert.strictEqual(answer.status, 404)
+      assert.deepStrictEqual(
+        [answer.status, answer.json.message],
+        [404, "The token exchange profile does not exist."]
+      )
     }))
 
   law("that take another profile's subject token type are 409; one's own is fine", () =>
     Effect.gen(function*() {
       const sent = { params: { id }, body: { subject_token_type: other.subject_token_type } }
-      assert.strictEqual((yield* call(updateProfile, sent)).status, 409)
+      const answer = yield* call(updateProfile, sent)
+      assert.deepStrictEqual(
+        [answer.status, answer.json.message],
+        [409, "A token exchange profile with this subject_token_type exists already."]
+      )
       const own = { params: { id }, body: { subject_token_type: profile.subject_token_type } }
       assert.strictEqual((yield* call(updateProfile, own)).status, 200)
     }), { seed: { profiles: [profile, other] } })
@@ -492,36 +558,55 @@ describe("profile updates", () => {
       for (const sent of [{ body: {} }, { form: "" }]) {
         const answer = yield* call(updateProfile, { params: { id }, ...sent })
         assert.strictEqual(answer.status, 400)
-        assert.include(answer.json.message, "Too few properties (0), minimum 1")
+        assert.strictEqual(answer.json.message, "Payload validation error: 'Too few properties (0), minimum 1'")
       }
     }))
 
   for (
-    const [property, body] of [
-      ["name", { name: "ab" }],
-      ["name", { name: "x".repeat(51) }],
-      ["subject_token_type", { subject_token_type: "urn:a:b" }],
-      ["subject_token_type", { subject_token_type: "no uri at all" }],
-      ["subject_token_type", { subject_token_type: "http://example.com/" }],
-      ["subject_token_type", { subject_token_type: "urn:ietf:params:oauth:token-type:jwt" }],
-      ["subject_token_type", { subject_token_type: "urn:auth0:anything" }],
-      ["subject_token_type", { subject_token_type: "urn:okta:anything" }],
-      ["subject_token_type", { subject_token_type: "https://auth0.com/token" }],
-      ["subject_token_type", { subject_token_type: "https://acme.okta.com" }],
-      ["id", { id: "tep_x" }]
+    const [property, value, told] of [
+      ["name", "ab", "Expected a string of 3 to 50 characters"],
+      ["name", "x".repeat(51), "Expected a string of 3 to 50 characters"],
+      ["subject_token_type", "urn:a:b", "Expected a string of 8 to 100 characters"],
+      ["subject_token_type", "no uri at all", "Expected a URI of 8 to 100 characters"],
+      ["subject_token_type", "http://example.com/", "Must begin with https:// or urn:"],
+      ["subject_token_type", "xurn:example:type", "Must begin with https:// or urn:"],
+      ["subject_token_type", "urn:ietf:params:oauth:token-type:jwt", "This prefix is reserved"],
+      ["subject_token_type", "urn:auth0:anything", "This prefix is reserved"],
+      ["subject_token_type", "urn:auth0", "This prefix is reserved"],
+      ["subject_token_type", "urn:okta:anything", "This prefix is reserved"],
+      ["subject_token_type", "urn:OKTA:anything", "This prefix is reserved"],
+      ["subject_token_type", "https://auth0.com/token", "This prefix is reserved"],
+      ["subject_token_type", "https://acme.okta.com", "This prefix is reserved"],
+      ["id", "tep_x", "is unexpected"]
     ] as const
   ) {
     law(
-      `with a wrong ${property} are refused by its name: ${JSON.stringify(body).slice(0, 60)}`,
+      `with a wrong ${property} are refused by its name: ${value.slice(0, 60)}`,
       () =>
         Effect.gen(function*() {
-          const answer = yield* call(updateProfile, { params: { id }, body })
+          const answer = yield* call(updateProfile, { params: { id }, body: { [property]: value } })
           assert.strictEqual(answer.status, 400)
-          assert.match(answer.json.message, new RegExp(` on property ${property}$`))
+          assert.strictEqual(answer.json.message, `Payload validation error: '${told}' on property ${property}`)
         }),
       { buckets: generous }
     )
   }
+
+  law("take a subject token type that only resembles a reserved one", () =>
+    Effect.gen(function*() {
+      for (
+        const subject_token_type of [
+          "urn:example:urn:ietf:params",
+          "urn:auth0x:anything",
+          "https://notauth0.com/token",
+          "https://auth0.com.example",
+          "https://example.com/https://auth0.com/"
+        ]
+      ) {
+        const answer = yield* call(updateProfile, { params: { id }, body: { subject_token_type } })
+        assert.deepStrictEqual([answer.status, answer.json.subject_token_type], [200, subject_token_type])
+      }
+    }), { buckets: generous })
 })
 
 describe("versions", () => {
@@ -541,19 +626,19 @@ describe("versions", () => {
     }), { seed })
 
   for (
-    const [property, query] of [
-      ["per_page", "?per_page=101"],
-      ["per_page", "?per_page=x"],
-      ["page", "?page=-1"],
-      ["page", "?page=1&page=2"],
-      ["sort", "?sort=1"]
+    const [property, query, told] of [
+      ["per_page", "?per_page=101", "Must be at most 100"],
+      ["per_page", "?per_page=x", "Expected number"],
+      ["page", "?page=-1", "Expected an integer of at least 0"],
+      ["page", "?page=1&page=2", "is given twice"],
+      ["sort", "?sort=1", "is unexpected"]
     ] as const
   ) {
     law(`are refused for ${query} by its name`, () =>
       Effect.gen(function*() {
         const answer = yield* call(listVersions, { params: { actionId: "many" }, query })
         assert.deepStrictEqual([answer.status, answer.json.errorCode], [400, "validation_error"])
-        assert.match(answer.json.message, new RegExp(` on property ${property}$`))
+        assert.strictEqual(answer.json.message, `Query validation error: '${told}' on property ${property}`)
       }), { seed })
   }
 
@@ -562,7 +647,7 @@ describe("versions", () => {
     () =>
       Effect.map(
         call(listVersions, { params: { actionId: "unknown" } }),
-        ({ status }) => assert.strictEqual(status, 404)
+        ({ json, status }) => assert.deepStrictEqual([status, json.message], [404, "The action does not exist."])
       )
   )
 
@@ -633,8 +718,9 @@ describe("events and streams", () => {
         error: "Not Found",
         message: "The requested stream does not exist."
       })
-      assert.strictEqual((yield* again("evt_0000000000000000000000")).status, 404)
-      assert.strictEqual((yield* again(failed.id, demo.streams[1].id)).status, 404)
+      for (const answer of [yield* again("evt_0000000000000000000000"), yield* again(failed.id, demo.streams[1].id)]) {
+        assert.deepStrictEqual([answer.status, answer.json.message], [404, "The requested event does not exist."])
+      }
     }))
 
   law("delete a stream, and again, with no body under the content type of JSON", () =>
@@ -724,7 +810,8 @@ describe("buckets", () => {
   law("must be possible", () =>
     Effect.gen(function*() {
       for (const bad of [{ ...small, burst: 0 }, { ...small, refill: 0 }, { ...small, per: 0 }]) {
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(Tenant.make({ buckets: { tenant: bad } }))))
+        const exit = yield* Effect.exit(Tenant.make({ buckets: { tenant: bad } }))
+        assert.match(String(exit), /needs a burst of at least 1 and a refill that is more than nothing/)
       }
     }))
 })
@@ -746,6 +833,26 @@ describe("faults", () => {
       }
       assert.lengthOf((yield* tenant.state).streams, 2)
       assert.strictEqual((yield* remove(token)).status, 204)
+    }))
+
+  law("say the status in words", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      for (
+        const [statusCode, error] of [
+          [400, "Bad Request"],
+          [418, "Error"],
+          [429, "Too Many Requests"],
+          [500, "Internal Server Error"],
+          [502, "Bad Gateway"],
+          [504, "Gateway Timeout"]
+        ] as const
+      ) {
+        yield* tenant.misbehave({ status: statusCode })
+        const answer = yield* send(listVersions, { params: { actionId: action.id } })
+        assert.strictEqual(answer.status, statusCode)
+        assert.deepStrictEqual(answer.json, { statusCode, error, message: "The tenant was told to misbehave" })
+      }
     }))
 
   law("are taken in their order, each by the first call that it is meant for", () =>
@@ -774,19 +881,19 @@ describe("faults", () => {
       yield* tenant.misbehave({ body: "<html>" })
       yield* tenant.misbehave({ status: 502, body: "<html>", headers: { "Content-Type": "text/html" } })
       yield* tenant.misbehave({ body: { a: null } })
+      yield* tenant.misbehave({ status: 500, body: [] })
       yield* tenant.misbehave({ status: 201 })
       yield* tenant.misbehave({ status: 204, body: "lost" })
-      yield* tenant.misbehave({ status: 599 })
       const answers = yield* Effect.all(Arr.makeBy(6, () =>
         get))
-      assert.deepStrictEqual(answers.slice(0, 5), [
+      assert.deepStrictEqual(answers, [
         [200, "text/plain; charset=utf-8", "<html>"],
         [502, "text/html", "<html>"],
         [200, "application/json; charset=utf-8", "{\"a\":null}"],
+        [500, "application/json; charset=utf-8", "[]"],
         [201, "application/json", ""],
         [204, "text/plain; charset=utf-8", ""]
       ])
-      assert.strictEqual(JSON.parse(String(answers[5]![2])).error, "Error")
     }))
 
   law("add, replace and take away headers of the genuine answer", () =>
@@ -813,7 +920,8 @@ describe("faults", () => {
       yield* sleeping
       assert.lengthOf((yield* tenant.state).streams, 2)
       yield* TestClock.adjust("59 seconds")
-      assert.strictEqual((yield* tenant.requests).at(-1)!.status, undefined)
+      const { operation, status } = (yield* tenant.requests).at(-1)!
+      assert.deepStrictEqual([operation, status], ["deleteEventStream", undefined])
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(fiber)).status, 204)
       assert.strictEqual((yield* tenant.requests).at(-1)!.status, 204)
@@ -848,32 +956,38 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      for (const carriedOut of [false, true]) {
-        yield* tenant.misbehave({ cut: "before", carriedOut })
+      for (const fault of [{}, { status: 500 }, { body: "text" }, { carriedOut: true }]) {
+        yield* tenant.misbehave({ cut: "before", ...fault })
         const error = (yield* Effect.flip(remove(token))) as any
         assert.deepStrictEqual([error._tag, error.reason, error.cause.code], [
           "RequestError",
           "Transport",
           "ECONNRESET"
         ])
-        assert.lengthOf((yield* tenant.state).streams, carriedOut ? 1 : 2)
+        assert.strictEqual(String(error.cause), "ConnectionReset: The tenant was told to cut the connection")
+        assert.lengthOf((yield* tenant.state).streams, "carriedOut" in fault ? 1 : 2)
         assert.isUndefined((yield* tenant.requests).at(-1)!.status)
       }
     }))
 
-  law("cut the connection within a body, genuine or not, and before where there is none", () =>
-    Effect.gen(function*() {
-      const tenant = yield* Tenant.Tenant
-      const token = yield* tokenOf()
-      for (const fault of [{}, { status: 500 }, { body: "text" }]) {
-        yield* tenant.misbehave({ cut: "within", ...fault })
-        const error = (yield* Effect.flip(list(token))) as any
-        assert.deepStrictEqual([error._tag, error.cause.code], ["ResponseError", "ECONNRESET"])
-        assert.isDefined((yield* tenant.requests).at(-1)!.status)
-      }
-      yield* tenant.misbehave({ cut: "within" })
-      assert.strictEqual(((yield* Effect.flip(remove(token))) as any)._tag, "RequestError")
-    }))
+  law(
+    "cut the connection within a body, genuine or not, and before where none can be cut",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const token = yield* tokenOf()
+        for (const fault of [{}, { status: 500 }, { body: "ab" }]) {
+          yield* tenant.misbehave({ cut: "within", ...fault })
+          const error = (yield* Effect.flip(list(token))) as any
+          assert.deepStrictEqual([error._tag, error.cause.code], ["ResponseError", "ECONNRESET"])
+          assert.isDefined((yield* tenant.requests).at(-1)!.status)
+        }
+        for (const fault of [{ body: "a" }, {}]) {
+          yield* tenant.misbehave({ cut: "within", ...fault })
+          assert.strictEqual(((yield* Effect.flip(remove(token))) as any)._tag, "RequestError")
+        }
+      })
+  )
 
   law("must be something that a server can do", () =>
     Effect.gen(function*() {
@@ -883,7 +997,8 @@ describe("faults", () => {
           headers: { a: "1\r\nb: 2" }
         }]
       ) {
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(tenant.misbehave(fault))))
+        const exit = yield* Effect.exit(tenant.misbehave(fault))
+        assert.match(String(exit), /No server can answer such a status or header/)
       }
     }))
 })
@@ -943,7 +1058,11 @@ describe("what was received", () => {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
       const secret = "demo-full-secret"
-      yield* send(listVersions, { params: { actionId: action.id }, token, headers: { cookie: secret } })
+      yield* send(listVersions, {
+        params: { actionId: action.id },
+        token,
+        headers: { cookie: secret, "proxy-authorization": secret }
+      })
       for (
         const text of [
           `{"client_secret":"${secret}"`,
@@ -964,6 +1083,47 @@ describe("what was received", () => {
       assert.strictEqual(
         Redacted.value(requests[1]!.headers["authorization"] as Redacted.Redacted<string>),
         `Bearer ${token}`
+      )
+    }))
+
+  law(
+    "shows of a token request the parameters of the grant, and of anything else nothing",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const given = { ...credentials(demoClients.full), scope: "read:users" }
+        yield* askToken(given)
+        yield* askToken({ grant_type: "password" })
+        yield* askToken({ grant_type: "password", password: "p" })
+        yield* HttpClient.post(`${host}/oauth/token`, { body: HttpBody.text("[]", "application/json") })
+        yield* HttpClient.post(`${host}/oauth/token`)
+        const bodies = (yield* tenant.requests).map(({ body }) => body) as ReadonlyArray<any>
+        assert.deepStrictEqual(JSON.parse(JSON.stringify(bodies)), [
+          { ...given, client_secret: "<redacted>" },
+          { grant_type: "password" },
+          "<redacted>",
+          "<redacted>",
+          null
+        ])
+        assert.strictEqual(Redacted.value(bodies[0].client_secret), given.client_secret)
+      })
+  )
+
+  law("is text where nobody says what it is, and nothing only where nothing was said", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      for (
+        const body of [
+          HttpBody.raw(new TextEncoder().encode("{}")),
+          HttpBody.text("", "application/json"),
+          HttpBody.empty
+        ]
+      ) {
+        yield* HttpClient.post(`${host}/`, { body })
+      }
+      assert.deepStrictEqual(
+        (yield* tenant.requests).map(({ body, contentType }) => [contentType, body]),
+        [[undefined, "{}"], ["application/json", ""], [undefined, undefined]]
       )
     }))
 })
@@ -988,7 +1148,7 @@ describe("seeds", () => {
       })
     }), { seed: {} })
 
-  it("for the demo have ids like the service's", () => {
+  it("for the demo are like the service's", () => {
     const base58 = "[1-9A-HJ-NP-Za-km-z]"
     for (const { id } of demo.connections) assert.match(id, /^con_[A-Za-z0-9]{16}$/)
     for (const { id } of demo.profiles) assert.match(id, /^tep_[A-Za-z0-9]{16}$/)
@@ -996,13 +1156,40 @@ describe("seeds", () => {
       assert.match(id, new RegExp(`^est_${base58}{22}$`))
       for (const event of events) assert.match(event.id, new RegExp(`^evt_${base58}{22}$`))
     }
-    for (const { id, versions } of demo.actions) {
+    const actions: ReadonlyArray<Tenant.Action> = demo.actions
+    for (const { id, versions } of actions) {
       assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
       for (const version of versions) {
         assert.strictEqual(version.action_id, id)
-        assert.match(version.created_at, /\.\d{9}Z$/)
+        assert.match(String(version.created_at), /\.\d{9}Z$/)
+        assert.include(String(version.code), `setCustomClaim("revision", ${version.number})`)
+        assert.deepInclude<Partial<typeof version>>(version, {
+          deployed: version.number === versions.length, // only the newest
+          runtime: "node22",
+          status: "built",
+          action: {
+            id,
+            name: id === action.id ? "greet" : "exchange-legacy-token",
+            supported_triggers: [{ id: "post-login", version: "v3" }],
+            all_changes_deployed: true
+          },
+          supported_triggers: id === action.id
+            ? [{ id: "post-login", version: "v3" }]
+            : [{ id: "custom-token-exchange", version: "v1" }]
+        })
       }
     }
+  })
+})
+
+describe("the clients of the demo", () => {
+  it("may do everything, only read actions, or all but what global clients may", () => {
+    const { full, notGlobal, readsActions } = demoClients
+    const everything = endpoints.map(({ scope }) => scope)
+    assert.deepStrictEqual(
+      [full, readsActions, notGlobal].map(({ global, scopes }) => [global, scopes]),
+      [[true, everything], [true, ["read:actions"]], [false, everything]]
+    )
   })
 })
 
@@ -1040,7 +1227,9 @@ describe("the client in process", () => {
       const tenant = yield* Tenant.Tenant
       const body = HttpBody.stream(Stream.fail("gone"), "application/json")
       assert.strictEqual((yield* HttpClient.post(`${host}/oauth/token`, { body })).status, 400)
-      assert.lengthOf(yield* tenant.requests, 1)
+      const requests = yield* tenant.requests
+      assert.lengthOf(requests, 1)
+      assert.strictEqual(Redacted.value(requests[0]!.body as Redacted.Redacted), "")
     }))
 
   law("gives no body to HEAD and sends no fragment", () =>
@@ -1067,7 +1256,7 @@ describe("the client in process", () => {
   it.effect("does not hide a defect of the application", () =>
     Effect.gen(function*() {
       const client = InProcess.make(Effect.die("broken"))
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(client.get(host))))
+      assert.deepStrictEqual(yield* Effect.exit(client.get(host)), Exit.die("broken"))
     }))
 })
 
@@ -1142,15 +1331,22 @@ describe("on a socket", () => {
     }))
 
   socket(
-    "a target that is a whole URL, and one with a raw `#`, are read as they should be",
+    "a target that is a whole URL, one that holds a URL, and one with a raw `#`, are read as they should be",
     (origin, tenant) =>
       Effect.gen(function*() {
-        yield* raw(origin, "GET http://x.test/a?b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-        yield* raw(origin, "GET /a#b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-        assert.deepStrictEqual((yield* tenant.requests).map(({ path, query }) => [path, query]), [["/a", [["b", ""]]], [
-          "/a#b",
-          []
-        ]])
+        const targets = [
+          ["http://x.test/a?b", "/a", [["b", ""]]],
+          ["http://x.test?b", "", [["b", ""]]],
+          ["/a/http://x.test/b", "/a/http://x.test/b", []],
+          ["/a#b", "/a#b", []]
+        ] as const
+        for (const [target] of targets) {
+          yield* raw(origin, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+        }
+        assert.deepStrictEqual(
+          (yield* tenant.requests).map(({ path, query }) => [path, query]),
+          targets.map(([, path, query]) => [path, query])
+        )
       })
   )
 
@@ -1182,7 +1378,8 @@ describe("forms", () => {
     text: Schema.String,
     count: Schema.optional(Schema.Number.pipe(Schema.positive())),
     flag: Schema.Boolean,
-    either: Schema.Union(Schema.String, Schema.Number),
+    either: Schema.Union(Schema.Number, Schema.String),
+    pair: Schema.Tuple(Schema.String, Schema.String),
     list: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.optional(Schema.Number) })),
     numbers: Schema.optional(Schema.Array(Schema.Number)),
     inner: Schema.Struct({ deep: Schema.Struct({ count: Schema.Number }) })
@@ -1190,25 +1387,27 @@ describe("forms", () => {
   const read = (form: string) => Form.toJson(fields, new URLSearchParams(form))
 
   it("are read as the declaration wants them", () => {
-    const form = "text=1&count=2.5&flag=true&either=3&list[1][name]=b&list[0][name]=a&list[0][size]=-4&numbers[0]=5" +
-      "&inner[deep][count]=6&unknown[x]=7"
+    const form = "text=true&count=2.25&flag=true&either=3&pair[1]=b&pair[0]=a&list[1][name]=b&list[0][name]=a" +
+      "&list[0][size]=-4&numbers[0]=5&inner[deep][count]=6&unknown[x]=7&a[2][3][4][5][6][7][8]=9"
     assert.deepStrictEqual(
       read(form),
       Either.right({
-        text: "1",
-        count: 2.5,
+        text: "true",
+        count: 2.25,
         flag: true,
         either: "3",
+        pair: ["a", "b"],
         list: [{ name: "a", size: -4 }, { name: "b" }],
         numbers: [5],
         inner: { deep: { count: 6 } },
-        unknown: { x: "7" }
+        unknown: { x: "7" },
+        a: { 2: { 3: { 4: { 5: { 6: { 7: { 8: "9" } } } } } } }
       })
     )
   })
 
   it("leave as text what is no number or boolean", () => {
-    for (const value of ["", " 1", "1e9999", "0x10", "Infinity", "NaN", "1_000", "--1"]) {
+    for (const value of ["", " 1", "1e9999", "0x10", "Infinity", "NaN", "1_000", "--1", "untrue", "falsely"]) {
       assert.deepStrictEqual(
         Form.toJson(fields, [["count", value], ["flag", value]]),
         Either.right({ count: value, flag: value })
@@ -1217,34 +1416,39 @@ describe("forms", () => {
   })
 
   for (
-    const [form, path] of [
-      ["a[", "a["],
-      ["a]", "a]"],
-      ["[a]=1", "[a]"],
-      ["=1", ""],
-      ["a[]=1", "a[]"],
-      ["a[b]c=1", "a[b]c"],
-      ["a[b[c]]=1", "a[b[c]]"],
-      [`a${"[b]".repeat(8)}=1`, `a${"[b]".repeat(8)}`],
-      [`a${"[b]".repeat(50_000)}=1`, `a${"[b]".repeat(50_000)}`],
-      ["text=1&text=2", "text"],
-      ["text=1&text[a]=2", "text[a]"],
-      ["text[a]=1&text=2", "text"],
-      ["list[1][name]=a", "list"],
-      ["list[0][name]=a&list[2][name]=b", "list"],
-      ["list[00][name]=a", "list"],
-      ["list[0][name]=a&list[name]=b", "list"],
-      ["list[9007199254740993]=a", "list"],
-      ["list[-1]=a", "list"],
-      ["numbers[0]=1&numbers[length]=9", "numbers"],
-      ["unknown[a]=1&inner[deep][count][x]=1&list[0][name]=a&list[0][name][b]=1", "list[0][name][b]"]
+    const [told, rows] of [
+      ["is no name in bracket notation", [
+        ["a[", "a["],
+        ["a]", "a]"],
+        ["[a]=1", "[a]"],
+        ["=1", ""],
+        ["a[]=1", "a[]"],
+        ["a[b]c=1", "a[b]c"],
+        ["a[b[c]]=1", "a[b[c]]"],
+        [`a${"[b]".repeat(8)}=1`, `a${"[b]".repeat(8)}`],
+        [`a${"[b]".repeat(50_000)}=1`, `a${"[b]".repeat(50_000)}`]
+      ]],
+      ["is given twice", [["text=1&text=2", "text"], ["text[a]=1&text=2", "text"]]],
+      ["is both a value and a group of values", [
+        ["text=1&text[a]=2", "text[a]"],
+        ["unknown[a]=1&inner[deep][count][x]=1&list[0][name]=a&list[0][name][b]=1", "list[0][name][b]"]
+      ]],
+      ["is no list that is numbered from 0 without a gap", [
+        ["list[1][name]=a", "list"],
+        ["list[0][name]=a&list[2][name]=b", "list"],
+        ["list[00][name]=a", "list"],
+        ["list[0][name]=a&list[name]=b", "list"],
+        ["list[9007199254740993]=a", "list"],
+        ["list[-1]=a", "list"],
+        ["numbers[0]=1&numbers[length]=9", "numbers"]
+      ]]
     ] as const
   ) {
-    it(`are refused by name: ${form.slice(0, 50)}`, () => {
-      const result = read(form)
-      assert.isTrue(Either.isLeft(result))
-      assert.strictEqual(Either.isLeft(result) && result.left.path, path)
-    })
+    for (const [form, path] of rows) {
+      it(`are refused by name: ${form.slice(0, 50)}`, () => {
+        assert.deepStrictEqual(read(form), Either.left({ path, message: told }))
+      })
+    }
   }
 
   it("name the path of a list with gaps wherever it is", () => {
@@ -1285,3 +1489,27 @@ describe("forms", () => {
     }))
   })
 })
+
+describe("bodies", () => {
+  it("are refused for the first of their members that is wrong, and told all that it may be", () => {
+    const fields = {
+      one: Schema.Union(Schema.Number, Schema.Struct({ a: Schema.Boolean })),
+      other: Schema.Number
+    }
+    const messageOf = (value: unknown) =>
+      Either.match(Body.validate("Payload", fields, value), {
+        onLeft: ({ body }) => JSON.parse(body).message,
+        onRight: () => undefined
+      })
+    const told = "Payload validation error: 'Expected number' on property one"
+    assert.strictEqual(messageOf({ one: { a: 1 }, other: "2" }), told)
+    assert.isUndefined(messageOf({ one: { a: true }, other: 2 }))
+  })
+})
+
+it.effect("a program without a tenant is told what it lacks", () =>
+  Effect.gen(function*() {
+    const lacking = Effect.asVoid(Tenant.Tenant) as Effect.Effect<void> // what the compiler would not let pass
+    const cause = yield* Effect.sandbox(lacking).pipe(Effect.flip)
+    assert.match(Cause.pretty(cause), /Service not found: effect-identity-client\/Tenant\b/)
+  }))

@@ -1,7 +1,7 @@
 /** The seams for users' tests: operations that are answered, and HTTP replies that are scripted. */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { HttpClient, type HttpClientError, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, type Layer, Option } from "effect"
+import { Cause, Effect, Exit, type Layer, Option } from "effect"
 import {
   createUsersExport,
   deleteEventStream,
@@ -151,7 +151,24 @@ describe("Testing.layerHttp", () => {
       )
     }).pipe(Effect.provide(Testing.layerHttp())))
 
+  it.effect("a program without it is told what it lacks", () =>
+    Effect.gen(function*() {
+      const lacking = Testing.requests as Effect.Effect<unknown> // what the compiler would not let pass
+      const cause = yield* Effect.sandbox(lacking).pipe(Effect.flip)
+      assert.match(Cause.pretty(cause), /Service not found: effect-identity-client\/Testing\/Requests\b/)
+    }))
+
   it.effect("noReply fails as a connection does, with its code", () =>
+    Effect.gen(function*() {
+      const { _tag, cause, reason } = (yield* Effect.flip(get("/"))) as HttpClientError.RequestError
+      assert.deepStrictEqual([_tag, reason, cause], [
+        "RequestError",
+        "Transport",
+        Object.assign(new Error("ECONNRESET"), { code: "ECONNRESET" })
+      ])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.noReply("ECONNRESET")))))
+
+  it.effect("noReply fails beneath the client as a connection does, with its code", () =>
     Effect.gen(function*() {
       const { outcome, code } = (yield* Effect.flip(Retry.none(deleteEventStream({ id })))) as Errors.TransportError
       assert.deepStrictEqual([outcome, code], ["not-sent", "ECONNREFUSED"])
