@@ -50,14 +50,15 @@ export const parse = (
   }
 }
 
+/** `fields[0].name`; the first step is a name. */
 const property = (path: ReadonlyArray<PropertyKey>): string =>
-  path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").replace(/^\./, "")
+  path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(1)
 
 /** What the first member that is wrong should have been; that an optional one is not `undefined` goes without saying. */
 const explain = (error: ParseResult.ParseError): Problem => {
   const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => ({
     path: property(path),
-    message: message.replace(/, (?:actual|expected)[^]*$/, "")
+    message: message.replace(/, (?:actual|expected)[^]*/, "")
   }))
   const told = issues.filter(({ message }) => message !== "Expected undefined")
   const path = told.map((issue) => issue.path).at(0) ?? ""

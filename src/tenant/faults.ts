@@ -60,11 +60,10 @@ export const make = (): Faults => {
 
 /** The answer that the fault brings along, if it does. */
 const forged = ({ body, cut, status }: Fault): Answer | undefined => {
-  if (body === undefined && status === undefined) return cut === "before" ? Respond.nothing(204) : undefined
-  if (body === undefined && status !== undefined) {
-    return status < 400 ? Respond.nothing(status) : Respond.failure(status, "The tenant was told to misbehave")
-  }
-  return typeof body === "string" ? Respond.text(status ?? 200, body) : Respond.json(status ?? 200, body)
+  if (typeof body === "string") return Respond.text(status ?? 200, body)
+  if (body !== undefined) return Respond.json(status ?? 200, body)
+  if (status === undefined) return cut === "before" ? Respond.nothing(204) : undefined
+  return status < 400 ? Respond.nothing(status) : Respond.failure(status, "The tenant was told to misbehave")
 }
 
 /** The answer under the fault, given the effect that carries the call out. */

@@ -43,8 +43,8 @@ type Handlers = { readonly [Name in OperationName]?: Handler<Parameters<Operatio
 
 const invalid = (path: string, message: string): Answer => refuse("Payload", { path, message })
 
-/** Prefixes of the service and its like; all but `https://` and `urn:` are refused anyway. */
-const reserved = /^(?:urn:(?:ietf|auth0|okta)(?::|$)|https?:\/\/(?:[^/?#]+\.)?(?:auth0|okta)\.com(?:[/:?#]|$))/i
+/** Prefixes of the service and its like. */
+const reserved = /^(?:urn:(?:ietf|auth0|okta)(?::|$)|https:\/\/(?:[^/?#]+\.)?(?:auth0|okta)\.com(?:[/:?#]|$))/i
 
 const subjectTokenType = (value: string): string | undefined => {
   if (!/^(?:https:\/\/|urn:)/.test(value)) return "Must begin with https:// or urn:"

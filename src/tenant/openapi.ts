@@ -1,13 +1,15 @@
 /** What the tenant serves as an OpenAPI 3.1 document, made of the declarations by which it serves it. */
 import * as Array from "effect/Array"
 import * as JSONSchema from "effect/JSONSchema"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as Struct from "effect/Struct"
 import type { Any, ContentType, Fields } from "../Endpoint.js"
 import { version } from "../internal/version.js"
 import { examples } from "./examples.js"
-import { Failure, OAuthFailure, phrases } from "./respond.js"
+import { Failure, OAuthFailure, phraseOf } from "./respond.js"
 import type { Served } from "./served.js"
 import { prefix, served, tokenPaths } from "./served.js"
 import { Token, TokenRequest } from "./tokens.js"
@@ -22,16 +24,14 @@ const contentTypes: ReadonlyArray<ContentType> = ["application/json", "applicati
 
 const definitions: Record<string, JSONSchema.JsonSchema7> = {}
 
-/** Without what only names a type that JSON Schema has no word for. */
+/** Without what only names a type that JSON Schema has no word for, and without empty lists, which say nothing. */
 const plain = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map(plain)
-  if (typeof value !== "object" || value === null) return value as Json // sound: what is made for JSON
-  const members = Object.entries(value).filter(([name, member]) =>
-    !(name === "$id" && String(member).startsWith("/schemas/")) &&
-    !(name === "title" && "$id" in value) &&
-    !(name === "required" && Array.isArray(member) && member.length === 0)
+  if (!Predicate.isRecord(value)) return value as Json // sound: what is made for JSON
+  const members = Object.entries("$id" in value ? Struct.omit(value, "$id", "title") : value)
+  return Object.fromEntries(
+    members.filter(([, member]) => JSON.stringify(member) !== "[]").map(([name, member]) => [name, plain(member)])
   )
-  return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]))
 }
 
 /** The JSON Schema of a type; what has an identifier is defined once, and named here. Objects of answers may have more members. */
@@ -47,11 +47,10 @@ const schemaOf = (ast: AST.AST, objects: "closed" | "open"): Members =>
 const defined = (ast: AST.AST): AST.AST =>
   AST.isUnion(ast) ? AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)), ast.annotations) : ast
 
-/** `createUsersExport` as `Create users export`. */
-const words = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^./, (letter) => letter.toUpperCase())
+const capital = (name: string): string => name.replace(/./, (letter) => letter.toUpperCase())
 
-const capital = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase())
+/** `createUsersExport` as `Create users export`. */
+const words = (name: string): string => capital(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
 
 /** The example of an operation, as far as it travels in this part. */
 const exampleOf = (endpoint: Any, fields: Fields): Members => {
@@ -117,8 +116,8 @@ const headersOf = (status: number): Json =>
       .map((name) => [name, { $ref: `#/components/headers/${name}` }])
   )
 
-const failure = (status: number, description: string | undefined): Json => ({
-  description: description ?? "Error",
+const failure = (status: number, description: string): Json => ({
+  description,
   headers: headersOf(status),
   content: json(Failure)
 })
@@ -132,13 +131,13 @@ const statusesOf = ({ error }: Any): ReadonlyArray<number> =>
 /** All statuses that some operation declares. */
 const failures = (): Members => ({
   ...Object.fromEntries(
-    served.flatMap(({ endpoint }) => statusesOf(endpoint)).map((status) => [status, failure(status, phrases[status])])
+    served.flatMap(({ endpoint }) => statusesOf(endpoint)).map((status) => [status, failure(status, phraseOf(status))])
   ),
   default: failure(0, "Any other failure")
 })
 
 const success = ({ endpoint, handler: { status } }: Served): Json => ({
-  description: phrases[status] ?? "Success",
+  description: phraseOf(status),
   headers: headersOf(status),
   ...(status !== 204 && { content: json(endpoint.success) })
 })
@@ -170,7 +169,7 @@ const operation = (one: Served): Json => {
 
 const token = (id: string): Json => {
   const answer = (status: number, schema: Schema.Schema.AnyNoContext): Json => ({
-    description: phrases[status] ?? "Error",
+    description: phraseOf(status),
     content: json(schema)
   })
   return {

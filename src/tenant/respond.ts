@@ -24,8 +24,7 @@ export const OAuthFailure = Schema.Struct({ error: Schema.String, error_descript
   identifier: "OAuthFailure"
 })
 
-/** What a status says in words. */
-export const phrases: Readonly<Record<number, string>> = {
+const phrases: Readonly<Record<number, string>> = {
   200: "OK",
   202: "Accepted",
   204: "No Content",
@@ -40,6 +39,9 @@ export const phrases: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
   504: "Gateway Timeout"
 }
+
+/** What a status says in words. */
+export const phraseOf = (status: number): string => phrases[status] ?? "Error"
 
 /** JSON under the service's content type. */
 export const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
@@ -67,7 +69,7 @@ export const failure = (
   message: string,
   more: Partial<typeof Failure.Type> = {}
 ): Answer => {
-  const body: typeof Failure.Type = { statusCode: status, error: phrases[status] ?? "Error", message, ...more }
+  const body: typeof Failure.Type = { statusCode: status, error: phraseOf(status), message, ...more }
   return json(status, body)
 }
 

@@ -85,7 +85,7 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
   Effect.gen(function*() {
     const key = yield* Effect.promise(() => Jose.generateSecret(algorithm))
     const known = new Map(clients.map((client) => [client.id, client]))
-    const valid = new Set<string>() // the `jti` of every token that was not revoked
+    const valid = new Map<string, Client>() // by the `jti` of every token that was not revoked, whose it is
     const expiresIn = Math.floor(Duration.toSeconds(lifetime))
 
     const sign = Effect.fn(function*(client: Client) {
@@ -103,7 +103,7 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
           .setJti(id)
           .sign(key)
       )
-      valid.add(id)
+      valid.set(id, client)
       const answer: typeof Token.Type = { access_token: token, scope, expires_in: expiresIn, token_type: "Bearer" }
       return Respond.json(200, answer, { "cache-control": "no-store" })
     })
@@ -137,10 +137,8 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
           try: () => Jose.jwtVerify(token, key, { algorithms: [algorithm], issuer, audience, currentDate }),
           catch: refusal
         })
-        const client = known.get(String(payload["azp"]))
-        if (client === undefined || !valid.has(String(payload.jti))) {
-          return yield* Effect.fail(unauthorized("Invalid token"))
-        }
+        const client = valid.get(String(payload.jti))
+        if (client === undefined) return yield* Effect.fail(unauthorized("Invalid token"))
         return { client, scopes: String(payload["scope"]).split(" ") }
       })
 
