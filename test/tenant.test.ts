@@ -841,11 +841,11 @@ describe("faults", () => {
       for (
         const [statusCode, error] of [
           [400, "Bad Request"],
-          [418, "Error"],
           [429, "Too Many Requests"],
           [500, "Internal Server Error"],
           [502, "Bad Gateway"],
-          [504, "Gateway Timeout"]
+          [504, "Gateway Timeout"],
+          [599, "Error"]
         ] as const
       ) {
         yield* tenant.misbehave({ status: statusCode })
@@ -956,7 +956,14 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      for (const fault of [{}, { status: 500 }, { body: "text" }, { carriedOut: true }]) {
+      const faults: ReadonlyArray<Tenant.Fault> = [
+        {},
+        { status: 500 },
+        { body: "text" },
+        { carriedOut: false },
+        { carriedOut: true }
+      ]
+      for (const fault of faults) {
         yield* tenant.misbehave({ cut: "before", ...fault })
         const error = (yield* Effect.flip(remove(token))) as any
         assert.deepStrictEqual([error._tag, error.reason, error.cause.code], [
@@ -965,7 +972,7 @@ describe("faults", () => {
           "ECONNRESET"
         ])
         assert.strictEqual(String(error.cause), "ConnectionReset: The tenant was told to cut the connection")
-        assert.lengthOf((yield* tenant.state).streams, "carriedOut" in fault ? 1 : 2)
+        assert.lengthOf((yield* tenant.state).streams, fault.carriedOut === true ? 1 : 2)
         assert.isUndefined((yield* tenant.requests).at(-1)!.status)
       }
     }))

@@ -29,7 +29,7 @@ export const refuse = (part: Part, problem: Problem): Respond.Answer =>
 
 /** `application/json; charset=utf-8` without its parameters. */
 const mediaType = (contentType: string | undefined): string | undefined =>
-  contentType?.split(";")[0]?.trim().toLowerCase()
+  contentType?.replace(/;.*/, "").trim().toLowerCase()
 
 /** The body as JSON, by its content type. */
 export const parse = (
@@ -61,9 +61,9 @@ const explain = (error: ParseResult.ParseError): Problem => {
     message: message.replace(/, (?:actual|expected)[^]*/, "")
   }))
   const told = issues.filter(({ message }) => message !== "Expected undefined")
-  const path = told.map((issue) => issue.path).at(0) ?? ""
-  const messages = told.filter((issue) => issue.path === path).map(({ message }) => message)
-  return { path, message: messages.join(" or ").replaceAll("or Expected", "or") }
+  return told.reduce((first, { message, path }) =>
+    path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
+  )
 }
 
 /** Holds one part of a request to the fields declared for it; other members are refused by name. */
