@@ -125,8 +125,8 @@ const failure = (status: number, description: string): Json => ({
 /** A failure with a status, or any other. */
 const failureAt = (status: number | "default"): Json => ({ $ref: `#/components/responses/${status}` })
 
-const statusesOf = ({ error }: Any): ReadonlyArray<number> =>
-  Array.dedupe(error.map(({ status }) => status)).toSorted((a, b) => a - b)
+/** As members of an object they are there once, and in their order. */
+const statusesOf = ({ error }: Any): ReadonlyArray<number> => error.map(({ status }) => status)
 
 /** All statuses that some operation declares. */
 const failures = (): Members => ({

@@ -8,6 +8,18 @@ export const survivors: Survivors = [
     }
   },
   {
+    why: "at present no list in a schema holds what has to go",
+    faults: {
+      "src/tenant/openapi.ts": ["Array.isArray(value) ⇒ false"]
+    }
+  },
+  {
+    why: "the same as JSON, which has no undefined",
+    faults: {
+      "src/tenant/openapi.ts": ["value !== undefined ⇒ true"]
+    }
+  },
+  {
     why: "asked for by the types: without a time, the comparison is with NaN, and without a body there is none to read",
     faults: {
       "src/tenant/inProcess.ts": [
