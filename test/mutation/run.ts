@@ -45,7 +45,7 @@ const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong:
     mutate: [...mutate],
     concurrency: 3, // many faults keep something waiting
     tempDirName: `${directory}/${name}`,
-    ignorePatterns: [".docs", "coverage", "dist"],
+    ignorePatterns: [".docs", ".mutation", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
     warnings: false

@@ -13,6 +13,7 @@ const long = new RegExp([
   "do not hold each other back",
   "does not keep the others",
   "finds nothing amiss",
+  "fleet goes on, and shares again",
   "each is told of the other's",
   "every status from 400 to 599",
   "is silent for",

@@ -34,8 +34,8 @@ const isLong = process.env["MUTATION_LONG"] !== undefined
 const config = mergeConfig(base, {
   test: {
     // A fault that keeps something from ending costs so long.
-    testTimeout: isLong ? 20_000 : 3000,
-    hookTimeout: isLong ? 20_000 : 3000,
+    testTimeout: isLong ? 20_000 : 5000,
+    hookTimeout: isLong ? 20_000 : 5000,
     pool: "threads",
     poolOptions: { threads: { isolate: false } },
     setupFiles: ["test/mutation/setup.ts"],
