@@ -48,6 +48,7 @@ const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong:
     ignorePatterns: [".docs", ".mutation", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
+    timeoutMS: isLong ? 20_000 : 5000,
     warnings: false
   }).runMutationTest()
   return results.map((result) => ({
