@@ -1,4 +1,5 @@
-/** What is mutated together, and the tests that are to notice it: those of the suite that run in one process, without the longest. */
+/** What is mutated together, and the tests of the suite that are to notice it: those that run in one process. */
+import { readdirSync } from "node:fs"
 import type { Survivors } from "./survivors.js"
 import { survivors as fleet } from "./survivors/fleet.js"
 import { survivors as limits } from "./survivors/limits.js"
@@ -9,67 +10,31 @@ import { survivors as wire } from "./survivors/wire.js"
 
 export interface Part {
   readonly name: string
-  /** What nobody has to notice. */
-  readonly survivors: Survivors
-  /** Files of `src`, as globs. */
-  readonly mutate: ReadonlyArray<string>
+  /** Files of `src`. */
+  readonly files: ReadonlyArray<string>
   /** Files of `test`, without their ending. */
   readonly tests: ReadonlyArray<string>
+  /** What nobody has to notice. */
+  readonly survivors: Survivors
 }
 
-const internal = (...names: ReadonlyArray<string>) => names.map((name) => `src/internal/${name}.ts`)
+const all = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => `src/${file.replaceAll("\\", "/")}`)
 
-export const parts: ReadonlyArray<Part> = [
-  {
-    name: "wire",
-    survivors: wire,
-    mutate: [
-      "src/{Endpoint,Errors,IdentityClient,Operation,Retry,Timestamp,index}.ts",
-      "src/operations/*.ts",
-      ...internal(
-        "address",
-        "attempt",
-        "backoff",
-        "checks",
-        "failure",
-        "form",
-        "headers",
-        "http",
-        "issues",
-        "names",
-        "nulls",
-        "openCalls",
-        "perOperation",
-        "promise",
-        "redact",
-        "repeat",
-        "request",
-        "response",
-        "task",
-        "version"
-      )
-    ],
-    tests: [
-      "attempt",
-      "checks",
-      "errors",
-      "hardening",
-      "package",
-      "request",
-      "response",
-      "retry",
-      "timestamp",
-      "tokenProvider",
-      "transport",
-      "wireFacts"
-    ]
-  },
+/** Files of `src` by their names without an ending; `tenant/` is a whole folder. */
+const named = (...names: ReadonlyArray<string>) =>
+  all.filter((file) =>
+    names.some((name) => name.endsWith("/") ? file.startsWith(`src/${name}`) : file === `src/${name}.ts`)
+  )
+
+const internal = (...names: ReadonlyArray<string>) => named(...names.map((name) => `internal/${name}`))
+
+const some: ReadonlyArray<Part> = [
   {
     name: "token",
-    survivors: token,
-    mutate: [
-      "src/{Node,TokenProvider}.ts",
-      "src/node/{exchange,transport}.ts",
+    files: [
+      ...named("Node", "TokenProvider", "node/exchange", "node/transport"),
       ...internal("deadlines", "drift", "logs", "metrics", "oauth", "spans", "watch")
     ],
     tests: [
@@ -83,23 +48,22 @@ export const parts: ReadonlyArray<Part> = [
       "telemetry",
       "tokenProvider",
       "transport"
-    ]
+    ],
+    survivors: token
   },
   {
     name: "streams",
-    survivors: streams,
-    mutate: [
-      "src/{Pagination,Redelivery}.ts",
-      "src/node/journal.ts",
+    files: [
+      ...named("Pagination", "Redelivery", "node/journal"),
       ...internal("course", "derived", "feed", "journal", "listing", "outcome", "tally")
     ],
-    tests: ["node", "pagination", "redelivery"]
+    tests: ["node", "pagination", "redelivery"],
+    survivors: streams
   },
   {
     name: "limits",
-    survivors: limits,
-    mutate: [
-      "src/RateLimiter.ts",
+    files: [
+      ...named("RateLimiter"),
       ...internal(
         "alarm",
         "belief",
@@ -114,26 +78,54 @@ export const parts: ReadonlyArray<Part> = [
         "windows"
       )
     ],
-    tests: ["rateLimiter", "rateLimiter.goodput", "telemetry", "virtualTime"]
+    tests: ["rateLimiter", "rateLimiter.goodput", "telemetry", "virtualTime"],
+    survivors: limits
   },
   {
     name: "fleet",
-    survivors: fleet,
-    mutate: ["src/{Fleet,Redis,SharedStore}.ts", ...internal("fleet", "saved", "seal", "sharedToken")],
-    tests: ["fleet", "redis", "sharedToken"]
+    files: [...named("Fleet", "Redis", "SharedStore"), ...internal("fleet", "saved", "seal", "sharedToken")],
+    tests: ["fleet", "redis", "sharedToken"],
+    survivors: fleet
   },
   {
     name: "tenant",
-    survivors: tenant,
-    mutate: ["src/{Tenant,Testing}.ts", "src/tenant/**/*.ts"],
-    tests: ["bucketServer", "node", "openapi", "tenant", "testing"]
+    files: named("Tenant", "Testing", "tenant/"),
+    tests: ["bucketServer", "node", "openapi", "tenant", "testing"],
+    survivors: tenant
   }
 ]
 
-/** Some files that say much in little, for a look in passing. */
+const rest = all.filter((file) => !some.some(({ files }) => files.includes(file)))
+
+/** All of `src`: what no other part names is the first's. */
+export const parts: ReadonlyArray<Part> = [
+  {
+    name: "wire",
+    files: rest,
+    tests: [
+      "attempt",
+      "checks",
+      "deadlines",
+      "errors",
+      "hardening",
+      "package",
+      "request",
+      "response",
+      "retry",
+      "timestamp",
+      "tokenProvider",
+      "transport",
+      "wireFacts"
+    ],
+    survivors: wire
+  },
+  ...some
+]
+
+/** A few files that say much in little, for a look in passing. */
 export const quick: Part = {
   name: "quick",
-  survivors: [...wire, ...limits],
-  mutate: internal("backoff", "bucket", "headers", "heap", "queue"),
-  tests: ["response", "retry", "wireFacts"]
+  files: internal("backoff", "form", "headers", "nulls"),
+  tests: ["request", "response", "retry"],
+  survivors: wire
 }

@@ -12,6 +12,10 @@ export type Survivors = ReadonlyArray<{
   readonly faults: Readonly<Record<string, ReadonlyArray<string>>>
 }>
 
+/** What is listed, each with its file. */
+export const entriesOf = ({ faults }: Survivors[number]): ReadonlyArray<string> =>
+  Object.entries(faults).flatMap(([file, each]) => each.map((fault) => `${file}: ${fault}`))
+
 /** Code in one line, and not too long. */
 const brief = (code: string): string => {
   const line = code.replaceAll(/\s+/g, " ").trim()
