@@ -125,7 +125,7 @@ export const parts: ReadonlyArray<Part> = [
 /** A few files that say much in little, for a look in passing. */
 export const quick: Part = {
   name: "quick",
-  files: internal("backoff", "form", "headers", "nulls"),
+  files: internal("backoff", "form", "nulls"),
   tests: ["request", "response", "retry"],
   survivors: wire
 }
