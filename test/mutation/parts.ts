@@ -78,7 +78,7 @@ const some: ReadonlyArray<Part> = [
         "windows"
       )
     ],
-    tests: ["rateLimiter", "rateLimiter.goodput", "telemetry", "virtualTime"],
+    tests: ["fleet", "rateLimiter", "rateLimiter.goodput", "spans", "telemetry", "virtualTime"],
     survivors: limits
   },
   {
