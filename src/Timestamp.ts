@@ -18,7 +18,7 @@ export const make = (text: string): Timestamp => text as Timestamp // sound: eve
 export const toDateTime = (self: Timestamp): Option.Option<DateTime.Utc> => DateTime.make(self)
 
 /** The digits that a millisecond is too coarse for, as a fraction of a second padded to nine places. */
-const fraction = (self: string): string => (/[T ]\d\d:?\d\d:?\d\d[.,](\d+)/.exec(self)?.[1] ?? "").padEnd(9, "0")
+const fraction = (self: string): string => (/[T ]\d\d:\d\d:\d\d[.,](\d+)/.exec(self)?.[1] ?? "").padEnd(9, "0")
 
 /** Compares all digits. Strings that are no time come first, in the order of their characters. */
 export const Order: Order_.Order<Timestamp> = Order_.make((a, b) => {

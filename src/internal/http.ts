@@ -114,6 +114,9 @@ export const brokenEnd = (error: unknown): Received["end"] => {
   return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "cut" : "broken"
 }
 
+const endOf = ({ cause, reason }: HttpClientError.ResponseError): Received["end"] =>
+  reason === "EmptyBody" ? "whole" : brokenEnd(cause)
+
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */
 const read = (
   stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>,
@@ -130,7 +133,7 @@ const read = (
         return size <= limit
       })).pipe(Effect.match({
         onSuccess: () => result(size <= limit ? "whole" : "cut"),
-        onFailure: (error) => result(error.reason === "EmptyBody" ? "whole" : brokenEnd(error.cause))
+        onFailure: (error) => result(endOf(error))
       }))
   })
 
@@ -155,7 +158,7 @@ const readWhole = (
     }),
     onFailure: (error) => ({
       body: new Uint8Array(),
-      end: error.reason === "EmptyBody" ? "whole" : brokenEnd(error.cause)
+      end: endOf(error)
     })
   })
 

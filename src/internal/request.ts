@@ -58,7 +58,7 @@ const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInp
   if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
   const members = checked.right as Members // sound: inputs are structs
   const { minProperties, payload = [] } = plan
-  if (minProperties > 0 && payload.filter((name) => members[name] !== undefined).length < minProperties) {
+  if (payload.filter((name) => members[name] !== undefined).length < minProperties) {
     return Either.left(
       invalid(endpoint, [{ path: payload.join(", "), message: `at least ${minProperties} must be set` }])
     )
