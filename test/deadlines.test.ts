@@ -127,6 +127,22 @@ describe("closing a client", () => {
       yield* Fiber.join(running)
     }))
 
+  it.effect("waits for the last of several", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(3000)
+      const first = yield* Effect.fork(call)
+      yield* TestClock.adjust("1 second")
+      const last = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(first)
+      assert.isNull(closing.unsafePoll())
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(closing)
+      yield* Fiber.join(last)
+    }))
+
   it.effect("ends after 5 s a call that goes on", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(6000)
