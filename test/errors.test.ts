@@ -1,13 +1,14 @@
 /** The errors themselves: what they carry, how they print, what they never print. */
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { Cause, Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
 import {
   createUsersExport,
   deleteEventStream,
   Errors,
   IdentityClient,
+  Operation,
   RateLimiter,
   redeliverEvent,
   updateTokenExchangeProfile
@@ -136,6 +137,7 @@ describe("the message of a failure", () => {
   it.effect("is not cut within a character", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message(`${"m".repeat(498)}🙂🙂`), `${"m".repeat(498)}…`)
+      assert.strictEqual(yield* message(`\uD800${"m".repeat(497)}🙂🙂`), `\uD800${"m".repeat(497)}…`)
     }))
 
   it.effect("is cut after it was cleaned, so that no half of a secret is left", () =>
@@ -163,6 +165,22 @@ describe("the message of a failure", () => {
       const fields = [{ name: "app_metadata.secret_plan", export_as: "The Plan" }]
       const text = yield* message("no app_metadata.secret_plan as The Plan", createUsersExport, { fields })
       assert.strictEqual(text, "no … as …")
+    }))
+
+  it.effect("does not repeat strings of an input that holds all kinds of values", () =>
+    Effect.gen(function*() {
+      const note = Operation.make("note", {
+        method: "POST",
+        path: "/notes",
+        payload: { text: Schema.optional(Schema.String), more: Schema.Unknown },
+        scope: "create:notes",
+        repeat: "never",
+        error: [Errors.BadRequest, Errors.RateLimited]
+      })
+      const more = [null, 7, true, { secret: "The Plan" }]
+      assert.strictEqual(yield* message("no The Plan", note, { text: undefined, more }), "no …")
+      const half = { text: "half \uD800 of it", more }
+      assert.strictEqual(yield* message("no half%20%EF%BF%BD%20of%20it", note, half), "no …")
     }))
 
   it.effect("does not repeat a string of which another is a part", () =>
@@ -213,10 +231,10 @@ describe("errorCode, requestId, content type and path", () => {
 
   it.effect("the scopes that InsufficientScope asks for are no strings of the input", () =>
     Effect.gen(function*() {
-      const body = { message: "Insufficient scope for urn:secret_plan", errorCode: "insufficient_scope" }
+      const body = { message: "Insufficient scope for update:secret_plan", errorCode: "insufficient_scope" }
       const error = yield* failed(
         updateTokenExchangeProfile,
-        { id: "x".repeat(9), subject_token_type: "urn:secret_plan" },
+        { id: "x".repeat(9), subject_token_type: "update:secret_plan" },
         Testing.reply({ status: 403, body })
       )
       assert.deepStrictEqual((error as Errors.InsufficientScope).required, ["update:token_exchange_profiles"])

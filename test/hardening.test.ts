@@ -59,6 +59,15 @@ describe("the words of a server", () => {
       })
     }))
 
+  it.effect("hide every string of the input in a code that no program would choose", () =>
+    Effect.gen(function*() {
+      const input = { fields: [{ name: "id" }] }
+      for (const [errorCode, clean] of [["ä id", "ä …"], ["id ä", "… ä"]]) {
+        const reply = Testing.reply({ status: 500, body: { errorCode } })
+        assert.deepInclude(yield* failed(createUsersExport, input, reply), { errorCode: clean })
+      }
+    }))
+
   it.effect("leave ours alone", () =>
     Effect.gen(function*() {
       const error = yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, Testing.reply({ body: [] }))
@@ -143,7 +152,13 @@ describe("a client secret", () => {
 
 describe("a token", () => {
   for (
-    const domain of ["https://tenant.example.com", "tenant.example.com/elsewhere", "a b", "user@tenant.example.com"]
+    const domain of [
+      "https://tenant.example.com",
+      "tenant.example.com/elsewhere",
+      "a b",
+      "user@tenant.example.com",
+      "tenant.example.com:99999"
+    ]
   ) {
     it.effect(`goes to no host that "${domain}" makes by chance`, () =>
       Effect.gen(function*() {
@@ -153,21 +168,25 @@ describe("a token", () => {
           ))
         )
         assert.instanceOf(error, Errors.InvalidInput)
-        assert.strictEqual((error as Errors.InvalidInput).issues[0]?.path, "domain")
+        const { issues, operation } = error as Errors.InvalidInput
+        assert.deepStrictEqual([operation, issues[0]?.path], ["IdentityClient.layer", "domain"])
+        assert.match(issues[0]?.message ?? "", /^expected an? /)
       }).pipe(Effect.scoped))
   }
 
-  it.effect("by its domain, a client calls the base URL that follows from it", () =>
-    Effect.gen(function*() {
-      yield* deleteEventStream({ id })
-      const [request] = yield* Testing.requests
-      assert.strictEqual(request?.url, `https://tenant.example.com/api/v2/event-streams/${id}`)
-    }).pipe(Effect.provide(
-      IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-        Layer.provide([RateLimiter.layerUnlimited, bearer]),
-        Layer.provideMerge(Testing.layerHttp(Testing.reply({})))
-      )
-    )))
+  for (const domain of ["tenant.example.com", "tenant.example.com:8443"]) {
+    it.effect(`by its domain, a client calls the base URL that follows from it: ${domain}`, () =>
+      Effect.gen(function*() {
+        yield* deleteEventStream({ id })
+        const [request] = yield* Testing.requests
+        assert.strictEqual(request?.url, `https://${domain}/api/v2/event-streams/${id}`)
+      }).pipe(Effect.provide(
+        IdentityClient.layer({ domain }).pipe(
+          Layer.provide([RateLimiter.layerUnlimited, bearer]),
+          Layer.provideMerge(Testing.layerHttp(Testing.reply({})))
+        )
+      )))
+  }
 
   it.scopedLive.each(
     [
@@ -239,6 +258,11 @@ describe("an input", () => {
 })
 
 describe("a mock", () => {
+  it.effect("is given the input", () =>
+    deleteEventStream({ id }).pipe(Effect.provide(Testing.layer(
+      Testing.handle(deleteEventStream, (input) => Effect.sync(() => assert.deepStrictEqual(input, { id })))
+    ))))
+
   it.effect("may write a timestamp down", () =>
     Effect.gen(function*() {
       const page = yield* listActionVersions({ actionId: "a" })
@@ -357,8 +381,31 @@ describe("a call that is sent again", () => {
 
   it.effect("was not sent if no attempt was", () =>
     Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ENOTFOUND" })
+    }).pipe(Effect.provide(scripted(refused, refused, refused, Testing.noReply("ENOTFOUND")))))
+
+  it.effect("was not sent if the attempts that were are turned away", () =>
+    Effect.gen(function*() {
       assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
-    }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
+    }).pipe(Effect.provide(scripted(Testing.reply({ status: 429 }), refused, refused, refused))))
+
+  it.effect("keeps the answer of an attempt that may have been carried out, though there is no token for another", () =>
+    Effect.gen(function*() {
+      let left = 1
+      const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+        get: Effect.suspend(() =>
+          left-- > 0
+            ? Effect.succeed(Redacted.make("t"))
+            : new Errors.TokenError({ operation: "get", message: "None." })
+        ),
+        invalidate: () => Effect.void
+      })
+      const client = IdentityClient.layer({ baseUrl: "https://tenant.example.com" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, tokens, Testing.layerHttp(Testing.reply({ status: 503 }))])
+      )
+      const error = yield* Effect.provide(fails(deleted), client)
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 503 })
+    }))
 
   it.effect("keeps the answer of an attempt that may have been carried out", () =>
     Effect.gen(function*() {

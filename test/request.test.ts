@@ -69,6 +69,7 @@ describe("the address of a client", () => {
     ["http://tenant.localhost/api/v2", "http://tenant.localhost/api/v2"],
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000"],
     ["http://127.9.8.7", "http://127.9.8.7"],
+    ["http://127.255.10.100", "http://127.255.10.100"],
     ["http://[::1]:3000", "http://[::1]:3000"]
   ])("%s is accepted", ([baseUrl, base]) =>
     Effect.gen(function*() {
@@ -343,24 +344,27 @@ describe("withFormBody", () => {
 })
 
 describe("what is refused", () => {
-  const odd = Operation.make("odd", {
-    method: "POST",
-    path: "/odd",
-    payload: {
-      mode: Schema.optional(Schema.Literal("on", "off", 3, true, null)),
-      either: Schema.optional(Schema.Union(Schema.Number, Schema.Struct({ deep: Schema.Number }))),
-      tuple: Schema.optional(Schema.Tuple(Schema.String, Schema.Number)),
-      node: Schema.optional(Schema.Struct({ "a-b": Schema.Number })),
-      even: Schema.optional(Schema.Number.pipe(Schema.filter((n) => n % 2 === 0))),
-      list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String })))
-    },
-    scope: "create:odd",
-    repeat: "never",
-    error: [Errors.RateLimited]
-  })
+  const odd = () =>
+    Operation.make("odd", {
+      method: "POST",
+      path: "/odd",
+      payload: {
+        code: Schema.optional(Schema.TemplateLiteral("a", Schema.Number)),
+        mode: Schema.optional(Schema.Literal("on", "off", 3, true, null)),
+        either: Schema.optional(Schema.Union(Schema.Number, Schema.Struct({ deep: Schema.Number }))),
+        tuple: Schema.optional(Schema.Tuple(Schema.String, Schema.Number)),
+        node: Schema.optional(Schema.Struct({ "a-b": Schema.Number })),
+        even: Schema.optional(Schema.Number.pipe(Schema.filter((n) => n % 2 === 0))),
+        list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String })))
+      },
+      scope: "create:odd",
+      repeat: "never",
+      error: [Errors.RateLimited]
+    })
 
   it.effect.each(
     [
+      [{ code: "hidden" }, "code", "expected `a${number}`"],
       [{ mode: "hidden" }, "mode", "expected \"on\" or \"off\" or 3 or true or null"],
       [{ either: "hidden" }, "either", "expected a number or an object"],
       [{ either: { deep: "hidden" } }, "either.deep", "expected a number"],
@@ -380,7 +384,7 @@ describe("what is refused", () => {
     "%#: by its path and what is expected there, never by its value",
     ([input, path, message]) =>
       Effect.gen(function*() {
-        const error = (yield* failed(odd, input, Testing.reply({}))) as Errors.InvalidInput
+        const error = (yield* failed(odd(), input, Testing.reply({}))) as Errors.InvalidInput
         assert.deepStrictEqual(error.issues, [{ path, message }])
         assert.strictEqual(error.message, `${path}: ${message}`)
       })
@@ -388,7 +392,7 @@ describe("what is refused", () => {
 
   it.effect("all faults are told at once", () =>
     Effect.gen(function*() {
-      const error = yield* failed(odd, { mode: 4, even: 3, unknown: 1 }, Testing.reply({}))
+      const error = yield* failed(odd(), { mode: 4, even: 3, unknown: 1 }, Testing.reply({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), [
         "even",
         "mode",
@@ -399,7 +403,7 @@ describe("what is refused", () => {
   it.effect("what is no object at all has a message without a path", () =>
     Effect.gen(function*() {
       assert.strictEqual(
-        ((yield* failed(odd, "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
+        ((yield* failed(odd(), "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
         "expected an object"
       )
     }))
@@ -471,6 +475,13 @@ describe("withTimeout", () => {
       yield* TestClock.adjust("1 millis")
       assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
     }))
+
+  it.effect("of no time sends nothing", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), 0))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
+      assert.lengthOf(yield* Testing.requests, 0)
+    }).pipe(Retry.none, Effect.provide(scripted())))
 
   it.effect("the inner of two limits holds", () =>
     Effect.gen(function*() {

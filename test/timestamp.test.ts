@@ -1,6 +1,6 @@
 /** Timestamps: the exact string, its time, its order to all nine digits. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, FastCheck, Option, ParseResult } from "effect"
+import { DateTime, FastCheck, JSONSchema, Option, ParseResult } from "effect"
 import { Timestamp } from "../src/index.js"
 
 const at = (text: string) => text as Timestamp.Timestamp
@@ -31,6 +31,10 @@ describe("Timestamp", () => {
       false,
       false
     ])
+  })
+
+  it("the schema says so to others as JSON Schema does", () => {
+    assert.deepInclude(JSONSchema.make(Timestamp.Timestamp), { type: "string", format: "date-time" })
   })
 })
 

@@ -165,7 +165,7 @@ describe("successful answers", () => {
       })
   )
 
-  it.effect.each(["", "{}", "\"\"", "null", "{\"id\":1}", "OK", "[1"])(
+  it.effect.each(["", "{}", "\"\"", "null", "{\"id\":1}", "OK", "1 < 2", "[1"])(
     "where no value is promised %j is fine",
     (body) =>
       Effect.gen(function*() {
