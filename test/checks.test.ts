@@ -76,6 +76,28 @@ describe("a check", () => {
   }
 })
 
+describe("where a way of its own ends, a check agrees with the schema", () => {
+  const one = Schema.Struct({ a: Schema.String })
+  const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, ...values: Array<unknown>]> = [
+    ["a list with a first item", Schema.Tuple([Schema.Number], Schema.String), [], [1], [1, "a"], ["a"], [1, 2]],
+    ["a list with a last item", Schema.Tuple([], Schema.String, Schema.Number), [], [1], ["a", 1], ["a", "b"]],
+    ["a list of one", Schema.Tuple(one), [{ a: "x" }], [{ a: "x", b: 1 }], [{ a: 1 }], []],
+    ["text or a number", Schema.Union(Schema.String, Schema.Literal(7)), "a", 7, 8, null],
+    ["known text", Schema.Union(Schema.Literal("a"), Schema.Literal("b")), "a", "b", "c"],
+    ["others of a type", Schema.Struct(one.fields, { key: Schema.String, value: Schema.String }), { a: "x", b: 1 }],
+    ["anything besides", Schema.Struct(one.fields, { key: Schema.String, value: Schema.Unknown }), { a: "x", b: 1 }],
+    ["text that is made so", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
+    ["nothing", Schema.Undefined, undefined, null, 0],
+    ["an object without a prototype", one, Object.assign(Object.create(null), { a: "x" })]
+  ]
+  it.each(rows)("%s", (_, schema, ...values) => {
+    for (const [check, onExcessProperty] of [[promised(schema), "ignore"], [exact(schema), "error"]] as const) {
+      const is = ParseResult.is(schema, { onExcessProperty })
+      assert.deepStrictEqual(values.map(check), values.map((value) => is(value)))
+    }
+  })
+})
+
 describe("an input that is no plain object", () => {
   const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
   const id = "est_1234567890123456789012"
@@ -104,6 +126,12 @@ describe("a copy", () => {
     const input = { at: new Date(0), list: [new URL("http://a/b")], inner: { at: new Date(1) } }
     assert.strictEqual(JSON.stringify(copy(input)), JSON.stringify(input))
     assert.strictEqual(copy(input).at, input.at)
+  })
+
+  it("is made of an object without a prototype, too", () => {
+    const input: object = Object.assign(Object.create(null), { id: "1" })
+    assert.deepStrictEqual({ ...copy(input) }, { ...input })
+    assert.notStrictEqual(copy(input), input)
   })
 
   for (const [name, schema] of inputs) {
