@@ -8,8 +8,6 @@ import * as AST from "effect/SchemaAST"
 
 type Check = (value: unknown) => boolean
 
-const options: AST.ParseOptions = { exact: true }
-
 /** Whether an object may have members that its schema does not name. */
 type Excess = "allowed" | "refused"
 
@@ -38,7 +36,7 @@ const compile = (ast: AST.AST, excess: Excess): Check => {
     }
     case "Refinement": {
       const from = compile(ast.from, excess)
-      return (value) => from(value) && Option.isNone(ast.filter(value, options, ast))
+      return (value) => from(value) && Option.isNone(ast.filter(value, AST.defaultParseOption, ast))
     }
     case "TupleType":
       return ast.elements.length === 0 && ast.rest.length === 1 && ast.rest[0] !== undefined
