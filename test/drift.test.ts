@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Drift } from "../src/internal/drift.js"
-import { createUsersExport, listActionVersions } from "../src/operations/index.js"
+import { createUsersExport, listActionVersions, updateTokenExchangeProfile } from "../src/operations/index.js"
 
 const drift = (schema: Schema.Schema.AnyNoContext | undefined) => {
   if (schema === undefined) throw new Error("nothing is promised")
@@ -42,6 +42,27 @@ describe("drift", () => {
       look(answer({ status: "built", runtime: "node99" }), answer({ status: "reticulating" }, { status: "BUILT" })),
       ["versions[].status=reticulating", "versions[].status=BUILT"]
     )
+  })
+
+  it("is not told of what the contract lists", () => {
+    const trigger = { id: "t", version: "v1", compatible_triggers: [{ id: "t", version: "v1" }], binding_policy: "b" }
+    const full = {
+      dependencies: [{ name: "n", version: "1", registry_url: "https://example.com" }],
+      secrets: [{ name: "n", updated_at: "2023-01-25T17:42:12Z" }],
+      errors: [{ id: "1", msg: "m", url: "https://example.com" }],
+      action: { id: "1", name: "n", supported_triggers: [trigger] },
+      modules: [{ module_id: "1", module_name: "n", module_version_id: "2", module_version_number: 1 }]
+    }
+    const statuses = ["pending", "building", "packaged", "built", "retrying", "failed"]
+    assert.deepStrictEqual(drift(page).look(answer(full), answer(...statuses.map((status) => ({ status })))), [])
+
+    const jobs = ["pending", "processing", "completed", "failed"].flatMap((status) =>
+      ["json", "csv"].map((format) => ({ id: "job_1", type: "users_export", status, format }))
+    )
+    assert.deepStrictEqual(drift(job).look(...jobs), [])
+
+    const profile = updateTokenExchangeProfile.endpoint.success
+    assert.deepStrictEqual(drift(profile).look({ id: "1", type: "custom_authentication" }), [])
   })
 
   it("is told of members of an object that is open to others", () => {
