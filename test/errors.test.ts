@@ -21,24 +21,24 @@ const id = "est_1234567890123456789012"
 const failure: Errors.ServiceFailure = { operation: "deleteEventStream", message: "A reason." }
 
 const answering = [
-  [Errors.BadRequest, 400],
-  [Errors.Unauthorized, 401],
-  [Errors.Forbidden, 403],
-  [Errors.NotFound, 404],
-  [Errors.Conflict, 409],
-  [Errors.RateLimited, 429],
-  [Errors.answering("Gone", 410), 410]
+  [Errors.BadRequest, 400, "BadRequest"],
+  [Errors.Unauthorized, 401, "Unauthorized"],
+  [Errors.Forbidden, 403, "Forbidden"],
+  [Errors.NotFound, 404, "NotFound"],
+  [Errors.Conflict, 409, "Conflict"],
+  [Errors.RateLimited, 429, "RateLimited"],
+  [Errors.answering("Gone", 410), 410, "Gone"]
 ] as const
 
 describe("a class that answers to a status", () => {
-  it.each(answering.map(([Answering, status]) => [status, Answering] as const))(
+  it.each(answering.map(([Answering, status, tag]) => [status, Answering, tag] as const))(
     "%i is an error with its tag and status",
-    (status, Answering) => {
+    (status, Answering, tag) => {
       const error = new Answering(failure)
       assert.instanceOf(error, Error)
       assert.deepStrictEqual(
         [error.status, Answering.status, error._tag, error.name, error.message, error.operation],
-        [status, status, error._tag, error._tag, "A reason.", "deleteEventStream"]
+        [status, status, tag, tag, "A reason.", "deleteEventStream"]
       )
       assert.match(String(error), new RegExp(`^${error._tag}: A reason\\.`))
     }
@@ -64,6 +64,12 @@ describe("a class that answers to a status", () => {
       assert.deepStrictEqual(Object.entries(bare).filter(([, value]) => value === undefined), [])
     }
   )
+
+  it("is InsufficientScope by that name, and tells which would do", () => {
+    const error = new Errors.InsufficientScope({ ...failure, required: ["read:users"] })
+    assert.deepInclude(error, { _tag: "InsufficientScope", name: "InsufficientScope", status: 403 })
+    assert.deepStrictEqual(error.required, ["read:users"])
+  })
 
   it.effect("can be yielded and caught by its tag", () =>
     Effect.gen(function*() {

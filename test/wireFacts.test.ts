@@ -6,20 +6,24 @@ import {
   Duration,
   Effect,
   type FastCheck,
+  JSONSchema,
   Option,
   ParseResult,
-  type Schema,
+  Schema,
   type SchemaAST as AST,
   TestClock
 } from "effect"
 import {
+  ActionVersions,
   createUsersExport,
   deleteEventStream,
   Errors,
   IdentityClient,
   listActionVersions,
   redeliverEvent,
-  updateTokenExchangeProfile
+  TokenExchangeProfile,
+  updateTokenExchangeProfile,
+  UsersExportJob
 } from "../src/index.js"
 import * as Testing from "../src/Testing.js"
 import { forAll } from "./support/arbitraries.js"
@@ -94,6 +98,27 @@ describe("the operations are the contract's", () => {
 
   it.each(contract.map((row) => [row[0], row] as const))("%s", (name, row) => {
     assert.deepStrictEqual(own.find(([own]) => own === name), [...row])
+  })
+
+  it("they tell JSON Schema what their parts are called and how long they may be", () => {
+    const { $defs = {}, properties } = JSONSchema.make(Schema.Struct({
+      job: UsersExportJob,
+      versions: ActionVersions,
+      profile: TokenExchangeProfile,
+      type: updateTokenExchangeProfile.endpoint.input
+    })) as JSONSchema.JsonSchema7Object & { readonly $defs?: object }
+    assert.deepStrictEqual(Object.keys($defs).sort(), [
+      "ActionVersion",
+      "ActionVersions",
+      "TokenExchangeProfile",
+      "TriggerDescriptor",
+      "UsersExportJob"
+    ])
+    assert.deepNestedInclude(properties["type"], {
+      "properties.subject_token_type.format": "uri",
+      "properties.name.minLength": 3,
+      "properties.name.maxLength": 50
+    })
   })
 
   it("there is no other", () => {
@@ -298,6 +323,12 @@ describe("fields that surprise", () => {
       })
   )
 
+  it.effect("a value of an enumeration is text, known or not", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(createUsersExport, {}, json({ ...job, type: 7 }))
+      assert.deepInclude(error, { path: "type", message: "not as promised at type: expected a string" })
+    }))
+
   it.effect("members of the job that nobody listed are kept", () =>
     Effect.gen(function*() {
       const [found, sent] = yield* received(createUsersExport, {
@@ -465,6 +496,7 @@ describe("requests", () => {
       Effect.gen(function*() {
         const error = yield* failed(listActionVersions, { actionId }, json({}))
         assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), ["actionId"])
+        assert.include((error as Errors.InvalidInput).message, "not empty, \".\" or \"..\"")
       })
   )
 
@@ -530,6 +562,22 @@ describe("limits of the contract", () => {
         { path: "fields[1].name", message: "expected a string of at most 100 characters" },
         { path: "fields[2].name", message: "is missing" },
         { path: "fields[3].title", message: "there is no such member" }
+      ])
+    }))
+
+  it.effect.each(
+    [
+      [createUsersExport, { connection_id: "con_" }, "a string that matches ^con_[A-Za-z0-9]{16}$"],
+      [createUsersExport, { limit: 0 }, "an integer of at least 1"],
+      [updateTokenExchangeProfile, { id, name: "" }, "a string of 3 to 50 characters"],
+      [updateTokenExchangeProfile, { id, subject_token_type: "no scheme" }, "a URI of 8 to 100 characters"],
+      [deleteEventStream, { id: "x" }, "a string of exactly 26 characters"]
+    ] as const
+  )("%#: what is expected is told", ([operation, input, message]) =>
+    Effect.gen(function*() {
+      const error = yield* failed(operation, input, json({}))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ message }) => message), [
+        `expected ${message}`
       ])
     }))
 
