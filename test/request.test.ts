@@ -178,12 +178,13 @@ describe("withHeaders", () => {
       })
   )
 
-  it.effect("the content type of a body stays the client's", () =>
+  it.effect("the content type of a body stays the client's; without a body it is a header like any other", () =>
     Effect.gen(function*() {
       const request = yield* IdentityClient.withHeaders(sentOne(createUsersExport, {}), {
         "content-type": "text/plain"
       })
       assert.strictEqual(request.headers["content-type"], "application/json")
+      assert.strictEqual((yield* headersOf({ "content-type": "text/plain" }))["content-type"], "text/plain")
     }))
 
   it.effect("inner headers join and replace outer ones", () =>
