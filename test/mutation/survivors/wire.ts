@@ -1,3 +1,152 @@
 import type { Survivors } from "../survivors.js"
 
-export const survivors: Survivors = []
+export const survivors: Survivors = [
+  {
+    why: "only spares time: what has no way of its own, the schema checks by itself, and to the same verdict",
+    faults: {
+      "src/internal/checks.ts": [
+        "\"StringKeyword\" ⇒ \"\"",
+        "\"NumberKeyword\" ⇒ \"\"",
+        "\"BooleanKeyword\" ⇒ \"\"",
+        "\"UnknownKeyword\" ⇒ \"\"",
+        "\"UndefinedKeyword\" ⇒ \"\"",
+        "\"Literal\" ⇒ \"\"",
+        "\"Union\" ⇒ \"\"",
+        "\"Refinement\" ⇒ \"\"",
+        "\"TupleType\" ⇒ \"\"",
+        "checks.includes(Predicate.isString) && ast.types.every(isText) ⇒ false",
+        "ast.elements.length === 0 && ast.rest.length === 1 && ast.rest[0] !== undefined ⇒ false",
+        "ast.rest[0] !== undefined ⇒ ast.rest[0] === undefined",
+        "AST.isStringKeyword(ast) || (AST.isLiteral(ast) && Predicate … ring(ast.literal)) ⇒ false",
+        "AST.isStringKeyword(ast) || (AST.isLiteral(ast) && Predicate … ring(ast.literal)) ⇒ AST.isStringKeyword(ast) && AST.isLiteral(ast) && Predicate. … tring(ast.literal)",
+        "AST.isLiteral(ast) && Predicate.isString(ast.literal) ⇒ false",
+        "(ast: AST.AST): boolean => AST.isStringKeyword(ast) || (AST. … ring(ast.literal)) ⇒ () => undefined",
+        "AST.isStringKeyword(parameter) && AST.isUnknownKeyword(type) ⇒ false",
+        "({ parameter, type }: AST.IndexSignature): boolean => AST.is … knownKeyword(type) ⇒ () => undefined",
+        "check === Predicate.isString ⇒ false"
+      ]
+    }
+  },
+  {
+    why:
+      "only spares time: a member named as one that every object inherits is accepted either way, at once or by the schema",
+    faults: {
+      "src/internal/checks.ts": ["member === undefined ⇒ true"]
+    }
+  },
+  {
+    why: "the same: the case before has no literal, so that its own is `undefined`",
+    faults: {
+      "src/internal/checks.ts": ["case \"UndefinedKeyword\": return Predicate.isUndefined ⇒ case \"UndefinedKeyword\":"]
+    }
+  },
+  {
+    why: "the same: it is looked at where a list of length 1 is known to be one",
+    faults: {
+      "src/internal/checks.ts": ["ast.rest[0] !== undefined ⇒ true"]
+    }
+  },
+  {
+    why: "the same: Effect knows only `error` and `preserve`, and takes all else for `ignore`",
+    faults: {
+      "src/internal/checks.ts": ["\"ignore\" ⇒ \"\""]
+    }
+  },
+  {
+    why: "only spares time: a small body is read at once, any other in pieces, to the same end",
+    faults: {
+      "src/internal/http.ts": [
+        "1024 * 1024 ⇒ 1024 / 1024",
+        "(headers: Headers.Headers, limit: number): boolean => /^\\d{1 … ng\"] === undefined ⇒ () => undefined",
+        "status >= 200 && status < 300 && isSmall(headers, most) ⇒ false"
+      ]
+    }
+  },
+  {
+    why:
+      "only spares time: the length decides whether a body is read at once, and one such as `1e3` comes through no transport",
+    faults: {
+      "src/internal/http.ts": ["/^\\d{1,15}$/ ⇒ /^\\d{1,15}/"]
+    }
+  },
+  {
+    why: "the same: it stands for a text that is not there, and nothing is found in either",
+    faults: {
+      "src/internal/failure.ts": ["\"\" ⇒ \"Stryker was here!\""],
+      "src/internal/http.ts": ["\"\" ⇒ \"Stryker was here!\""]
+    }
+  },
+  {
+    why: "only spares time: what was worked out before is worked out again, and so is what is no change",
+    faults: {
+      "src/Retry.ts": ["here === unchanged ⇒ false"],
+      "src/internal/attempt.ts": ["sound.has(token) ⇒ false"],
+      "src/internal/perOperation.ts": ["before !== undefined ⇒ false"]
+    }
+  },
+  {
+    why: "the same: a date that was parsed last, and neither text is one",
+    faults: {
+      "src/internal/headers.ts": ["{ text: \"\", seconds: undefined } ⇒ {}", "\"\" ⇒ \"Stryker was here!\""]
+    }
+  },
+  {
+    why: "the same: a group that always takes part in its match",
+    faults: {
+      "src/internal/failure.ts": [
+        "/<title[^<>]*>([^<]*)/i.exec(text.slice(0, 16_384))?.[1]?.trim ⇒ /<title[^<>]*>([^<]*)/i.exec(text.slice(0, 16_384))?.[1].trim"
+      ]
+    }
+  },
+  {
+    why: "the same: of what is below 200 nothing comes but 0, which is a redirect's, without a body",
+    faults: {
+      "src/internal/response.ts": ["status >= 200 ⇒ true"]
+    }
+  },
+  {
+    why: "the same: it is asked only of operations that promise a value",
+    faults: {
+      "src/internal/response.ts": ["success === undefined ⇒ false"]
+    }
+  },
+  {
+    why: "the same: compared with what is no number, every time comes last",
+    faults: {
+      "src/Timestamp.ts": ["Number.isNaN(timeB) ⇒ false"]
+    }
+  },
+  {
+    why: "the same: a URL's host that ends in a number is an IPv4 address, written in full",
+    faults: {
+      "src/internal/address.ts": ["/^127(\\.\\d{1,3}){3}$/ ⇒ /127(\\.\\d{1,3}){3}$/"]
+    }
+  },
+  {
+    why: "the same: a schema that refuses a value always says where",
+    faults: {
+      "src/internal/promise.ts": [
+        "{ path: \"\", message: \"not as expected\" } ⇒ {}",
+        "\"\" ⇒ \"Stryker was here!\"",
+        "\"not as expected\" ⇒ \"\""
+      ]
+    }
+  },
+  {
+    why: "the same: no input has a member of this name, and no server says it",
+    faults: {
+      "src/internal/request.ts": ["[] ⇒ [\"Stryker was here\"]"]
+    }
+  },
+  {
+    why: "the same: a name among those of a map, where it only has to be unlike the others",
+    faults: {
+      "src/IdentityClient.ts": [
+        "\"effect-identity-client/IdentityClient\" ⇒ \"\"",
+        "\"effect-identity-client/IdentityClient/currentSettings\" ⇒ \"\""
+      ],
+      "src/Retry.ts": ["\"effect-identity-client/Retry/overrides\" ⇒ \"\""],
+      "src/internal/http.ts": ["\"effect-identity-client/internal/http/directs\" ⇒ \"\""]
+    }
+  }
+]
