@@ -105,7 +105,8 @@ describe("the operations are the contract's", () => {
       job: UsersExportJob,
       versions: ActionVersions,
       profile: TokenExchangeProfile,
-      type: updateTokenExchangeProfile.endpoint.input
+      type: updateTokenExchangeProfile.endpoint.input,
+      export: createUsersExport.endpoint.input
     })) as JSONSchema.JsonSchema7Object & { readonly $defs?: object }
     assert.deepStrictEqual(Object.keys($defs).sort(), [
       "ActionVersion",
@@ -118,6 +119,10 @@ describe("the operations are the contract's", () => {
       "properties.subject_token_type.format": "uri",
       "properties.name.minLength": 3,
       "properties.name.maxLength": 50
+    })
+    assert.deepNestedInclude(properties["export"], {
+      "properties.limit.type": "integer",
+      "properties.limit.minimum": 1
     })
   })
 
