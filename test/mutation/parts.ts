@@ -106,6 +106,7 @@ export const parts: ReadonlyArray<Part> = [
       "attempt",
       "checks",
       "deadlines",
+      "drift",
       "errors",
       "hardening",
       "package",
