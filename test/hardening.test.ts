@@ -297,6 +297,7 @@ describe("a limiter", () => {
       yield* told({ ...date, "retry-after": "7200" }, 429)
       const error = yield* Effect.flip(acquire)
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "deleteEventStream" })
+      assert.include(error.message, "longer than it may wait")
       assert.strictEqual(error.retryAfter && Duration.toMillis(error.retryAfter), 7_200_000)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
 
@@ -356,7 +357,9 @@ describe("a limiter", () => {
     it.scoped(`of ${options.limit} calls in ${options.interval} is InvalidInput: ${setting}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
-        assert.deepStrictEqual(error.issues.map(({ path }) => path), [setting])
+        assert.strictEqual(error.operation, "RateLimiter.layerFixed")
+        const expected = { limit: "an integer of at least 1", interval: "a time above zero" }[setting]
+        assert.deepStrictEqual(error.issues, [{ path: setting, message: `expected ${expected}` }])
       }))
   }
 })

@@ -4,6 +4,7 @@ import {
   Clock,
   Context,
   DateTime,
+  Duration,
   Effect,
   Exit,
   FastCheck,
@@ -291,6 +292,21 @@ describe("background", () => {
       assert.isNull(held.unsafePoll())
     }).pipe(fixed(10, 1000), exactly))
 
+  it.effect("goes after the others although it came before them, and counts among those that wait", () =>
+    Effect.gen(function*() {
+      yield* acquire()
+      const order: Array<string> = []
+      const one = (name: string, acquire: Effect.Effect<void, unknown, RateLimiter.RateLimiter>) =>
+        Effect.fork(Effect.map(acquire, () => order.push(name)))
+      yield* one("background", RateLimiter.background(acquire()))
+      yield* breathe
+      yield* one("other", acquire())
+      yield* breathe
+      assert.deepInclude((yield* status)[0], { waiting: 2 })
+      yield* TestClock.adjust(2000)
+      assert.deepStrictEqual(order, ["other", "background"])
+    }).pipe(fixed(1, 1000, 0), exactly))
+
   it.effect("keeps the reserve of what the service tells", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 5, 50))
@@ -408,12 +424,29 @@ describe("layer", () => {
       assert.isAtLeast(most, 64)
     }).pipe(adaptive, exactly))
 
-  it.effect("never has more calls in flight than the service has left", () =>
+  it.effect("counts each of the calls that are made with one object, whichever is interrupted", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 4, 6))
-      assert.isAtMost(yield* letThrough(20, 0), 4)
-      assert.isAtMost(yield* letThrough(20, 100), 4)
+      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      const callers = yield* Effect.forEach(times(4), () => Effect.fork(Effect.zipRight(acquire(), Effect.never)))
+      yield* breathe
+      assert.strictEqual(yield* letThrough(10, 0), 0)
+      yield* Fiber.interrupt(callers[2]!)
+      for (let nth = 0; nth < 3; nth++) yield* observe(undefined)
+      assert.strictEqual(yield* letThrough(10, 0), 4)
+      // They have told how their calls ended: they give nothing back.
+      yield* Fiber.interruptAll(callers)
+      assert.strictEqual(yield* letThrough(10, 0), 0)
     }).pipe(adaptive, exactly))
+
+  for (const [name, more] of [["", []], [", also after one that tells nothing", [answer(200)]]] as const) {
+    it.effect(`never has more calls in flight than the service has left${name}`, () =>
+      Effect.gen(function*() {
+        yield* exchange(told(10, 4, 6))
+        for (const answer of more) yield* exchange(answer)
+        assert.isAtMost(yield* letThrough(20, 0), 4 - more.length)
+        assert.isAtMost(yield* letThrough(20, 100), 4 - more.length)
+      }).pipe(adaptive, exactly))
+  }
 
   for (const local of [server * 1000 - 60_000, server * 1000 + 60_000, server * 3000]) {
     it.effect(`waits by the answer's Date, not by its own clock, which says ${new Date(local).toISOString()}`, () =>
@@ -591,6 +624,7 @@ describe("layer", () => {
       yield* Fiber.interrupt(held)
       yield* breathe
       assert.strictEqual(seen.at(-1)![0]!.waiting, 0)
+      assert.lengthOf(yield* Stream.runCollect(Stream.take(RateLimiter.changes, 1)), 1)
     }).pipe(adaptive, exactly))
 
   const unchanged = (name: string, answer: RateLimiter.Answer | undefined) =>
@@ -615,12 +649,31 @@ describe("layer", () => {
   unchanged("a limit alone", answer(200, { "x-ratelimit-limit": 10 }))
   unchanged("garbage for what remains", told(10, "some", 60))
 
-  it.effect("holds calls back for about a second after a 429 that tells nothing", () =>
+  it.effect("waits for a second after a 429 that tells nothing, and twice as long after each further one", () =>
     Effect.gen(function*() {
-      yield* exchange(answer(429))
-      const time = yield* duration(acquire())
-      assert.isAtLeast(time, 500)
-      assert.isAtMost(time, 2000)
+      const refused = Effect.zipRight(observe(answer(429)), duration(acquire()))
+      yield* acquire()
+      const waits = yield* Effect.replicateEffect(refused, 8)
+      assert.deepStrictEqual(waits.map((millis) => millis / 1000), [1, 2, 4, 8, 16, 32, 64, 64])
+      yield* Effect.zipRight(observe(answer(200)), acquire())
+      assert.strictEqual(yield* refused, 1000)
+    }).pipe(adaptive, exactly))
+
+  it.effect("halves what is in flight after a 429 that tells nothing, once for all that were", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      yield* Effect.replicateEffect(acquire(), 4)
+      yield* observe(answer(429))
+      yield* observe(answer(429))
+      yield* Effect.replicateEffect(observe(undefined), 2)
+      assert.strictEqual(yield* letThrough(10, 900), 0)
+      assert.strictEqual(yield* letThrough(10, 100), 2)
+    }).pipe(adaptive, exactly))
+
+  it.effect("has no more calls in flight for answers that say that the service is down", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 5; nth++) yield* exchange(answer(503))
+      assert.strictEqual(yield* letThrough(10, 1000), 1)
     }).pipe(adaptive, exactly))
 
   it.effect("does not wait long in a bucket whose reset is not told", () =>
@@ -713,6 +766,35 @@ describe("maxWait", () => {
       assert.deepStrictEqual(failed, results.slice(-failed.length))
       yield* Fiber.interruptAll(results)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "10 seconds" })), exactly))
+
+  it.effect("fails one that waits for the end of another's call when its time is over, and not before", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(server * 1000)
+      yield* acquire({ ...call })
+      const waiting = Effect.flip(acquire({ ...call }))
+      assert.strictEqual(yield* duration(waiting), 5000)
+      const [error] = yield* Effect.all([waiting, TestClock.adjust(5000)], { concurrency: "unbounded" })
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", retryAfter: Duration.seconds(1) })
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "5 seconds" })), exactly))
+
+  const brief = RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" })
+
+  it.effect("fails none for the few milliseconds by which its own jitter has made it late", () =>
+    Effect.gen(function*() {
+      const { times } = yield* race(3)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times, [0, 1020, 2020])
+    }).pipe(Effect.provide(brief), latest))
+
+  it.scoped("lets one go that may go, although the process has slept through its time", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.clockWith(Effect.succeed)
+      const sleepy: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (time: Duration.Duration) => clock.sleep(Duration.sum(time, "1 minute"))
+      })
+      const limiter = yield* Effect.withClock(limiterOf(brief), sleepy)
+      assert.strictEqual(yield* duration(Effect.zipRight(limiter.acquire(call), limiter.acquire(call))), 61_000)
+    }).pipe(exactly))
 })
 
 describe("many callers", () => {
@@ -757,6 +839,7 @@ it.effect("closing the limiter ends the calls that wait, and refuses those that 
     yield* Scope.close(scope, Exit.void)
     for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(limiter.acquire({ ...call }))]) {
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "our own limiter was closed" })
+      assert.isUndefined(error.retryAfter)
     }
   }))
 
