@@ -234,11 +234,11 @@ export class Belief implements Supply {
     const limit = told.limit ?? this.limit
     if (limit === undefined) return this.countBlindly(ticket, told, now)
     const ahead = Math.max(0, told.untilFull ?? 0)
-    const left = isRefused ? 0 : told.remaining === undefined ? undefined : Math.min(limit - 1, told.remaining)
+    const left = told.remaining === undefined ? undefined : Math.min(limit - 1, told.remaining)
     if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
     this.limit = limit
     this.take(0, now)
-    if (left !== undefined && told.untilFull !== undefined && told.remaining !== undefined) {
+    if (left !== undefined && told.untilFull !== undefined) {
       const reset = told.untilFull + (told.date ?? Math.floor(now / second))
       this.windows.note({ reset, ahead, limit, left }, isRefused, now)
     }

@@ -286,13 +286,13 @@ const place = (lane: Lane, sentAt: number, told: Supply.Told, now: number): Supp
     lane.isSilent = lane.bucket === undefined && told.isServed
     return lane.bucket?.supply ?? lane.tenant.unknown
   }
-  if (lane.bucket !== undefined && lane.bucket.limit !== limit) leave(lane)
+  if (lane.bucket !== undefined && lane.bucket.limit !== limit) leave(lane, lane.bucket)
   const sighting = { sentAt, endedAt: now, remaining, fullAt: now + Math.max(0, (told.untilFull ?? 0) - 1) * 1000 }
   if (lane.bucket !== undefined && !told.isRefused) {
     // Much more than can be left: one look is enough. Else it may be a mistake of rounding.
     const excess = remaining - most(lane.bucket, lane, sighting)
     lane.doubts = excess > 0 ? lane.doubts + (excess > 1 ? proof : 1) : 0
-    if (lane.doubts >= proof) leave(lane)
+    if (lane.doubts >= proof) leave(lane, lane.bucket)
   }
   const bucket = lane.bucket ?? enter(lane, limit, sighting)
   if (!told.isRefused) {
@@ -303,13 +303,13 @@ const place = (lane: Lane, sentAt: number, told: Supply.Told, now: number): Supp
   return (lane.bucket ?? bucket).supply
 }
 
-const leave = (lane: Lane): void => {
-  const { bucket, tenant } = lane
+const leave = (lane: Lane, bucket: Bucket): void => {
+  const { tenant } = lane
   lane.bucket = undefined
   lane.doubts = 0
   lane.seen.length = 0
-  bucket?.lanes.delete(lane)
-  if (bucket?.lanes.size === 0) tenant.buckets.delete(bucket)
+  bucket.lanes.delete(lane)
+  if (bucket.lanes.size === 0) tenant.buckets.delete(bucket)
 }
 
 /** Goes to the bucket that explains best what a lane was told; to a new one if none does. */
