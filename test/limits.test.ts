@@ -294,3 +294,211 @@ describe("a belief", () => {
     })
   }
 })
+
+const tenant = "https://t.example.com/api/v2"
+const nobody = { lanes: new Map<string, number>(), supplies: new Map<string, number>() }
+
+/** A learner, and calls of its operations, each of which takes 10 ms. */
+const learner = (learning = Sharing.learning()) => {
+  const lane = (operation: string) => learning.laneOf({ tenant, operation })
+  const start = (operation: string, at: number) => learning.start(lane(operation), at, false)
+  const call = (operation: string, at: number, answer: Supply.Told | undefined) =>
+    learning.answered(start(operation, at), answer, at + 10)
+  const wait = (operation: string, at: number, waited = 0) => learning.wait(lane(operation), at, 0, 0, waited)
+  const areTogether = (one: string, other: string) => learning.supplyOf(lane(one)) === learning.supplyOf(lane(other))
+  return { learning, lane, start, call, wait, areTogether, save: () => kept(learning.save(tenant)) }
+}
+
+/** What is told of a bucket of 100 that fills with so many calls in a second. */
+const large = (remaining: number, perSecond = 0.1) =>
+  told(remaining, { limit: 100, untilFull: Math.round((100 - remaining) / perSecond) })
+
+describe("operations", () => {
+  for (
+    const [what, seen, together] of [
+      ["what can be left", "a49", true],
+      ["one call more than that", "a51", true],
+      ["one call more, twice", "a51 b49 a50", false],
+      ["one call more, and again after what can be left", "a51 b49 a49 b47 a48", true],
+      ["much more", "a52", false]
+    ] as const
+  ) {
+    it(`${together ? "stay with" : "leave"} a bucket when they are told ${what}`, () => {
+      const { areTogether, call, learning } = learner()
+      call("a", 0, large(60))
+      call("b", 100, large(50))
+      assert.isTrue(areTogether("a", "b"))
+      seen.split(" ").forEach((step, nth) => call(step.slice(0, 1), 200 + nth * 100, large(Number(step.slice(1)))))
+      assert.strictEqual(areTogether("a", "b"), together)
+      assert.strictEqual(learning.levels(tenant, 1000).size, together ? 1 : 2)
+    })
+  }
+
+  it("leave nothing behind when they are told of another limit", () => {
+    const { call, learning } = learner()
+    call("a", 0, large(60))
+    call("a", 100, told(5))
+    assert.deepStrictEqual([...learning.levels(tenant, 200).values()], [5])
+  })
+
+  it("that were given no answer may go again as before", () => {
+    const { call, learning, start, wait } = learner()
+    call("a", 0, large(60))
+    call("b", 100, undefined)
+    assert.isBelow(wait("b", 200), 3000)
+    learning.giveBack(start("b", 200), 200)
+    assert.isBelow(wait("b", 300), 3000)
+    start("b", 300)
+    assert.strictEqual(wait("b", 400), Infinity)
+  })
+
+  /**
+   * Two that have parted make calls in this order, 300 ms apart. What is left counts the calls of both, or only its own, for
+   * those that `blind` names.
+   */
+  const meet = (order: string, blind = "", perSecond = 0.1) => {
+    const { areTogether, call } = learner()
+    call("b", 0, large(30, perSecond))
+    call("a", 20, large(89, perSecond))
+    call("c", 40, told(9))
+    assert.strictEqual(areTogether("a", "b"), [...order].length === 0)
+    const left = { a: 89, b: 30, c: 9 } as Record<string, number>
+    const level = (at: number) => Math.floor(perSecond * at / 1000)
+    for (const name of ["a", "b"]) if (!blind.includes(name)) left[name] = 25
+    ;[..."abab", ...order].forEach((name, nth) => {
+      const at = 1000 + nth * 300
+      for (const each of name === "c" ? ["c"] : ["a", "b"]) {
+        if (each === name || !blind.includes(each)) left[each]!--
+      }
+      call(name, at, name === "c" ? told(Math.max(0, left["c"]!)) : large(left[name]! + level(at), perSecond))
+    })
+    return areTogether("a", "b")
+  }
+
+  for (
+    const [what, order, blind, together] of [
+      ["when each has seen the other's calls twice", "aabbaabba", "", true],
+      ["but not sooner", "aabbaab", "", false],
+      ["but not for single calls", "ababababababab", "", false],
+      ["but not when neither sees the other's", "aabbaabbaabb", "ab", false],
+      ["but not when only one sees the other's", "aabbaabbaabb", "a", false],
+      ["but not when only the other does", "aabbaabbaabb", "b", false],
+      ["but not for the calls of a bucket with another limit", "accaccaccbccbcc", "ab", false]
+    ] as const
+  ) {
+    it(`come together again, ${what}`, () => {
+      assert.strictEqual(meet(order, blind), together)
+    })
+  }
+
+  it("do not come together for what has come back", () => {
+    assert.isFalse(meet("aabbaabbaabb", "ab", 2))
+  })
+})
+
+describe("what is learned", () => {
+  /** The same calls for all, as a seed has it; what each waits, and what it knows, after each. */
+  const play = (seed: number, from: number, count: number, ...all: ReadonlyArray<ReturnType<typeof learner>>) => {
+    let state = seed
+    const random = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
+    const seen = all.map((): Array<unknown> => [])
+    for (let nth = 0; nth < count; nth++) {
+      const at = from + nth * 400
+      const operation = "abcde"[Math.floor(random() * 5)]!
+      const limit = "cd".includes(operation) ? 100 : 50
+      const remaining = Math.floor(random() * 40)
+      const answer = [
+        undefined,
+        told(undefined),
+        told(undefined, { isRefused: true, pause: 300 }),
+        told(0, { limit, isRefused: true, untilFull: 30 })
+      ][Math.floor(random() * 20)] ??
+        told(operation === "e" ? undefined : remaining, { limit, untilFull: 50 - remaining })
+      all.forEach(({ call, learning, save, wait }, which) => {
+        seen[which]!.push([wait(operation, at, 100), wait("abcde"[nth % 5]!, at + 1)])
+        call(operation, at, answer)
+        seen[which]!.push([...learning.levels(tenant, at + 10)], save())
+      })
+    }
+    return seen
+  }
+
+  it("goes on elsewhere as it would have gone on here", () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const [here, there] = [learner(), learner()]
+      for (const operation of "abcde") here.lane(operation)
+      play(seed, 1_000_000, seed, here)
+      play(seed + 100, 900_000, 5, there) // what it knew is forgotten
+      const under = here.start("a", 1_100_000)
+      there.learning.load(tenant, here.save(), {
+        lanes: new Map([["a", 1]]),
+        supplies: new Map(Sharing.namesOf(under).map((name) => [name, 1]))
+      })
+      assert.deepStrictEqual(there.save(), here.save())
+      const [one, other] = play(seed + 50, 1_200_000, 12, here, there)
+      assert.deepStrictEqual(other, one, `seed ${seed}`)
+    }
+  })
+
+  it("is kept for each tenant on its own", () => {
+    const { call, learning, save } = learner()
+    call("a", 0, told(5))
+    const before = save()
+    const elsewhere = "https://u.example.com/api/v2"
+    learning.answered(learning.start(learning.laneOf({ tenant: elsewhere, operation: "z" }), 0, false), told(3), 0)
+    assert.deepStrictEqual(save(), before)
+    learning.load(elsewhere, {}, nobody)
+    assert.deepStrictEqual(save(), before)
+    assert.deepStrictEqual(Object.keys(Object(learning.save(elsewhere)["lanes"])), ["z"])
+    assert.strictEqual(learning.levels(elsewhere, 0).size, 0)
+  })
+
+  it("keeps the buckets of calls under way, which are named by what they have taken from", () => {
+    const { call, learning, save, start } = learner()
+    const blind = start("a", 0)
+    assert.deepStrictEqual(Sharing.namesOf(blind), ["?"])
+    learning.answered(blind, told(9), 10)
+    const under = start("a", 20)
+    const [name, ...more] = Sharing.namesOf(under)
+    assert.deepStrictEqual([...learning.levels(tenant, 30).keys(), ...more], [name])
+    const saved = save()
+    call("b", 25, large(50))
+    assert.deepStrictEqual(Sharing.namesOf(start("c", 26)).length, 2)
+    learning.load(tenant, saved, { lanes: new Map([["a", 1]]), supplies: new Map([[name!, 1]]) })
+    learning.answered(under, told(3), 40)
+    assert.deepStrictEqual([...learning.levels(tenant, 40)], [[name, 3]])
+  })
+
+  it("is no more than what somebody else has left", () => {
+    const { call, learning, wait } = learner()
+    call("a", 0, large(60))
+    call("b", 100, told(9))
+    const [[one], [other, left]] = [...learning.levels(tenant, 200)] as [[string, number], [string, number]]
+    learning.cap(tenant, new Map([[one, 2]]), 200)
+    assert.deepStrictEqual([...learning.levels(tenant, 200)], [[one, 2], [other, left]])
+    learning.cap(tenant, new Map([[one, 50]]), 200)
+    assert.deepStrictEqual([...learning.levels(tenant, 200)], [[one, 2], [other, left]])
+    learning.cap(tenant, new Map([[one, 0]]), 200)
+    assert.isAbove(wait("a", 200), 0)
+    assert.strictEqual(wait("b", 200), 0)
+  })
+
+  for (
+    const junk of [
+      {},
+      { buckets: "x", lanes: 3, unknown: null },
+      { buckets: [3, { id: 4 }], lanes: { a: 1, b: { bucket: {}, seen: "x" } }, unknown: [] },
+      { buckets: [{ id: "1", limit: 10, likeness: { 7: 2 }, supply: { latest: "+inf", marks: "x" } }] }
+    ]
+  ) {
+    it(`is never worse than nothing, whatever somebody has put there: ${JSON.stringify(junk)}`, () => {
+      const { call, learning, wait } = learner()
+      learning.load(tenant, junk, nobody)
+      assert.isTrue(Number.isFinite(wait("a", 1000)))
+      call("a", 1000, told(5))
+      const [level] = [...learning.levels(tenant, 1010).values()].slice(-1)
+      assert.strictEqual(level, 5)
+      assert.isTrue(Number.isFinite(wait("a", 2000)))
+    })
+  }
+})
