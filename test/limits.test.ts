@@ -357,7 +357,8 @@ describe("operations", () => {
    * those that `blind` names.
    */
   const meet = (order: string, blind = "", perSecond = 0.1) => {
-    const { areTogether, call } = learner()
+    const [here, there] = [learner(), learner()]
+    const { areTogether, call } = here
     call("b", 0, large(30, perSecond))
     call("a", 20, large(89, perSecond))
     call("c", 40, told(9))
@@ -367,11 +368,16 @@ describe("operations", () => {
     for (const name of ["a", "b"]) if (!blind.includes(name)) left[name] = 25
     ;[..."abab", ...order].forEach((name, nth) => {
       const at = 1000 + nth * 300
+      const isLast = nth === order.length + 3
+      if (isLast) there.learning.load(tenant, here.save(), nobody)
+      if (isLast) assert.deepStrictEqual(there.save(), here.save())
+      if (isLast) there.call(name, at, large(left[name]! - 1 + level(at), perSecond))
       for (const each of name === "c" ? ["c"] : ["a", "b"]) {
         if (each === name || !blind.includes(each)) left[each]!--
       }
       call(name, at, name === "c" ? told(Math.max(0, left["c"]!)) : large(left[name]! + level(at), perSecond))
     })
+    if (!order.endsWith("c")) assert.strictEqual(there.areTogether("a", "b"), areTogether("a", "b"))
     return areTogether("a", "b")
   }
 
@@ -481,6 +487,16 @@ describe("what is learned", () => {
     learning.cap(tenant, new Map([[one, 0]]), 200)
     assert.isAbove(wait("a", 200), 0)
     assert.strictEqual(wait("b", 200), 0)
+  })
+
+  it("is nothing any more after nothing was put there", () => {
+    const { call, learning, lane, save } = learner()
+    for (const operation of ["a", "b"]) lane(operation)
+    const before = save()
+    call("a", 0, told(5))
+    call("b", 20, told(undefined))
+    learning.load(tenant, {}, nobody)
+    assert.deepStrictEqual(save().lanes, before.lanes)
   })
 
   for (
