@@ -288,6 +288,10 @@ describe("a belief", () => {
           drive(belief, { others, perSecond, seed }, () => {
             assert.isAtMost(Number(belief.save()["rate"]) * 1000, perSecond * 1.000001, `seed ${seed}`)
           })
+          // It keeps so many answers, so far apart.
+          const ends = kept(belief.save()).marks.map(({ endedAt }: { readonly endedAt: number }) => endedAt)
+          assert.isAtMost(ends.length, 32)
+          for (const [nth, end] of ends.slice(1).entries()) assert.isAtLeast(end - ends[nth], 50)
           if (others === 0) assert.isAtLeast(Number(belief.save()["rate"]) * 1000, perSecond * 0.8, `seed ${seed}`)
         }
       }

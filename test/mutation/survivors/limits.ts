@@ -26,5 +26,15 @@ export const survivors: Survivors = [
         "now - (this.marks.at(-1)?.endedAt ?? -Infinity) < gap ⇒ now - (this.marks.at(-1)?.endedAt ?? -Infinity) <= gap"
       ]
     }
+  },
+  {
+    why: "only spares room: to have been alike no times is the same as never to have been compared",
+    faults: {
+      "src/internal/sharing.ts": [
+        "times > 0 ⇒ true",
+        "times > 0 ⇒ times >= 0",
+        "Array.from(tenant.buckets, (other) => [other.id, bucket.like … es]) => times > 0) ⇒ Array.from(tenant.buckets, other => [other.id, bucket.likene … r) ?? 0] as const)"
+      ]
+    }
   }
 ]
