@@ -78,7 +78,7 @@ const some: ReadonlyArray<Part> = [
         "windows"
       )
     ],
-    tests: ["fleet", "rateLimiter", "rateLimiter.goodput", "spans", "telemetry", "virtualTime"],
+    tests: ["fleet", "hardening", "limits", "rateLimiter", "rateLimiter.goodput", "spans", "telemetry", "virtualTime"],
     survivors: limits
   },
   {
