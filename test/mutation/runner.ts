@@ -1,9 +1,10 @@
 /**
- * Leaves the tests that take long to those faults that no other test notices. A file that cannot be loaded fails as a test
- * does, since Stryker looks at tests alone.
+ * Leaves the tests that take long to those faults that no other test notices. A file that cannot be loaded, or a suite that
+ * cannot be made, fails as a test does, since Stryker looks at tests alone.
  */
-import { type RunnerTask, type RunnerTestFile, test } from "vitest"
+import { describe, type RunnerTask, type RunnerTestFile, type SuiteCollector, test } from "vitest"
 import { VitestTestRunner } from "vitest/runners"
+import { getCurrentSuite } from "vitest/suite"
 
 const long = new RegExp([
   "100,000 wait",
@@ -32,14 +33,26 @@ const leaveOut = (task: RunnerTask): void => {
   else if (long.test(task.name)) task.mode = "skip"
 }
 
+/** A test that tells what has kept others from being made. */
+const isLoaded = (error: unknown): void =>
+  test("is loaded", () => {
+    throw error
+  })
+
+/** A suite that cannot be made fails as a test does. */
+const failing = (suite: SuiteCollector): void => {
+  const { collect } = suite
+  suite.collect = (file) =>
+    collect(file).catch((error: unknown) => describe("a suite", () => isLoaded(error)).collect(file))
+}
+
 export default class Runner extends VitestTestRunner {
   override async importFile(...[path, source]: Parameters<VitestTestRunner["importFile"]>): Promise<unknown> {
     const loaded = Promise.resolve(super.importFile(path, source))
-    return source === "setup" ? loaded : loaded.catch((error: unknown) =>
-      test("is loaded", () => {
-        throw error
-      })
-    )
+    if (source === "setup") return loaded
+    await loaded.catch(isLoaded)
+    for (const described of getCurrentSuite().tasks) if (described.type === "collector") failing(described)
+    return undefined
   }
 
   onCollected(files: Array<RunnerTestFile>): void {

@@ -19,6 +19,8 @@ const kept = globalThis as unknown as { // sound: it is only looked at
   readonly __vitest_worker__: { readonly moduleCache: Map<string, unknown> }
   readonly "effect/GlobalValue"?: Map<unknown, unknown>
   mutationEvaluatedWith?: string
+  mutationFault?: string | undefined
+  mutationForgetfulMap?: typeof WeakMap
 } & Record<string, { activeMutant?: string | undefined }>
 
 const isStatic = told("mutantActivation") === "static"
@@ -38,3 +40,22 @@ kept.mutationEvaluatedWith = evaluateWith
 // Test files are evaluated before Stryker names the next fault: not with the last one.
 const namespace = told("globalNamespace")
 if (!isStatic && namespace !== undefined) kept[namespace]!.activeMutant = undefined
+
+/** Knows nothing of what was set before another fault. */
+class ForgetfulMap<Key extends object, Value> extends WeakMap<Key, Value> {
+  private setWith = kept.mutationFault
+  private current = new WeakMap<Key, Value>()
+
+  override get(key: Key): Value | undefined {
+    return this.setWith === kept.mutationFault ? this.current.get(key) : undefined
+  }
+
+  override set(key: Key, value: Value): this {
+    if (this.setWith !== kept.mutationFault) this.current = new WeakMap()
+    this.setWith = kept.mutationFault
+    this.current.set(key, value)
+    return this
+  }
+}
+kept.mutationFault = told("activeMutant")
+kept.mutationForgetfulMap ??= ForgetfulMap
