@@ -2,6 +2,7 @@
  * Runs before each test file. A fault that takes effect when a module is evaluated needs all of the project's modules to be
  * evaluated anew, and so does whatever comes after it.
  */
+import { MutableHashMap, Predicate } from "effect"
 import { inject, type ProvidedContext } from "vitest"
 
 /** What Stryker tells of a run. */
@@ -36,6 +37,10 @@ if ((kept.mutationEvaluatedWith ?? "none") !== evaluateWith) {
   }
 }
 kept.mutationEvaluatedWith = evaluateWith
+
+// Nothing that was counted in an earlier run is counted in this one.
+const registry: unknown = kept["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
+if (Predicate.isObject(registry)) Object.assign(registry, { map: MutableHashMap.empty() })
 
 // Test files are evaluated before Stryker names the next fault: not with the last one.
 const namespace = told("globalNamespace")
