@@ -78,7 +78,7 @@ const keep = (
     token,
     offset,
     renewAt: requestedAt + millis * 0.8,
-    staleAt: requestedAt + (millis < Infinity ? OAuth.goodFor(millis) : Infinity)
+    staleAt: requestedAt + OAuth.goodFor(millis)
   }
 }
 

@@ -1,5 +1,4 @@
 /** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
@@ -104,7 +103,7 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
       }
     })
     return Effect.catchAllCause(restore(running), (cause) => {
-      if (Cause.isInterrupted(cause)) leave()
+      leave()
       return Effect.failCause(cause)
     })
   }

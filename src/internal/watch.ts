@@ -85,7 +85,7 @@ export class Watch {
     strings: () => ReadonlyArray<string>,
     interpret: (answer: Answer) => Either.Either<A, E2>
   ): Effect.Effect<A, E | E2> {
-    let status: number | undefined
+    let status = 0
     const interpreted = Effect.matchCauseEffect(call, {
       onFailure: (cause): Effect.Effect<A, E | E2> => {
         this.ended(undefined, Spans.typeOf(cause, "_tag"))
@@ -105,7 +105,7 @@ export class Watch {
       return interpreted
     }, (exit) => ({
       "identity.attempts": this.attempts,
-      ...(status !== undefined && status > 0 && { "http.response.status_code": status }),
+      ...(status > 0 && { "http.response.status_code": status }),
       ...(Exit.isFailure(exit) && { "error.type": Spans.typeOf(exit.cause, "_tag") })
     }))
   }
