@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Layer, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, FastCheck, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as IdentityClient from "../src/IdentityClient.js"
 import * as Deadlines from "../src/internal/deadlines.js"
 import { Heap } from "../src/internal/heap.js"
@@ -54,6 +54,17 @@ describe("time limits", () => {
       assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
     }))
 
+  it.scoped("leave no note in the log when they pass", () => {
+    const notes: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void notes.push(message))
+    return Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make
+      for (const millis of [5, 10]) deadlines.add(millis, () => {})
+      yield* TestClock.adjust("10 millis")
+      assert.deepStrictEqual(notes, [])
+    }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
+  })
+
   it.scoped("let nobody sleep once all are taken back and the last has passed", () =>
     Effect.gen(function*() {
       const deadlines = yield* Deadlines.make
@@ -86,6 +97,36 @@ describe("time limits", () => {
         concurrent: true
       })
       assert.strictEqual(yield* Fiber.join(child), "alive")
+    }))
+
+  it.scoped("interrupt an effect whose caller is interrupted", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make
+      const interrupted = yield* Deferred.make<void>()
+      const waits = Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
+      const caller = yield* Effect.fork(within(waits, 5, (reason) => reason))
+      yield* breathe
+      yield* Fiber.interrupt(caller)
+      yield* breathe
+      assert.isTrue(yield* Deferred.isDone(interrupted))
+    }))
+
+  it.effect("begin nothing when their scope is closed, and say so", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { bound, within } = yield* Scope.extend(Deadlines.make, scope)
+      yield* Scope.close(scope, Exit.void)
+      let begun = 0
+      const effect = Effect.sync(() => void begun++)
+      const task = (done: (result: Effect.Effect<void>) => void) => {
+        done(effect)
+        return () => true
+      }
+      const ended = (reason: string, hasBegun: boolean) => `${reason} ${hasBegun}`
+      for (const refused of [within(effect, 5, ended), bound(task, 5, (wait) => wait, ended)]) {
+        assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
+      }
+      assert.strictEqual(begun, 0)
     }))
 
   it.effect("end with their scope all that is left", () =>

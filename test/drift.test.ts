@@ -117,6 +117,24 @@ describe("drift", () => {
     assert.deepStrictEqual(drift(Schema.Array(kinds)).look([{ kind: "b", two: 2, one: 1 }]), ["[].one"])
   })
 
+  it("says nothing of a value that no member of a union is", () => {
+    const kinds = Schema.Union(Schema.Number, Schema.Struct({ one: Schema.Number }))
+    assert.deepStrictEqual(drift(Schema.Array(kinds)).look(["one", { one: 1, two: 2 }]), ["[].two"])
+  })
+
+  it("goes down no further than 32 levels, whatever it goes through", () => {
+    interface Nested {
+      readonly inner: Nested | number
+    }
+    const Nested: Schema.Schema<Nested> = Schema.Struct({
+      inner: Schema.Union(Schema.Number, Schema.suspend(() => Nested))
+    })
+    const nested = (times: number): object => times === 0 ? { inner: 1, news: 1 } : { inner: nested(times - 1) }
+    // Each time it goes through a member, a union and what is suspended.
+    assert.deepStrictEqual(drift(Nested).look(nested(10)), [`${"inner.".repeat(10)}news`])
+    assert.deepStrictEqual(drift(Nested).look(nested(11)), [])
+  })
+
   it("looks at the first answer, and then at most at one in a second", () => {
     const { found, lookAt } = drift(page)
     for (const [now, name] of [[0, "a"], [999, "b"], [1000, "c"], [1001, "d"], [5000, "e"]] as const) {

@@ -145,7 +145,9 @@ describe("a client secret", () => {
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(Layer.provide(tokens(path), Testing.layerHttp())))
         assert.instanceOf(error, Errors.InvalidInput)
-        assert.strictEqual(error.issues[0]?.path, "tokenPath")
+        assert.strictEqual(error.operation, "TokenProvider.layerClientCredentials")
+        const message = "expected a path that begins with one slash, and no query"
+        assert.deepStrictEqual(error.issues, [{ path: "tokenPath", message }])
       }).pipe(Effect.scoped))
   }
 })

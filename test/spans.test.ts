@@ -1,4 +1,5 @@
 /** A call and its attempts have spans, with what is known of every call of their kind and nothing of this one's input, if somebody looks. */
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
@@ -117,6 +118,72 @@ describe("a call", () => {
       assert.strictEqual(span?.status._tag === "Ended" && span.status.exit._tag, "Failure")
     }))
 
+  for (
+    const [name, answer, ofCall, ofAttempt] of [
+      ["299", () => new Response("{}", { status: 299 }), [299, undefined], [299, undefined]],
+      ["300", () => new Response("{}", { status: 300 }), [300, "UnexpectedResponse"], [300, "300"]],
+      ["a redirect of which nothing is told", () => Response.error(), [undefined, "UnexpectedResponse"], [
+        undefined,
+        "redirect"
+      ]],
+      [
+        "a body that breaks off",
+        () => new Response(new ReadableStream({ pull: (body) => body.error(new Error("gone")) })),
+        [200, undefined],
+        [200, "broken"]
+      ]
+    ] as const
+  ) {
+    it.effect(`has the status and the type of failure of its answer, of the call and of the attempt: ${name}`, () =>
+      Effect.gen(function*() {
+        const network = HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, answer())))
+        const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+          Layer.provide([Layer.succeed(HttpClient.HttpClient, network), RateLimiter.layerUnlimited, bearer])
+        )
+        const spans = yield* recorded(Effect.provide(call, layer))
+        assert.deepStrictEqual(
+          spans.map(({ attributes }) =>
+            ["url.template", "http.response.status_code", "error.type"].map((name) => attributes.get(name))
+          ),
+          [ofCall, ofAttempt].map((told) => ["/event-streams/{id}", ...told])
+        )
+      }))
+  }
+
+  it.effect("is named where its failure is traced, with no place within the library", () =>
+    Effect.gen(function*() {
+      let traced = ""
+      const noted = Effect.tapErrorCause(call, (cause) => Effect.sync(() => void (traced = Cause.pretty(cause))))
+      yield* recorded(Effect.provide(noted, client(403)))
+      assert.match(traced, /at identity\.deleteEventStream$/m)
+    }))
+
+  it.effect("whose token fails with what has no name has the type that stands for all others", () =>
+    Effect.gen(function*() {
+      const nameless = TokenProvider.layerEffect(Effect.fail({} as never)) // sound: what is not typed may fail with it
+      const spans = yield* recorded(Effect.provide(call, client(204, nameless)))
+      const asking = spans.find(({ name }) => name === "identity.token")
+      assert.strictEqual(asking?.attributes.get("error.type"), "_OTHER")
+    }))
+
+  it.effect("has events for its waits, in seconds, when they begin", () =>
+    Effect.gen(function*() {
+      const replies = [Testing.reply({ status: 429, headers: { "retry-after": "3" } }), Testing.reply({ status: 204 })]
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([Testing.layerHttp(...replies), RateLimiter.layerUnlimited, bearer])
+      )
+      const [span] = yield* recorded(
+        Effect.gen(function*() {
+          const fiber = yield* Effect.fork(deleteEventStream({ id: "est_1234567890123456789012" }))
+          yield* TestClock.adjust("3 seconds")
+          yield* Fiber.join(fiber)
+        }).pipe(Effect.provide(layer))
+      )
+      // Sound: the tracer that records makes the spans of Effect itself, which keep their events.
+      const { events } = span as Tracer.Span & { readonly events: ReadonlyArray<unknown> }
+      assert.deepStrictEqual(events, [["identity.backoff", 0n, { "identity.wait": 3 }]])
+    }))
+
   it.effect("is a child of the span that it is made in, and the parent of what is done for it", () =>
     Effect.gen(function*() {
       const tokens = tokensOf(Effect.withSpan(Effect.succeed(Redacted.make("a-token")), "token"))
@@ -145,6 +212,7 @@ describe("a call", () => {
       assert.isTrue(token !== undefined && Option.isNone(token.parent))
       assert.lengthOf(token?.links ?? [], 1)
       assert.strictEqual<unknown>(token?.links[0]?.span, named("identity.deleteEventStream"))
+      assert.strictEqual(token?.links[0]?._tag, "SpanLink")
       assert.strictEqual<unknown>(parentOf("within"), token)
     }))
 
@@ -167,6 +235,8 @@ describe("a call", () => {
         status._tag === "Ended" && Exit.isFailure(status.exit) && Cause.isFailure(status.exit.cause)
       ])
       assert.deepStrictEqual(outcomes, [["TIMEOUT", true], ["TIMEOUT", true], ["TIMEOUT", true]])
+      const asking = spans.find(({ name }) => name === "identity.token")
+      assert.strictEqual(asking?.attributes.get("error.type"), "TokenError")
     }))
 
   it.effect("that is not to be traced has no spans, nor has its token, and the service is told of none", () =>

@@ -1,7 +1,7 @@
 /** What metrics and the log tell of calls: each law by the numbers and lines that a program would see. */
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Exit, Fiber, Layer, Logger, LogLevel, Metric, MetricState, Redacted, TestClock } from "effect"
-import { RateLimited } from "../src/Errors.js"
+import { RateLimited, TokenError } from "../src/Errors.js"
 import {
   createUsersExport,
   deleteEventStream,
@@ -14,6 +14,7 @@ import {
 import * as Testing from "../src/Testing.js"
 import { bearer, silent } from "./support/client.js"
 import { table } from "./support/telemetryTables.js"
+import { inProcess } from "./support/tokenServer.js"
 
 const id = "est_1234567890123456789012"
 const call = deleteEventStream({ id })
@@ -263,6 +264,42 @@ describe("the log", () => {
         `${about(3)} Forbidden after 0 ms`
       ])
       assert.deepStrictEqual((yield* logged(run(clientOf({ replies })))).lines, [])
+    }))
+
+  it.effect("has how long each took at the level of debugging, and no more of a call that goes well", () =>
+    Effect.gen(function*() {
+      const network = inProcess((nth) => Effect.delay(Effect.succeed({ status: nth === 1 ? 204 : 403 }), 1500))
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([network.layer, RateLimiter.layerUnlimited, bearer])
+      )
+      yield* TestClock.adjust("1 hour")
+      const run = Effect.gen(function*() {
+        const running = yield* Effect.fork(Effect.exit(call))
+        yield* TestClock.adjust(1500)
+        yield* Fiber.join(running)
+      })
+      const { lines } = yield* logged(Effect.provide(Effect.zipRight(run, run), layer), LogLevel.Debug)
+      const about = "DEBUG attempt=1 operation=deleteEventStream"
+      assert.deepStrictEqual(lines, [
+        `${about} answered 204 in 1.5 s`,
+        `${about} answered 403 in 1.5 s`,
+        `${about} Forbidden after 1.5 s`
+      ])
+    }))
+
+  it.effect("warns of a token that could not be had, with what is known of the reason", () =>
+    Effect.gen(function*() {
+      for (
+        const [known, shown] of [[{ status: 401, code: "a" }, " (status 401)"], [{ code: "a" }, " (a)"], [
+          {},
+          ""
+        ]] as const
+      ) {
+        const failure = new TokenError({ operation: "token", message: "none", ...known })
+        const { layer } = clientOf({ tokens: TokenProvider.layerEffect(Effect.fail(failure)), replies: [] })
+        const { lines } = yield* logged(Effect.provide(call, layer))
+        assert.deepStrictEqual(lines, [`WARN operation=token no token could be had${shown}`])
+      }
     }))
 
   it.effect("tells of another token", () =>

@@ -94,7 +94,8 @@ const byHand = Effect.gen(function*() {
           ...(lifetime !== undefined && { lifetime: Duration.decode(lifetime) })
         })
       ),
-    fail: (nth: number, message: string) => answer(nth, Exit.fail(failed(message)))
+    fail: (nth: number, message: string) => answer(nth, Exit.fail(failed(message))),
+    die: (nth: number) => answer(nth, Exit.die("boom"))
   }
 })
 
@@ -406,6 +407,16 @@ describe("a token is kept", () => {
     90_000
   )
   until(
+    "from iat to exp if expires_in is blank",
+    { body: { access_token: jwt({ iat: 0, exp: 100 }), expires_in: " " } },
+    90_000
+  )
+  until(
+    "from iat to exp if expires_in is beyond all numbers",
+    { body: { access_token: jwt({ iat: 0, exp: 100 }), expires_in: "1e999" } },
+    90_000
+  )
+  until(
     "from iat to exp if expires_in is negative",
     { body: { access_token: jwt({ iat: 0, exp: 100 }), expires_in: -1 } },
     90_000
@@ -530,6 +541,25 @@ describe("a token is renewed", () => {
       assert.strictEqual(yield* get, "t22")
     }).pipe(Effect.provide(layer))
   })
+
+  it.scoped("again 5 seconds after its renewal died, and no sooner", () =>
+    Effect.gen(function*() {
+      const { asked, die, get, succeed } = yield* byHand
+      const first = yield* Effect.fork(get)
+      yield* breathe
+      yield* succeed(1, "t1", "100 seconds")
+      yield* Fiber.join(first)
+      yield* TestClock.adjust("80 seconds")
+      yield* get
+      yield* breathe
+      yield* die(2)
+      for (const [wait, times] of [["4999 millis", 2], ["1 millis", 3]] as const) {
+        yield* TestClock.adjust(wait)
+        assert.strictEqual(yield* get, "t1")
+        yield* breathe
+        assert.lengthOf(asked, times)
+      }
+    }))
 
   it.effect("by an endpoint that asks to wait no sooner than that", () => {
     let down = false

@@ -1,12 +1,15 @@
 /** The lean transport: what its options do, what it tells for certain, and that it is a client like any other. */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { createServer as createHttpsServer } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
+import type * as Http from "../src/internal/http.js"
 import * as Node from "../src/Node.js"
+import { over as exchanges } from "../src/node/exchange.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../src/operations/index.js"
 import * as Retry from "../src/Retry.js"
 import { cert, key } from "./support/certificate.js"
@@ -93,23 +96,28 @@ describe("connections", () => {
     }))
 })
 
-it.scoped("closing the layer takes 5 s at the most, and then cuts what is under way", () =>
+it.scoped("closing the layer takes 5 s at the most, and then cuts what is under way, wherever that is", () =>
   Effect.gen(function*() {
-    const arrived = yield* Deferred.make<void>()
-    const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
+    const hanging = Effect.gen(function*() {
+      const arrived = yield* Deferred.make<void>()
+      return { ...yield* observed(() => Deferred.unsafeDone(arrived, Effect.void)), arrived }
+    })
+    const servers = [yield* hanging, yield* hanging]
     const scope = yield* Scope.make()
     const client = yield* HttpClient.HttpClient.pipe(
       Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
     )
-    const running = yield* Effect.fork(Effect.flip(client.get(server.url)))
-    yield* Deferred.await(arrived)
+    const running = yield* Effect.fork(Effect.forEach(servers, ({ url }) => Effect.flip(client.get(url)), {
+      concurrency: "unbounded"
+    }))
+    for (const { arrived } of servers) yield* Deferred.await(arrived)
     const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
     yield* TestClock.adjust("4999 millis")
     assert.isNull(closing.unsafePoll())
     yield* TestClock.adjust("1 millis")
     yield* Fiber.join(closing)
-    assert.strictEqual((yield* Fiber.join(running))._tag, "RequestError")
-    yield* Deferred.await(server.closed)
+    assert.deepStrictEqual((yield* Fiber.join(running)).map(({ _tag }) => _tag), ["RequestError", "RequestError"])
+    for (const { closed } of servers) yield* Deferred.await(closed)
   }))
 
 describe("what was not sent is told", () => {
@@ -163,6 +171,95 @@ describe("what was not sent is told", () => {
         Effect.provide(over(Layer.succeedContext(network), server.url))
       )
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+    }))
+})
+
+describe("what may have been sent is told", () => {
+  it.scopedLive("of a call whose time is up while the service is silent", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer(() => {})
+      const error = yield* Effect.flip(IdentityClient.withTimeout(remove, 50)).pipe(Effect.provide(lean(server.url)))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
+      assert.lengthOf(server.requests, 1)
+    }))
+
+  it.scopedLive("of a call that got an early hint (103) and no answer", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer((_, socket) => void socket.end("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"))
+      const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(url)))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_SOCKET" })
+    }))
+})
+
+describe("an answer", () => {
+  it.scopedLive("has its headers, and in one those that came several times", () =>
+    Effect.gen(function*() {
+      const head = "HTTP/1.1 200 OK\r\nX-Once: a\r\nX-Twice: b\r\nX-Twice: c\r\ncontent-length: 0\r\n\r\n"
+      const { url } = yield* rawServer((_, socket) => void socket.write(head))
+      const { response } = yield* IdentityClient.withResponse(remove).pipe(Effect.provide(lean(url)))
+      const { headers, status } = Option.getOrThrow(response)
+      assert.deepStrictEqual({ status, ...headers }, {
+        status: 200,
+        "x-once": "a",
+        "x-twice": "b, c",
+        "content-length": "0"
+      })
+    }))
+
+  it.scopedLive("that is not wanted costs its connection if it has more than 64 KiB", () =>
+    Effect.gen(function*() {
+      for (const [size, isKept] of [[65_536, true], [65_537, false]] as const) {
+        const server = yield* observed((socket) => void socket.write(answer(200, {}, "x".repeat(size))))
+        yield* Effect.repeatN(Effect.zipLeft(remove, Effect.sleep(5)), 1).pipe(Effect.provide(lean(server.url)))
+        assert.strictEqual(server.sockets.length === 1, isKept)
+      }
+    }))
+
+  /** What is made of a body that comes in these pieces, of which no more is read than the limit. */
+  const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
+    Effect.flatten(Effect.async<Effect.Effect<Http.Received, Http.NoAnswer>>((resume) => {
+      const controller = {
+        aborted: false,
+        paused: false,
+        reason: null,
+        abort: () => {},
+        pause: () => {},
+        resume: () => {}
+      }
+      const dispatch = (_: unknown, handler: Dispatcher.DispatchHandler) => {
+        handler.onRequestStart?.(controller, {})
+        handler.onResponseStart?.(controller, 200, {}, "OK")
+        for (const piece of pieces) handler.onResponseData?.(controller, Buffer.from(piece))
+        handler.onResponseEnd?.(controller, {})
+        return true
+      }
+      const exchange = exchanges(Object.assign(new Dispatcher(), { dispatch }))
+      const message = HttpClientRequest.get("https://t.example.com/")
+      exchange(message, () => limit)((result) => resume(Effect.succeed(result)))
+    }))
+
+  it.effect("is whole up to the limit, and beyond it cut there", () =>
+    Effect.gen(function*() {
+      for (const [limit, end] of [[12, "whole"], [11, "cut"]] as const) {
+        const { body, ...answer } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
+        assert.strictEqual(Buffer.from(body).toString(), "abcdefghijkl".slice(0, limit))
+        assert.strictEqual(answer.end, end)
+      }
+    }))
+
+  it.effect("keeps its body when another comes, whatever its size", () =>
+    Effect.gen(function*() {
+      for (const size of [10, 2 ** 20, 2 ** 20 + 2]) {
+        for (const [one, other] of [["ab", "cd"], ["é", "ü"]] as const) {
+          const pieces = (text: string) => {
+            const bytes = Buffer.from(text.repeat(size / 2))
+            return [bytes.subarray(0, 5), bytes.subarray(5)]
+          }
+          const { body } = yield* received(pieces(one))
+          yield* received(pieces(other))
+          assert.isTrue(Buffer.concat(pieces(one)).equals(Buffer.from(body)))
+        }
+      }
     }))
 })
 

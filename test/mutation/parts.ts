@@ -44,6 +44,7 @@ const some: ReadonlyArray<Part> = [
       "hardening",
       "node",
       "otlp",
+      "sharedToken",
       "spans",
       "telemetry",
       "tokenProvider",

@@ -1,3 +1,76 @@
 import type { Survivors } from "../survivors.js"
 
-export const survivors: Survivors = []
+export const survivors: Survivors = [
+  {
+    why: "asked for by the types: in a handler of undici the head comes before the body, and no header is undefined",
+    faults: {
+      "src/node/exchange.ts": [
+        "this.head === undefined ⇒ false",
+        "value !== undefined ⇒ true",
+        "body._tag === \"Uint8Array\" ⇒ true"
+      ]
+    }
+  },
+  {
+    why: "asked for by the types: what is no number is not finite either",
+    faults: {
+      "src/internal/oauth.ts": ["typeof number === \"number\" ⇒ true"]
+    }
+  },
+  {
+    why: "asked for by the types: the platform always gives this header, and undici throws nothing but errors",
+    faults: {
+      "src/internal/spans.ts": ["\"\" ⇒ \"Stryker was here!\""],
+      "src/node/transport.ts": ["\"expected undici's options\" ⇒ \"\""]
+    }
+  },
+  {
+    why: "asked for by the types: a token may be asked for again either way, so that nobody looks at this outcome",
+    faults: {
+      "src/internal/oauth.ts": ["\"unknown\" ⇒ \"\"", "{ outcome: \"unknown\", code: undefined } ⇒ {}"]
+    }
+  },
+  {
+    why: "the same: it stands for a text that is not there, and nothing can be read from either",
+    faults: {
+      "src/internal/oauth.ts": ["\"\" ⇒ \"Stryker was here!\""]
+    }
+  },
+  {
+    why: "the same: what does not ask for the code asks for the tag",
+    faults: {
+      "src/internal/watch.ts": ["\"_tag\" ⇒ \"\""]
+    }
+  },
+  {
+    why: "the same: what comes after the end is kept, but never looked at",
+    faults: {
+      "src/node/exchange.ts": ["[] ⇒ [\"Stryker was here\"]"]
+    }
+  },
+  {
+    why: "only spares time: the bytes of a body are the same on the desk as beside it, as text or not",
+    faults: {
+      "src/node/exchange.ts": [
+        "size <= desk.length ⇒ false",
+        "size <= desk.length ⇒ true",
+        "size <= desk.length ⇒ size < desk.length",
+        "isAscii(bytes) ⇒ false",
+        "end === \"whole\" ⇒ false",
+        "\"whole\" ⇒ \"\""
+      ]
+    }
+  },
+  {
+    why: "only spares memory: a pool that has gone is destroyed once more, to no effect",
+    faults: {
+      "src/node/transport.ts": ["pool.destroyed ⇒ false"]
+    }
+  },
+  {
+    why: "only spares time: a note for debugging that the log does not take is not made up",
+    faults: {
+      "src/internal/watch.ts": ["this.isDebugged ⇒ true"]
+    }
+  }
+]
