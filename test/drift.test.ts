@@ -13,7 +13,7 @@ const drift = (schema: Schema.Schema.AnyNoContext | undefined) => {
     found,
     /** Looks at answers, one in each second. */
     look: (...answers: ReadonlyArray<unknown>) => {
-      for (const answer of answers) drift.look(answer, now += 1000, () => ["the_input"])
+      for (const answer of answers) drift.look(answer, now += 1000, () => ["the_input", ""])
       return found
     },
     lookAt: (now: number, answer: unknown) => drift.look(answer, now, () => [])
@@ -100,8 +100,14 @@ describe("drift", () => {
   })
 
   it("takes an object with many members that nobody knows for a map", () => {
-    const map = Object.fromEntries("abcdefghi".split("").map((name) => [name, 1]))
+    const names = "abcdefghi".split("")
+    const map = Object.fromEntries(names.map((name) => [name, 1]))
     assert.deepStrictEqual(drift(page).look(answer(map)), ["versions[].*"])
+    const { i: _, ...fewer } = map
+    assert.deepStrictEqual(
+      drift(page).look(answer({ id: "1", status: "built", ...fewer })),
+      names.slice(0, 8).map((name) => `versions[].${name}`)
+    )
   })
 
   it("knows the keys of a record, whatever they are, and goes down into its values", () => {
@@ -117,10 +123,22 @@ describe("drift", () => {
     assert.deepStrictEqual(drift(Schema.Array(kinds)).look([{ kind: "b", two: 2, one: 1 }]), ["[].one"])
   })
 
-  it("says nothing of a value that no member of a union is", () => {
-    const kinds = Schema.Union(Schema.Number, Schema.Struct({ one: Schema.Number }))
-    assert.deepStrictEqual(drift(Schema.Array(kinds)).look(["one", { one: 1, two: 2 }]), ["[].two"])
-  })
+  const One = Schema.Struct({ one: Schema.Number })
+  const news = { one: 1, two: 2 }
+
+  for (
+    const [name, schema, value, found] of [
+      ["a union of any text and something else", Schema.Union(Schema.String, One), "one", []],
+      ["a union of which the value is no member", Schema.Union(Schema.Number, One), "one", []],
+      ["a list that is none", Schema.Array(One), "one", []],
+      ["a tuple that is longer", Schema.Tuple(One), [news, news], ["[].two"]],
+      ["an object that is refined", One.pipe(Schema.filter(() => true)), news, ["two"]]
+    ] as const
+  ) {
+    it(`is told of nothing but what is new in ${name}`, () => {
+      assert.deepStrictEqual<unknown>(drift(schema).look(value), found)
+    })
+  }
 
   it("goes down no further than 32 levels, whatever it goes through", () => {
     interface Nested {
@@ -130,9 +148,10 @@ describe("drift", () => {
       inner: Schema.Union(Schema.Number, Schema.suspend(() => Nested))
     })
     const nested = (times: number): object => times === 0 ? { inner: 1, news: 1 } : { inner: nested(times - 1) }
-    // Each time it goes through a member, a union and what is suspended.
-    assert.deepStrictEqual(drift(Nested).look(nested(10)), [`${"inner.".repeat(10)}news`])
-    assert.deepStrictEqual(drift(Nested).look(nested(11)), [])
+    const lists = Schema.Array(Schema.Array(Nested))
+    // After two lists, each time it goes through a member, a union and what is suspended.
+    assert.deepStrictEqual(drift(lists).look([[nested(10)]]), [`[][].${"inner.".repeat(10)}news`])
+    assert.deepStrictEqual(drift(lists).look([[nested(11)]]), [])
   })
 
   it("looks at the first answer, and then at most at one in a second", () => {
@@ -157,6 +176,18 @@ describe("drift", () => {
     let deep: object = { news: 1 }
     for (let level = 0; level < 50_000; level++) deep = { inner: deep }
     assert.deepStrictEqual(drift(Nested).look(deep), [])
+
+    const text = Schema.Union(Schema.Literal("known"), Schema.String)
+    for (
+      const [schema, known, value, found, most] of [
+        [text, "known", "new", "[]=new", 9998], // and the list itself, and that one
+        [Schema.Struct({}), {}, { late: 1 }, "[].late", 9997] // and a member of that one
+      ] as const
+    ) {
+      const after = (times: number) => drift(Schema.Array(schema)).look([...Array(times).fill(known), value])
+      assert.deepStrictEqual(after(most), [found])
+      assert.deepStrictEqual(after(most + 1), [])
+    }
 
     const many = answer(...Array.from({ length: 50_000 }, () => ({ id: "1" })), { late: 1 })
     assert.deepStrictEqual(drift(page).look(many), [])

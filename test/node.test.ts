@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigError, ConfigProvider, Effect, Layer } from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Readable } from "node:stream"
 import { InvalidInput } from "../src/Errors.js"
 import * as Node from "../src/Node.js"
@@ -94,6 +97,17 @@ describe("what is wrong is InvalidInput", () => {
       }
     }))
 })
+
+it.scoped("a journal is made with its directory", () =>
+  Effect.gen(function*() {
+    const parent = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "journal-"))),
+      (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+    )
+    const directory = join(parent, "of", "mine")
+    yield* Node.journal(directory)
+    assert.isTrue(existsSync(directory))
+  }))
 
 describe("over sockets", () => {
   it.scoped("client credentials: one token serves all calls", () =>

@@ -150,6 +150,46 @@ describe("a call", () => {
       }))
   }
 
+  for (
+    const [baseUrl, address, port] of [
+      ["http://t.example.com", "t.example.com", 80],
+      ["https://t.example.com", "t.example.com", 443],
+      ["https://[2001:db8::1]:8443", "2001:db8::1", 8443]
+    ] as const
+  ) {
+    it.effect(`has the address and the port of its server: ${baseUrl}`, () =>
+      Effect.gen(function*() {
+        const layer = IdentityClient.layer({ baseUrl, allowInsecure: true }).pipe(
+          Layer.provide([Testing.layerHttp(Testing.reply({ status: 204 })), RateLimiter.layerUnlimited, bearer])
+        )
+        for (const { attributes } of yield* recorded(Effect.provide(call, layer))) {
+          assert.deepStrictEqual([attributes.get("server.address"), attributes.get("server.port")], [address, port])
+        }
+      }))
+  }
+
+  it.effect("that dies has the type of a defect", () =>
+    Effect.gen(function*() {
+      const dying = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.dieMessage("boom")))
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([dying, RateLimiter.layerUnlimited, bearer])
+      )
+      const spans = yield* recorded(Effect.provide(call, layer))
+      assert.deepStrictEqual(spans.map(({ attributes }) => attributes.get("error.type")), ["Defect", "Defect"])
+    }))
+
+  it.effect("is told to the service where it is made in a span, though no tracer was set", () =>
+    Effect.gen(function*() {
+      yield* Effect.withSpan(call, "program")
+      const [request] = yield* Testing.requests
+      assert.match(request?.headers["traceparent"] ?? "", /^00-/)
+    }).pipe(Effect.provide(
+      IdentityClient.layer({ baseUrl: "https://t.example.com", propagateTrace: true }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer]),
+        Layer.provideMerge(Testing.layerHttp(Testing.reply({ status: 204 })))
+      )
+    )))
+
   it.effect("is named where its failure is traced, with no place within the library", () =>
     Effect.gen(function*() {
       let traced = ""
@@ -214,6 +254,14 @@ describe("a call", () => {
       assert.strictEqual<unknown>(token?.links[0]?.span, named("identity.deleteEventStream"))
       assert.strictEqual(token?.links[0]?._tag, "SpanLink")
       assert.strictEqual<unknown>(parentOf("within"), token)
+    }))
+
+  it.effect("is linked to no token that was asked for without it", () =>
+    Effect.gen(function*() {
+      const tokens = TokenProvider.layerEffect(Effect.succeed({ token: Redacted.make("a-token") }))
+      const asking = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
+      const spans = yield* recorded(Effect.provide(asking, tokens))
+      assert.deepStrictEqual(spans.map(({ links, name }) => [name, ...links]), [["identity.token"]])
     }))
 
   it.effect("that no token is to be had for has spans of the requests for one, failed if their time is up", () =>

@@ -1,6 +1,21 @@
 /** What metrics and the log tell of calls: each law by the numbers and lines that a program would see. */
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Exit, Fiber, Layer, Logger, LogLevel, Metric, MetricState, Redacted, TestClock } from "effect"
+import {
+  Array,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  LogLevel,
+  Metric,
+  type MetricKey,
+  MetricKeyType,
+  MetricState,
+  Option,
+  Redacted,
+  TestClock
+} from "effect"
 import { RateLimited, TokenError } from "../src/Errors.js"
 import {
   createUsersExport,
@@ -79,6 +94,14 @@ const quota = (remaining: number, limit = 10) => ({
 })
 
 const page = { total: 0, per_page: 20, versions: [] }
+
+/** What kind of metric it is, as the README says it; of a histogram with its unit. */
+const kindOf = ({ keyType, tags }: MetricKey.MetricKey.Untyped) => {
+  const unit = tags.find(({ key }) => key === "unit")?.value
+  if (MetricKeyType.isHistogramKey(keyType)) return `histogram, ${unit}`
+  if (MetricKeyType.isGaugeKey(keyType)) return "gauge"
+  return MetricKeyType.isCounterKey(keyType) && keyType.incremental ? "counter" : "another"
+}
 
 describe("metrics", () => {
   it.effect("count the attempts of a call and its 429s, and measure it as a whole", () =>
@@ -161,9 +184,12 @@ describe("metrics", () => {
   it.effect("count what cannot be decoded, by the reason", () =>
     Effect.gen(function*() {
       const { host, layer } = clientOf({
-        replies: ["{nope", "[]", "<html>", JSON.stringify(page)].map((body) => Testing.reply({ body }))
+        replies: [
+          ...["{nope", "[]", "<html>", JSON.stringify(page)].map((body) => Testing.reply({ body })),
+          ...[302, 403, 418].map((status) => Testing.reply({ status }))
+        ]
       })
-      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(list)), 3), layer)
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(list)), 6), layer)
       assert.deepStrictEqual((yield* metricsOf(host)).filter((line) => line.startsWith("call.undecodable")), [
         "call.undecodable html listActionVersions: 1",
         "call.undecodable json listActionVersions: 1",
@@ -178,8 +204,8 @@ describe("metrics", () => {
           metricKey.name === "identity.token.requests" && MetricState.isCounterState(metricState)
             ? [
               [
-                Array.fromIterable(metricKey.tags).map(({ value }) =>
-                  value
+                Array.fromIterable(metricKey.tags).map(({ key, value }) =>
+                  `${key}=${value}`
                 ).join(),
                 Number(metricState.count)
               ] as const
@@ -197,9 +223,27 @@ describe("metrics", () => {
       yield* Effect.provide(Effect.zipRight(call, call), good.layer)
       const { lines } = yield* logged(Effect.provide(call, clientOf({ tokens: refused, replies: [] }).layer))
       const after = yield* count
-      assert.strictEqual((after[""] ?? 0) - (before[""] ?? 0), 1)
-      assert.strictEqual((after["TokenError"] ?? 0) - (before["TokenError"] ?? 0), 1)
+      for (const tag of ["", "error.type=TokenError"]) assert.strictEqual((after[tag] ?? 0) - (before[tag] ?? 0), 1)
       assert.deepStrictEqual(lines, ["WARN operation=token no token could be had (status 401)"])
+    }))
+
+  it.effect("say nothing of a limit that the service says nothing of", () =>
+    Effect.gen(function*() {
+      const { host, layer } = clientOf({ replies: [Testing.reply({ status: 204 })] })
+      yield* Effect.provide(call, layer)
+      assert.notInclude((yield* metricsOf(host)).join(), "quota.remaining")
+    }))
+
+  it.effect("measure times in the buckets that OpenTelemetry's conventions advise, at the least", () =>
+    Effect.gen(function*() {
+      const { host, layer } = clientOf({ replies: [Testing.reply({ status: 204 })] })
+      yield* Effect.provide(call, layer)
+      const histograms = (yield* Metric.snapshot).flatMap(({ metricKey: { keyType, tags } }) =>
+        tags.some(({ value }) => value === host) && MetricKeyType.isHistogramKey(keyType) ? [keyType] : []
+      )
+      assert.lengthOf(histograms, 2)
+      const advised = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+      for (const { boundaries } of histograms) assert.includeMembers([...boundaries.values], advised)
     }))
 
   it.effect("have the labels that the program has set around the call", () =>
@@ -229,6 +273,8 @@ describe("metrics", () => {
         assert.notStrictEqual(row, "", `${metricKey.name} is not in the README`)
         seen.add(metricKey.name)
         for (const { key } of metricKey.tags) assert.isTrue(always.includes(key) || row.includes(`\`${key}\``), key)
+        assert.strictEqual(kindOf(metricKey), row.split("|")[2]?.trim())
+        assert.isNotEmpty(Option.getOrElse(metricKey.description, () => ""))
       }
       assert.sameMembers([...seen], [...documented.keys()], "the README lists what there is not")
     }))
@@ -268,7 +314,9 @@ describe("the log", () => {
 
   it.effect("has how long each took at the level of debugging, and no more of a call that goes well", () =>
     Effect.gen(function*() {
-      const network = inProcess((nth) => Effect.delay(Effect.succeed({ status: nth === 1 ? 204 : 403 }), 1500))
+      const network = inProcess((nth) =>
+        Effect.delay(Effect.succeed({ status: nth === 1 ? 204 : 403 }), nth === 1 ? 1000 : 1500)
+      )
       const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
         Layer.provide([network.layer, RateLimiter.layerUnlimited, bearer])
       )
@@ -281,7 +329,7 @@ describe("the log", () => {
       const { lines } = yield* logged(Effect.provide(Effect.zipRight(run, run), layer), LogLevel.Debug)
       const about = "DEBUG attempt=1 operation=deleteEventStream"
       assert.deepStrictEqual(lines, [
-        `${about} answered 204 in 1.5 s`,
+        `${about} answered 204 in 1 s`,
         `${about} answered 403 in 1.5 s`,
         `${about} Forbidden after 1.5 s`
       ])
@@ -327,7 +375,7 @@ describe("the log", () => {
       })
       const { lines } = yield* logged(
         Effect.gen(function*() {
-          for (const pause of [0, 30, 40, 0]) {
+          for (const pause of [0, 30, 12, 0]) {
             const running = yield* Effect.fork(call)
             yield* TestClock.adjust("6 seconds")
             yield* Fiber.join(running)
@@ -335,14 +383,14 @@ describe("the log", () => {
           }
         }).pipe(Effect.provide(layer))
       )
-      // At 0, 6, 42 and 88 seconds.
+      // At 0, 6, 42 and 60 seconds.
       assert.deepStrictEqual(
         lines,
         Array.makeBy(2, () => "WARN attempt=1 operation=deleteEventStream it is sent again in 6 s")
       )
     }))
 
-  it.effect("warns of the limiter that holds back for long, and of nothing shorter", () =>
+  it.effect("warns of the limiter that holds back for long, and notes for debugging what is shorter", () =>
     Effect.gen(function*() {
       const acquire = (wait: number) => ({
         acquire: () => Effect.sleep(wait),
@@ -350,7 +398,15 @@ describe("the log", () => {
         status: Effect.succeed([]),
         changes: RateLimiter.changes as never // sound: nobody reads it
       })
-      for (const [wait, expected] of [[4999, 0], [5000, 1]] as const) {
+      const about = "operation=deleteEventStream the limiter held it back for"
+      for (
+        const [wait, level, expected] of [
+          [4999, LogLevel.Info, []],
+          [5000, LogLevel.Info, [`WARN attempt=0 ${about} 5 s`]],
+          [2, LogLevel.Debug, [`DEBUG attempt=0 ${about} 2 ms`]],
+          [1, LogLevel.Debug, []] // no wait: the clock went on meanwhile
+        ] as const
+      ) {
         const limiter = Layer.succeed(RateLimiter.RateLimiter, acquire(wait))
         const { layer } = clientOf({ limiter, replies: [Testing.reply({ status: 204 })] })
         const { lines } = yield* logged(
@@ -358,12 +414,10 @@ describe("the log", () => {
             const running = yield* Effect.fork(call)
             yield* TestClock.adjust(wait)
             yield* Fiber.join(running)
-          }).pipe(Effect.provide(layer))
+          }).pipe(Effect.provide(layer)),
+          level
         )
-        assert.deepStrictEqual(
-          lines,
-          expected === 0 ? [] : ["WARN attempt=0 operation=deleteEventStream the limiter held it back for 5 s"]
-        )
+        assert.deepStrictEqual<unknown>(lines.filter((line) => line.includes("attempt=0")), expected)
       }
     }))
 
@@ -388,6 +442,40 @@ describe("the log", () => {
       const warning = (remaining: number) =>
         `WARN attempt=1 operation=deleteEventStream 80 % of the rate limit is used: ${remaining} of 10 calls are left`
       assert.deepStrictEqual(lines, [warning(2), warning(1)])
+    }))
+
+  it.effect("warns of a limit again only if more than a half was left meanwhile, however long it takes", () =>
+    Effect.gen(function*() {
+      const left = [2, 2, 5, 2, 6, 2]
+      const { layer } = clientOf({
+        replies: left.map((remaining) => Testing.reply({ status: 204, headers: quota(remaining) }))
+      })
+      const { exit, lines } = yield* logged(
+        Effect.provide(Effect.forEach(left, () => Effect.zipRight(call, TestClock.adjust("1 minute"))), layer)
+      )
+      assert.isTrue(Exit.isSuccess(exit))
+      assert.lengthOf(lines, 2) // with the first and the last
+    }))
+
+  it.effect("warns of no limit that is not told whole", () =>
+    Effect.gen(function*() {
+      const { "x-ratelimit-limit": _, ...withoutLimit } = quota(0)
+      const { layer } = clientOf({
+        replies: [withoutLimit, quota(0, 0), {}].map((headers) => Testing.reply({ status: 204, headers }))
+      })
+      assert.deepStrictEqual((yield* logged(Effect.provide(Effect.repeatN(call, 2), layer))).lines, [])
+    }))
+
+  it.effect("has all that an answer gives rise to", () =>
+    Effect.gen(function*() {
+      const { layer } = clientOf({ replies: [Testing.reply({ status: 403, headers: quota(1) })] })
+      const { lines } = yield* logged(Effect.provide(call, layer), LogLevel.Debug)
+      const about = "attempt=1 operation=deleteEventStream"
+      assert.deepStrictEqual(lines, [
+        `DEBUG ${about} answered 403 in 0 ms`,
+        `WARN ${about} 80 % of the rate limit is used: 1 of 10 calls are left`,
+        `DEBUG ${about} Forbidden after 0 ms`
+      ])
     }))
 
   it.effect("has what happened before a failure that nobody waited out", () =>

@@ -313,7 +313,10 @@ describe("options", () => {
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(Node.layerHttpClient(options)))
         assert.instanceOf(error, Errors.InvalidInput)
-        assert.deepStrictEqual(error.issues.map(({ path }) => path), ["options"])
+        assert.deepStrictEqual([error.operation, ...error.issues.map(({ path }) => path)], [
+          "Node.layerHttpClient",
+          "options"
+        ])
       }))
   }
 

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
+import * as Predicate from "effect/Predicate"
 import type * as Tracer from "effect/Tracer"
 
 /** The tracer of those who have set none; its spans go nowhere. */
@@ -115,7 +116,7 @@ export const headers = (span: Tracer.Span): Readonly<Record<string, string>> => 
 /** A word for a failure: its code, else its tag. */
 export const typeOf = (cause: Cause.Cause<unknown>, name: "code" | "_tag" = "code"): string => {
   const [error] = Cause.failures(cause)
-  if (typeof error !== "object" || error === null) return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
+  if (!Predicate.isObject(error)) return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
   const members = error as { readonly _tag?: unknown; readonly code?: unknown } // sound: whatever they are
   const word = (name === "code" ? members.code : undefined) ?? members._tag
   return typeof word === "string" ? word : "_OTHER"

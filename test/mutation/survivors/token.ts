@@ -37,6 +37,30 @@ export const survivors: Survivors = [
     }
   },
   {
+    why: "the same: the heap says where in it an entry is",
+    faults: {
+      "src/internal/deadlines.ts": ["-1 ⇒ +1"]
+    }
+  },
+  {
+    why: "the same: in the name of a host brackets stand at its ends alone",
+    faults: {
+      "src/internal/spans.ts": ["/^\\[|\\]$/g ⇒ /\\[|\\]$/g", "/^\\[|\\]$/g ⇒ /^\\[|\\]/g"]
+    }
+  },
+  {
+    why: "the same: a name among those of a map, where it only has to be unlike the others",
+    faults: {
+      "src/TokenProvider.ts": ["\"effect-identity-client/TokenProvider\" ⇒ \"\""]
+    }
+  },
+  {
+    why: "the same: undici is told why an exchange is ended, but nobody whom it tells in turn listens any more",
+    faults: {
+      "src/node/exchange.ts": ["\"stopped\" ⇒ \"\""]
+    }
+  },
+  {
     why: "the same: what does not ask for the code asks for the tag",
     faults: {
       "src/internal/watch.ts": ["\"_tag\" ⇒ \"\""]
@@ -55,6 +79,7 @@ export const survivors: Survivors = [
         "size <= desk.length ⇒ false",
         "size <= desk.length ⇒ true",
         "size <= desk.length ⇒ size < desk.length",
+        "1024 * 1024 ⇒ 1024 / 1024",
         "isAscii(bytes) ⇒ false",
         "end === \"whole\" ⇒ false",
         "\"whole\" ⇒ \"\""
@@ -70,7 +95,16 @@ export const survivors: Survivors = [
   {
     why: "only spares time: a note for debugging that the log does not take is not made up",
     faults: {
+      "src/internal/logs.ts": [
+        "fiber.getFiberRef(FiberRef.currentMinimumLogLevel).ordinal < … evel.Debug.ordinal ⇒ true"
+      ],
       "src/internal/watch.ts": ["this.isDebugged ⇒ true"]
+    }
+  },
+  {
+    why: "only spares time: the registry of metrics gives the one of before when it is asked again",
+    faults: {
+      "src/internal/metrics.ts": ["metric === undefined ⇒ true"]
     }
   }
 ]
