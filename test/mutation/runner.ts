@@ -7,6 +7,7 @@ import { VitestTestRunner } from "vitest/runners"
 import { getCurrentSuite } from "vitest/suite"
 
 const long = new RegExp([
+  "\\d processes, ",
   "100,000 wait",
   "agrees with the schema",
   "any characters arrives",
