@@ -6,7 +6,6 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../Endpoint.js"
 import { type TokenError, UnexpectedResponse } from "../Errors.js"
@@ -265,10 +264,8 @@ export const tokenRequest = <A>(
       return Logs.warning(`no token could be had${why}`, { operation: "token" })
     })
   )
-  const links: ReadonlyArray<Tracer.SpanLink> = Option.match(Option.fromNullable(fiber.currentSpan), {
-    onNone: () => [],
-    onSome: (span) => [{ _tag: "SpanLink", span, attributes: {} }]
-  })
+  const { currentSpan: span } = fiber
+  const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
   const seen = Spans.isTraced(fiber)
     ? Effect.uninterruptibleMask((restore) =>
       Spans.within(
