@@ -83,7 +83,7 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
       })
     }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: it was just checked
   // Sound: the failures of the derived endpoint are the operation's.
-  return pages(endpoint as Endpoint<Input, unknown, Failure>, input, checked)
+  return pages(endpoint as Endpoint<Input, unknown, Failure> & Derived.Listed, input, checked)
 }
 
 /** A page that was fetched: what is new on it. */
@@ -93,7 +93,7 @@ interface Fetched<A> {
 }
 
 const pages = <Input extends Paging, Success, Failure, A>(
-  endpoint: Endpoint<Input, Success, Failure>,
+  endpoint: Endpoint<Input, Success, Failure> & Derived.Listed,
   input: Input,
   make: (item: unknown, place: number, page: number) => A
 ): Stream.Stream<A, Failure | ClientError, IdentityClient> => {
@@ -167,7 +167,7 @@ const pages = <Input extends Paging, Success, Failure, A>(
 const end = Effect.fail(Option.none())
 
 /** The list on a page; one that may be missing is empty then. */
-const itemsOf = ({ items = "" }: Any, success: unknown): ReadonlyArray<unknown> => {
+const itemsOf = ({ items }: Derived.Listed, success: unknown): ReadonlyArray<unknown> => {
   const list = Predicate.isRecord(success) ? success[items] : undefined
   return Array.isArray(list) ? list : []
 }
@@ -175,7 +175,7 @@ const itemsOf = ({ items = "" }: Any, success: unknown): ReadonlyArray<unknown> 
 const nothing = ({ name }: Any) =>
   new InvalidInput({ operation: name, issues: [{ path: "per_page", message: "expected an integer of at least 1" }] })
 
-const endless = ({ items = "", name }: Any, why: string) =>
+const endless = ({ items, name }: Any & Derived.Listed, why: string) =>
   new UnexpectedResponse({
     operation: name,
     status: 200,

@@ -45,7 +45,7 @@ const split = (ast: AST.AST, items: string): Split | undefined => {
 const element = (ast: AST.AST): AST.AST => {
   switch (ast._tag) {
     case "TupleType":
-      return ast.rest[0]?.type ?? AST.unknownKeyword
+      return AST.Union.make([...new Set([...ast.elements, ...ast.rest].map(({ type }) => type))])
     case "Refinement":
       return element(ast.from)
     case "Suspend":
@@ -57,20 +57,25 @@ const element = (ast: AST.AST): AST.AST => {
   }
 }
 
+/** An operation that gives pages, and the member of them that holds the items. */
+export interface Listed {
+  readonly items: string
+}
+
 /** The endpoint of pages of anything, and the check that each item of them has to pass. */
 export interface Derived {
-  readonly endpoint: Endpoint<unknown, unknown, unknown>
+  readonly endpoint: Endpoint<unknown, unknown, unknown> & Listed
   readonly check: Promised.Promised
 }
 
 /** What follows from an operation's declaration. It keeps the operation's name: limits, spans and mocks know it by that. */
-export const of: (endpoint: Any) => Derived = perOperation((endpoint) => {
-  const { items = "", name, success } = endpoint
+export const of = perOperation((endpoint: Any & Listed): Derived => {
+  const { items, name, success } = endpoint
   const found = success && split(success.ast, items)
   if (found === undefined) throw new TypeError(`${name}: its pages have no list named "${items}"`)
   return {
     // Sound: input and failures are the operation's own; whoever uses it sees to them.
-    endpoint: { ...endpoint, success: Schema.make(found.page) } as Endpoint<unknown, unknown, unknown>,
+    endpoint: { ...endpoint, success: Schema.make(found.page) } as Derived["endpoint"],
     check: Promised.of(Schema.make(element(found.list)))
   }
 })

@@ -8,8 +8,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
-/** What a journal needs of a store. */
-export type Store = Pick<KeyValueStore, "get" | "set" | "remove">
+/** What a journal needs of a store, its lock aside. */
+export type Store = Pick<KeyValueStore, "get" | "set">
 
 /** The journal cannot be used, or not any more: nothing is sent without it. */
 export class JournalError extends Data.TaggedError("JournalError")<{
@@ -40,7 +40,8 @@ const decodeAbout = Schema.decodeOption(About)
 /** Names of files must neither be paths nor differ in nothing but case. */
 const keyOf = (id: string): string => Encoding.encodeHex(id)
 
-const broken = (error: PlatformError) =>
+/** A store that fails. */
+export const broken = (error: PlatformError) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
 /** What stands there about an event, if anything. An entry that cannot be read is one of somebody who was sending it. */
@@ -84,7 +85,7 @@ export const claim = (store: Store, stream: string, isReadOnly: boolean): Effect
  * held: whoever asks after an event is written down as `sending` does not send what the other one sends.
  */
 export const lock = (
-  store: Store,
+  store: Store & Pick<KeyValueStore, "remove">,
   run: string,
   now: string
 ): Effect.Effect<Effect.Effect<void, JournalError>, JournalError, Scope.Scope> => {
@@ -94,10 +95,17 @@ export const lock = (
       reason: "locked",
       message: `another run holds the journal: ${by}; if it has ended, remove the entry "lock"`
     })
-  const holder = Effect.mapError(Effect.map(store.get("lock"), Option.getOrElse(() => "nobody")), broken)
-  const confirm = Effect.flatMap(holder, (by) => by === mine ? Effect.void : held(by))
+  const holder = Effect.mapError(store.get("lock"), broken)
+  const confirm = Effect.flatMap(
+    holder,
+    Option.match({
+      onNone: () =>
+        new JournalError({ reason: "locked", message: "its entry \"lock\" is gone: another run may hold the journal" }),
+      onSome: (by) => by === mine ? Effect.void : held(by)
+    })
+  )
   const take = Effect.gen(function*() {
-    const before = yield* Effect.mapError(store.get("lock"), broken)
+    const before = yield* holder
     if (Option.isSome(before)) return yield* held(before.value)
     yield* Effect.mapError(store.set("lock", mine), broken)
     yield* confirm
@@ -111,7 +119,6 @@ export const inMemory = (): Store => {
   const entries = new Map<string, string | Uint8Array>()
   return {
     get: (key) => Effect.sync(() => Option.map(Option.fromNullable(entries.get(key)), String)),
-    set: (key, value) => Effect.sync(() => void entries.set(key, value)),
-    remove: (key) => Effect.sync(() => void entries.delete(key))
+    set: (key, value) => Effect.sync(() => void entries.set(key, value))
   }
 }

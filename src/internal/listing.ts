@@ -47,7 +47,7 @@ export class Listing {
 
     const isShort = items.length < this.size
     // A total that a full page has gone beyond is wrong, so that it says nothing about the end.
-    const isLast = total === undefined ? isShort : this.reached === total || (isShort && this.reached > total)
+    const isLast = total === undefined ? isShort : isShort ? this.reached >= total : this.reached === total
 
     const fresh = this.notKnown(items)
     const isStale = fresh.length === 0

@@ -2,7 +2,9 @@
 import type { Any } from "../Endpoint.js"
 
 /** The function, its results kept for as long as the operation is. */
-export const perOperation = <A extends object>(make: (endpoint: Any) => A): (endpoint: Any) => A => {
+export const perOperation = <A extends object, Of extends Any = Any>(
+  make: (endpoint: Of) => A
+): (endpoint: Of) => A => {
   const known = new WeakMap<object, A>()
   return (endpoint) => {
     const before = known.get(endpoint)

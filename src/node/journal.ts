@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
-import { JournalError } from "../internal/journal.js"
+import { broken, JournalError } from "../internal/journal.js"
 import type { Journal } from "../Redelivery.js"
 
 /** A process of this machine. Numbers of processes are used again: `started` tells one from a later one, where it is known. */
@@ -31,10 +31,10 @@ const startOf = (fs: FileSystem.FileSystem, pid: number): Effect.Effect<Option.O
     Effect.catchAll(() =>
       Effect.try({
         try: () => process.kill(pid, 0),
-        catch: (error) => Predicate.hasProperty(error, "code") ? String(error.code) : ""
+        catch: (error) => Predicate.hasProperty(error, "code") && error.code === "ESRCH"
       }).pipe(
         Effect.match({
-          onFailure: (code) => code === "ESRCH" ? Option.none() : Option.some(""),
+          onFailure: (isGone) => isGone ? Option.none() : Option.some(""),
           onSuccess: () => Option.some("")
         })
       )
@@ -53,12 +53,11 @@ const isDead = (fs: FileSystem.FileSystem, { pid, started }: Process): Effect.Ef
 
 /** `lock.HOST.PID.START.NONCE`: all is in the name, since a file may be cut off. */
 const lockName = (host: string, { pid, started }: Process, nonce: number) =>
-  ["lock", Encoding.encodeHex(host), pid, started, nonce.toString(36)].join(".")
+  `lock.${Encoding.encodeHex(host)}.${pid}.${started}.${nonce.toString(36)}`
+
+type LockName = readonly [whole: string, host: string, pid: string, started: string]
 
 const lockPattern = /^lock\.([0-9a-f]*)\.(\d+)\.(\d*)\.[0-9a-z]+$/
-
-const broken = (error: PlatformError) =>
-  new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
 /**
  * Holds the directory by a file of its own. It is written before the others are looked at, so of two runs that begin at the
@@ -75,8 +74,9 @@ const lock = (
   const refuseIfHeld = (mine: string) =>
     Effect.gen(function*() {
       for (const name of yield* fs.readDirectory(directory)) {
-        const [, theirHost, pid, started = ""] = lockPattern.exec(name) ?? []
-        if (pid === undefined || name === mine) continue
+        const found = lockPattern.exec(name)
+        if (found === null || name === mine) continue
+        const [, theirHost, pid, started] = found as unknown as LockName // sound: each group takes part in every match
         const file = path.join(directory, name)
         const isHere = theirHost === Encoding.encodeHex(host)
         if (isHere && (yield* isDead(fs, { pid: Number(pid), started }))) {
