@@ -68,11 +68,12 @@ const endless = (layer: Layer.Layer<IdentityClient.IdentityClient>) =>
       Stream.runForEach(all, (item) => Effect.sync(() => void seen.push(item))).pipe(Effect.provide(layer))
     )
     assert.instanceOf(error, Errors.UnexpectedResponse)
-    const { operation, path, reason } = error as Errors.UnexpectedResponse
-    assert.deepStrictEqual({ operation, path, reason }, {
+    const { operation, path, reason, shape } = error as Errors.UnexpectedResponse
+    assert.deepStrictEqual({ operation, path, reason, shape }, {
       operation: "listActionVersions",
       path: "versions",
-      reason: "endless"
+      reason: "endless",
+      shape: "JSON"
     })
     return { seen: numbers(seen), message: (error as Errors.UnexpectedResponse).message }
   })
@@ -219,6 +220,18 @@ describe("Pagination.stream", () => {
       assert.lengthOf(pages(), 7)
     }))
 
+  it.effect("a page comes as its first item and then the rest, if there is one", () =>
+    Effect.gen(function*() {
+      const sizes = (size: number, count: number) =>
+        Effect.map(
+          collect(Stream.chunks(all), service(size, () => range(0, count)).layer),
+          (chunks) => chunks.map((chunk) => chunk.length)
+        )
+      assert.deepStrictEqual(yield* sizes(5, 11), [1, 4, 1, 4, 1])
+      assert.deepStrictEqual(yield* sizes(1, 3), [1, 1, 1])
+      assert.deepStrictEqual(yield* sizes(5, 0), [])
+    }))
+
   it.effect("taking one costs one request; a page and one more costs three", () =>
     Effect.gen(function*() {
       const one = service(10, () => range(0, 100))
@@ -277,18 +290,20 @@ describe("Pagination.stream", () => {
 
   it.effect.each(
     [
-      ["page", { actionId: "a", page: -1 }],
-      ["page", { actionId: "a", page: 0.5 }],
-      ["per_page", { actionId: "a", per_page: 0 }],
-      ["per_page", { actionId: "a", per_page: NaN }],
-      ["actionId", { actionId: ".." }]
+      ["page", { actionId: "a", page: -1 }, /./],
+      ["page", { actionId: "a", page: 0.5 }, /./],
+      ["per_page", { actionId: "a", per_page: 0 }, /^expected an integer of at least 1$/],
+      ["per_page", { actionId: "a", per_page: NaN }, /./],
+      ["actionId", { actionId: ".." }, /./]
     ] as const
-  )("nonsense in %s is refused by name, and nothing is sent", ([name, input]) =>
+  )("nonsense in %s is refused by name, and nothing is sent", ([name, input, message]) =>
     Effect.gen(function*() {
       const { asked, layer } = service(10, () => range(0, 10))
       const error = yield* Effect.flip(collect(Pagination.stream(listActionVersions, input), layer))
       assert.strictEqual(error._tag, "InvalidInput")
-      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), [name])
+      const { issues } = error as Errors.InvalidInput
+      assert.deepStrictEqual(issues.map(({ path }) => path), [name])
+      for (const issue of issues) assert.match(issue.message, message)
       assert.deepStrictEqual(asked, [])
     }))
 
@@ -386,20 +401,27 @@ describe("Pagination.streamEither", () => {
       assert.deepStrictEqual(pages(), [undefined, 1, 2])
     }))
 
+  const listThings = Operation.make("listThings", {
+    method: "GET",
+    path: "/things",
+    query: { page: Schema.optional(Schema.Number) },
+    success: Schema.Struct({ things: Schema.optionalWith(Schema.Array(Schema.Number), { exact: true }) }).pipe(
+      Schema.filter(() => true)
+    ),
+    items: "things",
+    scope: "read:things",
+    repeat: "safe",
+    error: [Errors.RateLimited]
+  })
+
+  it.effect("takes a page without a list for one without items", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listThings, {}))], [])
+      assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.streamEither(listThings, {}))], [])
+    }).pipe(Effect.provide(scripted(Testing.reply({ body: {} }), Testing.reply({ body: {} })))))
+
   it.effect("works for an operation of one's own, whose list may be missing", () =>
     Effect.gen(function*() {
-      const listThings = Operation.make("listThings", {
-        method: "GET",
-        path: "/things",
-        query: { page: Schema.optional(Schema.Number) },
-        success: Schema.Struct({ things: Schema.optionalWith(Schema.Array(Schema.Number), { exact: true }) }).pipe(
-          Schema.filter(() => true)
-        ),
-        items: "things",
-        scope: "read:things",
-        repeat: "safe",
-        error: [Errors.RateLimited]
-      })
       const items = yield* Stream.runCollect(Pagination.streamEither(listThings, {}))
       assert.deepStrictEqual(Array.from(items, Either.isRight), [true, false, true])
     }).pipe(Effect.provide(scripted(

@@ -3,6 +3,7 @@ import { KeyValueStore } from "@effect/platform"
 import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Cause,
   Chunk,
   Deferred,
   Duration,
@@ -14,6 +15,7 @@ import {
   Ref,
   Stream,
   SubscriptionRef,
+  Supervisor,
   TestClock
 } from "effect"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -90,6 +92,7 @@ describe("one result for each id", () => {
     ["failed", "403", Effect.fail(new Errors.Forbidden(failure))],
     ["failed", "no token", Effect.fail(new Errors.TokenError(failure))],
     ["failed", "nothing that was sent", Effect.fail(transport("not-sent"))],
+    ["failed", "an undeclared 400", Effect.fail(unexpected(400))],
     ["failed", "an undeclared 4xx", Effect.fail(unexpected(422))],
     ["failed", "an input that the call refuses", Effect.fail(new Errors.InvalidInput({ operation: "x", issues: [] }))],
     ["unknown", "no answer", Effect.fail(transport("unknown"))],
@@ -116,7 +119,7 @@ describe("one result for each id", () => {
         const tenant = service()
         const { entries, store } = memory()
         const [result] = yield* run([id], { journal: store }, tenant)
-        assert.strictEqual(result?.outcome, "invalid")
+        assert.deepInclude(result, { outcome: "invalid", recalled: false })
         assert.strictEqual(result?.error?.tag, "InvalidInput")
         assert.deepStrictEqual(tenant.sent, [])
         assert.deepStrictEqual([...entries.keys()], ["journal"])
@@ -228,6 +231,24 @@ describe("the journal", () => {
       assert.deepStrictEqual(tenant.sent, [])
     }))
 
+  it.effect("a second run gives the reasons of the first, too, and says what is not known", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const answers = [Effect.void, Effect.fail(new Errors.NotFound(failure))]
+      yield* run(ids(2), { journal: store, concurrency: 1 }, service((_, nth) => answers[nth]!))
+      entries.set(keyOf(idOf(2)), JSON.stringify({ id: idOf(2), run: "r", outcome: "sending" }))
+      assert.deepStrictEqual(yield* run(ids(3), { journal: store, concurrency: 1 }, service()), [
+        { id: idOf(0), outcome: "accepted", recalled: true },
+        { id: idOf(1), outcome: "gone", recalled: true, error: { tag: "NotFound", message: "No." } },
+        {
+          id: idOf(2),
+          outcome: "unknown",
+          recalled: true,
+          error: { tag: "Interrupted", message: "the run ended before the answer came" }
+        }
+      ])
+    }))
+
   it.effect("says what is about to be sent before it is, and holds no secret", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
@@ -247,6 +268,7 @@ describe("the journal", () => {
     ["cut off", `{"id":"${idOf(1)}","ru`],
     ["about another id", JSON.stringify({ id: idOf(2), run: "r", outcome: "accepted" })],
     ["of an unknown outcome", JSON.stringify({ id: idOf(1), run: "r", outcome: "perhaps" })],
+    ["of a reason that is none", JSON.stringify({ id: idOf(1), run: "r", outcome: "failed", error: { tag: 1 } })],
     ["of one that was being sent", JSON.stringify({ id: idOf(1), run: "r", outcome: "sending" })]
   ]
   it.effect.each(cut)(
@@ -303,6 +325,8 @@ describe("the journal", () => {
       const tenant = service()
       const error = yield* Effect.flip(run(ids(3), { journal: store }, tenant))
       assert.deepInclude(error, { _tag: "JournalError", reason: "locked" })
+      // A dry run only reads it.
+      assert.lengthOf(yield* run(ids(3), { journal: store, dryRun: true }, tenant), 3)
       assert.deepStrictEqual(tenant.sent, [])
       yield* Deferred.succeed(gate, undefined)
       assert.lengthOf(yield* Fiber.join(first), 3)
@@ -358,6 +382,7 @@ describe("the journal", () => {
         )
       )
       assert.deepInclude(error, { _tag: "JournalError", reason: "store" })
+      assert.match(error.message, /^the journal cannot be used: .*no space left$/)
       const again = service()
       const later = yield* run(ids(20), { journal: store }, again)
       assert.lengthOf(later, 20)
@@ -468,11 +493,15 @@ describe("a run that ends early", () => {
       const { entries, store } = memory()
       const progress = yield* Redelivery.progress
       const tenant = service(() => Effect.sleep("3 seconds"))
-      const fiber = yield* Effect.fork(run(ids(10), { journal: store, concurrency: 4, progress }, tenant))
+      const supervisor = yield* Supervisor.track
+      const fiber = yield* Effect.fork(
+        Effect.supervised(run(ids(10), { journal: store, concurrency: 4, progress }, tenant), supervisor)
+      )
       yield* TestClock.adjust("1 seconds")
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(interrupting)
+      assert.deepStrictEqual(yield* supervisor.value, []) // nothing of it lasts
       assert.lengthOf(tenant.sent, 4)
       assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.accepted, 4)
       assert.isFalse(entries.has("lock"))
@@ -487,19 +516,36 @@ describe("a run that ends early", () => {
   it.effect("interrupted, those that do not end in their grace are unknown", () =>
     Effect.gen(function*() {
       const { store } = memory()
+      const progress = yield* Redelivery.progress
       const tenant = service(() => Effect.never)
-      const fiber = yield* Effect.fork(run(ids(10), { journal: store, concurrency: 4, grace: "2 seconds" }, tenant))
+      const fiber = yield* Effect.fork(
+        run(ids(10), { journal: store, concurrency: 4, grace: "2 seconds", progress }, tenant)
+      )
       yield* TestClock.adjust("1 seconds")
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("1999 millis")
       assert.isTrue(Option.isNone(yield* Fiber.poll(interrupting)))
       yield* TestClock.adjust("1 millis")
       yield* Fiber.join(interrupting)
+      assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.unknown, 4)
       const results = yield* run(ids(10), { journal: store }, service())
       assert.deepStrictEqual(
         outcomes(results).map(([id, outcome]) => [tenant.sent.includes(id), outcome]),
         [...Array.from({ length: 4 }, () => [true, "unknown"]), ...Array.from({ length: 6 }, () => [false, "accepted"])]
       )
+    }))
+
+  it.effect("interrupted, one that is sent only after that grace is cut off, too", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const set: typeof store.set = (key, value) =>
+        Effect.zipRight(key === keyOf(idOf(1)) ? Effect.sleep("10 seconds") : Effect.void, store.set(key, value))
+      const fiber = yield* Effect.fork(run(ids(2), { journal: { ...store, set } }, service(() => Effect.never)))
+      yield* TestClock.adjust("1 seconds")
+      const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("1 minutes")
+      assert.isTrue(Option.isSome(yield* Fiber.poll(interrupting)))
+      for (const id of ids(2)) assert.strictEqual(JSON.parse(entries.get(keyOf(id)) ?? "").outcome, "unknown")
     }))
 
   it.effect("who takes no more results ends it in the same way", () =>
@@ -521,7 +567,10 @@ describe("a run that ends early", () => {
     Effect.gen(function*() {
       const { store } = memory()
       const exit = yield* Effect.exit(run([idOf(1)], { journal: store }, service(() => Effect.dieMessage("broken"))))
-      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual(
+        String(Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })),
+        "RuntimeException: broken"
+      )
       assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store }, service())), [[idOf(1), "unknown"]])
     }))
 })
@@ -532,6 +581,7 @@ describe("progress", () => {
       const progress = yield* Redelivery.progress
       const { store } = memory()
       yield* run(ids(2), { journal: store }, service())
+      yield* TestClock.adjust("1 hours")
       const fiber = yield* Effect.fork(
         run(ids(12), { journal: store, concurrency: 1, progress }, service(() => Effect.sleep("500 millis")))
       )
@@ -572,17 +622,19 @@ describe("progress", () => {
 describe("nonsense", () => {
   it.effect.each(
     [
-      ["stream", { stream: "short" }],
-      ["concurrency", { concurrency: 0 }],
-      ["concurrency", { concurrency: 1.5 }],
-      ["total", { total: -1 }]
+      ["stream", { stream: "short" }, /26/],
+      ["concurrency", { concurrency: 0 }, /^expected an integer of at least 1$/],
+      ["concurrency", { concurrency: 1.5 }, /^expected an integer of at least 1$/],
+      ["total", { total: -1 }, /^expected an integer of at least 0$/]
     ] as const
-  )("in %s is refused by name, and nothing is sent", ([name, options]) =>
+  )("in %s is refused by name, and nothing is sent", ([name, options, message]) =>
     Effect.gen(function*() {
       const tenant = service()
       const error = yield* Effect.flip(run(ids(1), options, tenant))
-      assert.strictEqual(error._tag, "InvalidInput")
-      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), [name])
+      assert.deepInclude(error, { _tag: "InvalidInput", operation: "Redelivery.run" })
+      const { issues } = error as Errors.InvalidInput
+      assert.deepStrictEqual(issues.map(({ path }) => path), [name])
+      assert.match(issues[0]!.message, message)
       assert.deepStrictEqual(tenant.sent, [])
     }))
 })

@@ -58,7 +58,7 @@ const some: ReadonlyArray<Part> = [
       ...named("Pagination", "Redelivery", "node/journal"),
       ...internal("course", "derived", "feed", "journal", "listing", "outcome", "tally")
     ],
-    tests: ["node", "pagination", "redelivery"],
+    tests: ["node", "pagination", "redelivery", "streams"],
     survivors: streams
   },
   {
