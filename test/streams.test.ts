@@ -32,20 +32,32 @@ describe("a listing", () => {
 
   for (
     const [what, page, expected] of [
-      ["a page without items is the last", last([[], 9]), items([], true)],
-      ["an item comes once, also on one page", last([["a", "b", "a"], 9]), items([0, 1], false)],
-      ["items without an id are all new", last([[null, undefined, null, undefined], 4]), items([0, 1, 2, 3], true)],
-      ["the ids of two pages are known", last([[1, 2], 9], [[3, 4], 9], [[2, 4, 5], 9]), items([2], false)],
-      ["those before them are not", last([[1, 2], 9], [[3, 4], 9], [[5, 6], 9], [[1, 7], 9]), items([0, 1], false)],
-      ["a short page that ends beyond the total is the last", last([[1, 2, 3], 4], [[3, 4], 4]), items([1], true)],
-      ["a short page that ends before it is not", last([[1, 2, 3], 9], [[4, 5], 9]), items([0, 1], false)],
-      ["a full page that ends beyond it is not", last([[1, 2, 3], 4], [[4, 5, 6], 4]), items([0, 1, 2], false)],
-      ["a total below 0 is none", last([[1, 2], -1], [[3, 4], -1], [[5, 6], -1], [[7], -1]), items([0], true)],
-      ["a total of another page on counts, too", from(1, [[4, 5, 6], 7], [[7], 7]), items([0], true)]
+      ["a page without items is the last", () => last([[], 9]), items([], true)],
+      ["an item comes once, also on one page", () => last([["a", "b", "a"], 9]), items([0, 1], false)],
+      [
+        "items without an id are all new",
+        () => last([[null, undefined, null, undefined], 4]),
+        items([0, 1, 2, 3], true)
+      ],
+      ["the ids of two pages are known", () => last([[1, 2], 9], [[3, 4], 9], [[2, 4, 5], 9]), items([2], false)],
+      [
+        "those before them are not",
+        () => last([[1, 2], 9], [[3, 4], 9], [[5, 6], 9], [[1, 7], 9]),
+        items([0, 1], false)
+      ],
+      [
+        "a short page that ends beyond the total is the last",
+        () => last([[1, 2, 3], 4], [[3, 4], 4]),
+        items([1], true)
+      ],
+      ["a short page that ends before it is not", () => last([[1, 2, 3], 9], [[4, 5], 9]), items([0, 1], false)],
+      ["a full page that ends beyond it is not", () => last([[1, 2, 3], 4], [[4, 5, 6], 4]), items([0, 1, 2], false)],
+      ["a total below 0 is none", () => last([[1, 2], -1], [[3, 4], -1], [[5, 6], -1], [[7], -1]), items([0], true)],
+      ["a total of another page on counts, too", () => from(1, [[4, 5, 6], 7], [[7], 7]), items([0], true)]
     ] as const
   ) {
     it(what, () => {
-      assert.deepStrictEqual(page, expected)
+      assert.deepStrictEqual(page(), expected)
     })
   }
 
@@ -53,33 +65,33 @@ describe("a listing", () => {
     const [what, page, why] of [
       [
         "a full page with nothing new, were it the last",
-        last([ids(0, 10), 20], [ids(0, 10), 20]),
+        () => last([ids(0, 10), 20], [ids(0, 10), 20]),
         "page 1 brought nothing new"
       ],
       [
         "a short page with nothing new, long before the total",
-        last([ids(0, 10), 99], [ids(0, 5), 99]),
+        () => last([ids(0, 10), 99], [ids(0, 5), 99]),
         "page 1 brought nothing new"
       ],
       [
         "a page with nothing new after one that only new items explain",
-        last([ids(0, 10), 99], [ids(0, 10), 109], [ids(0, 10), 119]),
+        () => last([ids(0, 10), 99], [ids(0, 10), 109], [ids(0, 10), 119]),
         "page 2 brought nothing new"
       ],
       [
         "more than twice the pages that are left",
-        from(2, [ids(0, 10), 25], [ids(10, 10), 25], [ids(20, 10), 25]),
+        () => from(2, [ids(0, 10), 25], [ids(10, 10), 25], [ids(20, 10), 25]),
         "3 pages were more than twice as many as a total of 25 allows"
       ],
       [
         "pages where there are none",
-        last([[1, 2], 0], [[3, 4], 0], [[5, 6], 0]),
+        () => last([[1, 2], 0], [[3, 4], 0], [[5, 6], 0]),
         "3 pages were more than twice as many as a total of 0 allows"
       ]
     ] as const
   ) {
     it(`does not end: ${what}`, () => {
-      assert.deepStrictEqual(page, { _tag: "Endless", why })
+      assert.deepStrictEqual(page(), { _tag: "Endless", why })
     })
   }
 })
@@ -164,32 +176,37 @@ describe("a tally", () => {
 
   for (
     const [what, tally, expected] of [
-      ["goes on as before", after(4, 2000, recalled, result()), {
+      ["goes on as before", () => after(4, 2000, recalled, result()), {
         done: 2,
         rate: 0.5,
         recalled: 1,
         remaining: Duration.seconds(4)
       }],
-      ["knows no rate before there is time", after(4, 0, result()), {
+      ["knows no rate before there is time", () => after(4, 0, result()), {
         done: 1,
         rate: 0,
         recalled: 0,
         remaining: undefined
       }],
-      ["knows no end at no rate", after(4, 2000, recalled), { done: 1, rate: 0, recalled: 1, remaining: undefined }],
-      ["knows no end without a total", after(undefined, 2000, result()), {
+      ["knows no end at no rate", () => after(4, 2000, recalled), {
+        done: 1,
+        rate: 0,
+        recalled: 1,
+        remaining: undefined
+      }],
+      ["knows no end without a total", () => after(undefined, 2000, result()), {
         done: 1,
         rate: 0.5,
         recalled: 0,
         remaining: undefined
       }],
-      ["is at the end at no rate", after(1, 2000, recalled), {
+      ["is at the end at no rate", () => after(1, 2000, recalled), {
         done: 1,
         rate: 0,
         recalled: 1,
         remaining: Duration.zero
       }],
-      ["is at the end beyond the total", after(1, 2000, result(), result()), {
+      ["is at the end beyond the total", () => after(1, 2000, result(), result()), {
         done: 2,
         rate: 1,
         recalled: 0,
@@ -198,7 +215,7 @@ describe("a tally", () => {
     ] as const
   ) {
     it(what, () => {
-      assert.deepStrictEqual(tally, expected)
+      assert.deepStrictEqual(tally(), expected)
     })
   }
 })

@@ -14,8 +14,8 @@ export type Store = Pick<KeyValueStore, "get" | "set">
 /** The journal cannot be used, or not any more: nothing is sent without it. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   /**
-   * `locked`: another run holds it. `foreign`: it is about the events of another stream. `store`: it cannot be read or
-   * written.
+   * `locked`: another run holds it, or may. `foreign`: it is about the events of another stream. `store`: it cannot be
+   * read or written.
    */
   readonly reason: "locked" | "foreign" | "store"
   readonly message: string
