@@ -17,6 +17,10 @@ export const survivors: Survivors = [
     }
   },
   {
+    why: "asked for by the types: no value tells whether its list may be changed",
+    faults: { "src/internal/derived.ts": ["true ⇒ false"] }
+  },
+  {
     why: "the same: no run is named so",
     faults: { "src/internal/journal.ts": ["\"\" ⇒ \"Stryker was here!\""] }
   },
