@@ -79,7 +79,17 @@ const some: ReadonlyArray<Part> = [
         "windows"
       )
     ],
-    tests: ["fleet", "hardening", "limits", "rateLimiter", "rateLimiter.goodput", "spans", "telemetry", "virtualTime"],
+    tests: [
+      "deadlines",
+      "fleet",
+      "hardening",
+      "limits",
+      "rateLimiter",
+      "rateLimiter.goodput",
+      "spans",
+      "telemetry",
+      "virtualTime"
+    ],
     survivors: limits
   },
   {
