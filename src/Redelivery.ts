@@ -146,7 +146,7 @@ export const run = <E = never, R = never>(
       return Effect.void
     })
     yield* tell
-    yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded" }).pipe(
+    yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded", discard: true }).pipe(
       Effect.zipRight(Effect.suspend(() => failure === undefined ? results.end : results.failCause(failure))),
       Effect.forkScoped
     )
@@ -177,8 +177,9 @@ const refusal = (stream: string, event_id: string): InvalidInput | undefined =>
 const check = (options: Options): Effect.Effect<void, InvalidInput> => {
   const { concurrency = 1, stream, total = 0 } = options
   const issues = [
-    // Beside an id that is fine, what is refused is the stream.
-    ...(refusal(stream, "0".repeat(26))?.issues ?? []).map(({ message }) => ({ path: "stream", message })),
+    ...(refusal(stream, stream)?.issues ?? []).flatMap(({ message, path }) =>
+      path === "id" ? [{ path: "stream", message }] : []
+    ),
     ...(Number.isSafeInteger(concurrency) && concurrency >= 1
       ? []
       : [{ path: "concurrency", message: "expected an integer of at least 1" }]),

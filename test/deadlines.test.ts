@@ -59,9 +59,10 @@ describe("time limits", () => {
     const logger = Logger.make(({ message }) => void notes.push(message))
     return Effect.gen(function*() {
       const deadlines = yield* Deadlines.make
-      for (const millis of [5, 10]) deadlines.add(millis, () => {})
+      let passed = 0
+      for (const millis of [5, 10]) deadlines.add(millis, () => void passed++)
       yield* TestClock.adjust("10 millis")
-      assert.deepStrictEqual(notes, [])
+      assert.deepStrictEqual([passed, ...notes], [2])
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
   })
 

@@ -2,7 +2,7 @@
 import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
+import { Cause, ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
 import { inspect } from "node:util"
 import * as Errors from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
@@ -22,6 +22,21 @@ import { answered, bearer, failed, over, scripted } from "./support/client.js"
 import { json, listen } from "./support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
+
+describe("a program that lacks a service", () => {
+  const lacking = {
+    IdentityClient: Effect.asVoid(IdentityClient.IdentityClient),
+    TokenProvider: Effect.asVoid(TokenProvider.TokenProvider)
+  }
+  for (const [name, service] of Object.entries(lacking)) {
+    it.effect(`is told that it is ${name}`, () =>
+      Effect.gen(function*() {
+        const uncompiled = service as Effect.Effect<void> // what the compiler would not let pass
+        const cause = yield* Effect.sandbox(uncompiled).pipe(Effect.flip)
+        assert.match(Cause.pretty(cause), new RegExp(`Service not found: effect-identity-client/${name}\\b`))
+      }))
+  }
+})
 
 describe("the words of a server", () => {
   it.effect("cost no more time than they have length: titles that never end", () =>

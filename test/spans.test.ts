@@ -162,9 +162,11 @@ describe("a call", () => {
         const layer = IdentityClient.layer({ baseUrl, allowInsecure: true }).pipe(
           Layer.provide([Testing.layerHttp(Testing.reply({ status: 204 })), RateLimiter.layerUnlimited, bearer])
         )
-        for (const { attributes } of yield* recorded(Effect.provide(call, layer))) {
-          assert.deepStrictEqual([attributes.get("server.address"), attributes.get("server.port")], [address, port])
-        }
+        const spans = yield* recorded(Effect.provide(call, layer))
+        assert.deepStrictEqual(
+          spans.map(({ attributes }) => [attributes.get("server.address"), attributes.get("server.port")]),
+          [[address, port], [address, port]]
+        )
       }))
   }
 

@@ -282,7 +282,7 @@ describe("a journal", () => {
       yield* store.remove("lock")
       assert.deepInclude(yield* Effect.flip(ours), {
         reason: "locked",
-        message: "its entry \"lock\" is gone: another run may hold the journal"
+        message: "the journal's entry \"lock\" is gone: another run may hold it"
       })
       const theirs = yield* lock("theirs")
       yield* theirs
@@ -349,10 +349,13 @@ describe("a directory", () => {
     Effect.gen(function*() {
       const path = yield* directory
       writeFileSync(join(path, `lock.${here}.${gone}.17.x1`), "")
-      const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+      const refuse = () => {
         throw Object.assign(new Error("no"), { code: "EPERM" })
-      })
-      yield* Effect.addFinalizer(() => Effect.sync(() => kill.mockRestore()))
+      }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(process, "kill").mockImplementation(refuse)),
+        (kill) => Effect.sync(() => kill.mockRestore())
+      )
       assert.isTrue(Either.isLeft(yield* begin(path)))
     }))
 

@@ -231,7 +231,9 @@ describe("metrics", () => {
     Effect.gen(function*() {
       const { host, layer } = clientOf({ replies: [Testing.reply({ status: 204 })] })
       yield* Effect.provide(call, layer)
-      assert.notInclude((yield* metricsOf(host)).join(), "quota.remaining")
+      const metrics = (yield* metricsOf(host)).join()
+      assert.include(metrics, "call.attempts")
+      assert.notInclude(metrics, "quota.remaining")
     }))
 
   it.effect("measure times in the buckets that OpenTelemetry's conventions advise, at the least", () =>

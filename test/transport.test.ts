@@ -175,10 +175,17 @@ describe("what was not sent is told", () => {
 })
 
 describe("what may have been sent is told", () => {
-  it.scopedLive("of a call whose time is up while the service is silent", () =>
+  it.scoped("of a call whose time is up while the service is silent", () =>
     Effect.gen(function*() {
-      const server = yield* rawServer(() => {})
-      const error = yield* Effect.flip(IdentityClient.withTimeout(remove, 50)).pipe(Effect.provide(lean(server.url)))
+      const arrived = yield* Deferred.make<void>()
+      const server = yield* rawServer(() => Deferred.unsafeDone(arrived, Effect.void))
+      const call = yield* Effect.flip(IdentityClient.withTimeout(remove, 50)).pipe(
+        Effect.provide(lean(server.url)),
+        Effect.fork
+      )
+      yield* Deferred.await(arrived)
+      yield* TestClock.adjust(50)
+      const error = yield* Fiber.join(call)
       assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
       assert.lengthOf(server.requests, 1)
     }))

@@ -40,7 +40,7 @@ const decodeAbout = Schema.decodeOption(About)
 /** Names of files must neither be paths nor differ in nothing but case. */
 const keyOf = (id: string): string => Encoding.encodeHex(id)
 
-/** A store that fails. */
+/** The failure of a run whose store fails. */
 export const broken = (error: PlatformError) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
@@ -100,7 +100,10 @@ export const lock = (
     holder,
     Option.match({
       onNone: () =>
-        new JournalError({ reason: "locked", message: "its entry \"lock\" is gone: another run may hold the journal" }),
+        new JournalError({
+          reason: "locked",
+          message: "the journal's entry \"lock\" is gone: another run may hold it"
+        }),
       onSome: (by) => by === mine ? Effect.void : held(by)
     })
   )

@@ -2,9 +2,9 @@
 import type { Any } from "../Endpoint.js"
 
 /** The function, its results kept for as long as the operation is. */
-export const perOperation = <A extends object, Of extends Any = Any>(
-  make: (endpoint: Of) => A
-): (endpoint: Of) => A => {
+export const perOperation = <A extends object, Each extends Any = Any>(
+  make: (endpoint: Each) => A
+): (endpoint: Each) => A => {
   const known = new WeakMap<object, A>()
   return (endpoint) => {
     const before = known.get(endpoint)

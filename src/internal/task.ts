@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 /**
  * Begins it, and gives what stops it. Stopped, it is not done any more; what stops it says whether it had begun to act, so
- * that it may have had an effect. To stop one that is over does nothing.
+ * that it may have had an effect. To stop one that is over, or was stopped, does nothing.
  */
 export type Task<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
 

@@ -55,7 +55,8 @@ const isDead = (fs: FileSystem.FileSystem, { pid, started }: Process): Effect.Ef
 const lockName = (host: string, { pid, started }: Process, nonce: number) =>
   `lock.${Encoding.encodeHex(host)}.${pid}.${started}.${nonce.toString(36)}`
 
-type LockName = readonly [whole: string, host: string, pid: string, started: string]
+/** What `lockPattern` finds. */
+type LockFound = readonly [whole: string, host: string, pid: string, started: string]
 
 const lockPattern = /^lock\.([0-9a-f]*)\.(\d+)\.(\d*)\.[0-9a-z]+$/
 
@@ -76,7 +77,7 @@ const lock = (
       for (const name of yield* fs.readDirectory(directory)) {
         const found = lockPattern.exec(name)
         if (found === null || name === mine) continue
-        const [, theirHost, pid, started] = found as unknown as LockName // sound: each group takes part in every match
+        const [, theirHost, pid, started] = found as unknown as LockFound // sound: each group takes part in every match
         const file = path.join(directory, name)
         const isHere = theirHost === Encoding.encodeHex(host)
         if (isHere && (yield* isDead(fs, { pid: Number(pid), started }))) {

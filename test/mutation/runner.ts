@@ -34,24 +34,24 @@ const leaveOut = (task: RunnerTask): void => {
   else if (long.test(task.name)) task.mode = "skip"
 }
 
-/** A test that tells what has kept others from being made. */
-const isLoaded = (error: unknown): void =>
+/** Makes a test that tells what has kept others from being made. */
+const tell = (error: unknown): void =>
   test("is loaded", () => {
     throw error
   })
 
-/** A suite that cannot be made fails as a test does. */
+/** A suite that cannot be made fails as a test does: another one takes its place. */
 const failing = (suite: SuiteCollector): void => {
   const { collect } = suite
   suite.collect = (file) =>
-    collect(file).catch((error: unknown) => describe("a suite", () => isLoaded(error)).collect(file))
+    collect(file).catch((error: unknown) => describe("a suite", () => tell(error)).collect(file))
 }
 
 export default class Runner extends VitestTestRunner {
   override async importFile(...[path, source]: Parameters<VitestTestRunner["importFile"]>): Promise<unknown> {
     const loaded = Promise.resolve(super.importFile(path, source))
     if (source === "setup") return loaded
-    await loaded.catch(isLoaded)
+    await loaded.catch(tell)
     for (const described of getCurrentSuite().tasks) if (described.type === "collector") failing(described)
     return undefined
   }

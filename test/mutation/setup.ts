@@ -63,4 +63,4 @@ class ForgetfulMap<Key extends object, Value> extends WeakMap<Key, Value> {
   }
 }
 kept.mutationFault = told("activeMutant")
-kept.mutationForgetfulMap ??= ForgetfulMap
+kept.mutationForgetfulMap ??= ForgetfulMap // of a `WeakMap` no more is used

@@ -32,8 +32,11 @@ class QuickToNotice extends BaseSequencer {
 /** What was worked out for an operation before a fault was put in is worked out anew with it: `setup.ts` has such maps. */
 const forgetful: Plugin = {
   name: "forgetful",
-  transform: (code, id) =>
-    id.endsWith("/internal/perOperation.ts") ? code.replace(/\bWeakMap\b/g, "mutationForgetfulMap") : undefined
+  transform: (code, id) => {
+    if (!id.endsWith("/internal/perOperation.ts")) return undefined
+    if (!code.includes("WeakMap")) throw new Error("there is no map that could be forgetful")
+    return code.replace(/\bWeakMap\b/g, "mutationForgetfulMap")
+  }
 }
 
 const isLong = process.env["MUTATION_LONG"] !== undefined

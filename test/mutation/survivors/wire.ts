@@ -142,7 +142,6 @@ export const survivors: Survivors = [
     why: "the same: a name among those of a map, where it only has to be unlike the others",
     faults: {
       "src/IdentityClient.ts": [
-        "\"effect-identity-client/IdentityClient\" ⇒ \"\"",
         "\"effect-identity-client/IdentityClient/currentSettings\" ⇒ \"\""
       ],
       "src/Retry.ts": ["\"effect-identity-client/Retry/overrides\" ⇒ \"\""],
