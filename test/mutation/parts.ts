@@ -95,7 +95,7 @@ const some: ReadonlyArray<Part> = [
   {
     name: "fleet",
     files: [...named("Fleet", "Redis", "SharedStore"), ...internal("fleet", "saved", "seal", "sharedToken")],
-    tests: ["fleet", "redis", "sharedToken"],
+    tests: ["fleet", "fleetLimits", "fleetParts", "redis", "sharedToken"],
     survivors: fleet
   },
   {
