@@ -3,6 +3,7 @@ import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger,
 import { InvalidInput, TokenError } from "../src/Errors.js"
 import * as Fleet from "../src/Fleet.js"
 import * as Seal from "../src/internal/seal.js"
+import * as SharedToken from "../src/internal/sharedToken.js"
 import * as SharedStore from "../src/SharedStore.js"
 import * as TokenProvider from "../src/TokenProvider.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "./support/fleet.js"
@@ -317,6 +318,234 @@ describe("at rest", () => {
       yield* Fiber.interrupt(fiber)
       const [waited] = yield* Effect.timed((yield* process(store, ask)).get)
       assert.isAtMost(Duration.toMillis(waited), 300, "the service takes 200 of them")
+    })))
+})
+
+describe("what lies in the store", () => {
+  const key = "token:1:name"
+
+  /** A store, what lies in it, and processes that have it. */
+  const world = Effect.gen(function*() {
+    const flaky = yield* flakyStore
+    const store = yield* SharedStore.make(flaky.backend)
+    const clock = yield* Effect.clock
+    const entry = Effect.orDie(Effect.map(flaky.backend.get(key), ({ entry }) => entry))
+    return {
+      flaky,
+      entry,
+      members: Effect.map(
+        entry,
+        (entry) => entry === undefined ? undefined : Object.keys(JSON.parse(entry.value)).sort()
+      ),
+      /** Somebody else writes; times count from now on. */
+      put: (content: { readonly requestedAt?: number; readonly until?: unknown } & Record<string, unknown>) =>
+        Effect.flatMap(entry, (before) => {
+          const now = clock.unsafeCurrentTimeMillis()
+          const { requestedAt, until } = content
+          const value = JSON.stringify({
+            ...content,
+            ...(requestedAt !== undefined && { requestedAt: now + requestedAt }),
+            ...(typeof until === "number" && { until: now + until })
+          })
+          return Effect.orDie(
+            flaky.backend.swap(key, before?.version, { value, timeToLive: Duration.hours(1) })
+          )
+        }),
+      process: (ask: Asked) => SharedToken.make(store, "name", Seal.none, ask)
+    }
+  })
+
+  const good = { sealed: "clear.t0", requestedAt: -500, lifetime: 10_000 }
+  const anothers = { owner: "x", until: 500 }
+
+  for (
+    const [what, content, token, least, most] of [
+      ["a token", good, "t0", 0, 0],
+      ["a token that another process is about to renew", { ...good, ...anothers }, "t0", 0, 0],
+      ["a token that tells no lifetime", { ...good, lifetime: undefined }, "t0", 0, 0],
+      ["a token with a millisecond left", { ...good, requestedAt: -8999 }, "t0", 0, 0],
+      ["a token whose time is up", { ...good, requestedAt: -9000 }, "t1", 200, 200],
+      ["a token that cannot be opened", { ...good, sealed: "t0" }, "t1", 200, 200],
+      [
+        "a token that cannot be opened, and who asks for another",
+        { ...good, ...anothers, sealed: "t0" },
+        "t1",
+        700,
+        760
+      ],
+      ["who asks", anothers, "t1", 700, 760],
+      ["who has asked until now", { ...anothers, until: 0 }, "t1", 200, 200],
+      ["half of who asks", { until: 60_000 }, "t1", 200, 200],
+      ["half of who asks, and nonsense", { owner: 3, until: 60_000 }, "t1", 200, 200]
+    ] as const
+  ) {
+    it.effect(`may be ${what}`, () =>
+      virtually(Effect.gen(function*() {
+        const { process, put } = yield* world
+        yield* put(content)
+        const now = yield* Clock.currentTimeMillis
+        const [waited, issued] = yield* Effect.timed((yield* process(service().ask)).request)
+        assert.strictEqual(Redacted.value(issued.token), token)
+        assert.isAtLeast(Duration.toMillis(waited), least)
+        assert.isAtMost(Duration.toMillis(waited), most)
+        if (token === "t0" && "requestedAt" in content) {
+          assert.strictEqual(issued.requestedAt, now + content.requestedAt)
+          assert.deepStrictEqual(
+            issued.lifetime,
+            content.lifetime === undefined ? undefined : Duration.millis(content.lifetime)
+          )
+        }
+      })))
+  }
+
+  it.effect("is a token as long as it lives, and nothing after", () =>
+    virtually(
+      Effect.gen(function*() {
+        const { entry, members, process } = yield* world
+        yield* (yield* process(service("1 hour").ask)).request
+        yield* Effect.sleep("59 minutes")
+        assert.deepStrictEqual(yield* members, ["lifetime", "requestedAt", "sealed"])
+        yield* Effect.sleep("1 minute")
+        assert.isUndefined(yield* entry)
+      }),
+      "2 hours"
+    ))
+
+  it.effect("is who asks, while it asks, even if there is little left of a token", () =>
+    virtually(Effect.gen(function*() {
+      const { entry, flaky, members, process, put } = yield* world
+      const { ask, asked } = service()
+      const [one, two] = [yield* process(ask), yield* process(ask)]
+      yield* put({ ...good, requestedAt: -9995 })
+      const fiber = yield* Effect.fork(one.request)
+      yield* Effect.sleep(50)
+      assert.deepStrictEqual(yield* members, ["lifetime", "owner", "requestedAt", "sealed", "until"])
+      yield* two.request
+      yield* Fiber.join(fiber)
+      assert.strictEqual(asked(), 1)
+      const dead = yield* process(Effect.never)
+      yield* Effect.fork(dead.request)
+      yield* Effect.sleep("95 seconds")
+      yield* Effect.fork(dead.request)
+      yield* Effect.sleep(100)
+      assert.include((yield* members) ?? [], "owner")
+      flaky.state = "down"
+      yield* Effect.sleep("6 seconds")
+      flaky.state = "up"
+      assert.isUndefined(yield* entry, "what is over is not kept")
+    })))
+
+  it.effect("is only who asks where there is no token, and nothing after a failure", () =>
+    virtually(Effect.gen(function*() {
+      const { entry, members, process } = yield* world
+      const { ask, fail } = service()
+      fail(1)
+      const [one, two] = [yield* process(ask), yield* process(ask)]
+      const fiber = yield* Effect.fork(one.request)
+      yield* Effect.sleep(100)
+      assert.deepStrictEqual(yield* members, ["owner", "until"])
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+      yield* Effect.sleep(1)
+      assert.isUndefined(yield* entry)
+      const [waited] = yield* Effect.timed(two.request)
+      assert.strictEqual(Duration.toMillis(waited), 200)
+    })))
+
+  it.effect("stays if somebody fails to get a newer token", () =>
+    virtually(Effect.gen(function*() {
+      const { entry, members, process, put } = yield* world
+      const { ask, fail } = service()
+      fail(2)
+      const one = yield* process(ask)
+      yield* put(good)
+      assert.strictEqual(Redacted.value((yield* one.request).token), "t0")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(one.request)))
+      yield* Effect.sleep(1)
+      assert.deepStrictEqual(yield* members, ["lifetime", "requestedAt", "sealed"])
+      // Who asks by now is not sent away by the failure of another.
+      const fiber = yield* Effect.fork(Effect.exit(one.request))
+      yield* Effect.sleep(100)
+      yield* put(anothers)
+      yield* Fiber.join(fiber)
+      yield* Effect.sleep(1)
+      assert.include((yield* entry)?.value, "\"owner\":\"x\"")
+    })))
+
+  it.effect("is no older than it was: what was asked for later stays, and so does who asks now", () =>
+    virtually(Effect.gen(function*() {
+      const { entry, flaky, process, put } = yield* world
+      const slow = Effect.delay(Effect.succeed({ token: Redacted.make("t1") }), "2 seconds")
+      const one = yield* process(slow)
+      const fiber = yield* Effect.fork(one.request)
+      yield* Effect.sleep(100)
+      yield* flaky.lose
+      yield* Effect.sleep(700)
+      yield* put({ ...anothers, until: 1000 })
+      yield* Effect.sleep(600)
+      assert.include((yield* entry)?.value, "\"owner\":\"x\"")
+      yield* put({ ...good, requestedAt: 0 })
+      assert.strictEqual(Redacted.value((yield* Fiber.join(fiber)).token), "t1", "it has what it was given")
+      yield* Effect.sleep(100)
+      assert.include((yield* entry)?.value, "clear.t0")
+    })))
+
+  it.effect("lacks a token that was refused, and holds who asks for another", () =>
+    virtually(Effect.gen(function*() {
+      const { entry, members, process, put } = yield* world
+      const one = yield* process(Effect.never)
+      yield* one.forget(Redacted.make("t0"))
+      yield* Effect.sleep(1)
+      yield* put({ ...good, ...anothers })
+      yield* one.forget(Redacted.make("t9"))
+      yield* Effect.sleep(1)
+      assert.include((yield* entry)?.value, "clear.t0")
+      yield* one.forget(Redacted.make("t0"))
+      yield* Effect.sleep(1)
+      assert.deepStrictEqual(yield* members, ["owner", "until"])
+    })))
+
+  it.effect("keeps nobody waiting for itself", () =>
+    virtually(Effect.gen(function*() {
+      const { flaky, members, process } = yield* world
+      const { ask } = service()
+      const one = yield* process(ask)
+      const fiber = yield* Effect.fork(one.request)
+      yield* Effect.sleep(100)
+      flaky.state = "down"
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.sleep(150)
+      flaky.state = "up"
+      assert.deepStrictEqual(yield* members, ["owner", "until"], "it could not be taken back")
+      const [waited] = yield* Effect.timed(one.request)
+      assert.strictEqual(Duration.toMillis(waited), 200)
+    })))
+
+  it.effect("is of no interest to a process that goes and has never asked", () =>
+    virtually(Effect.gen(function*() {
+      const { flaky, process, put } = yield* world
+      yield* put(good)
+      const scope = yield* Scope.make()
+      yield* (yield* Scope.extend(process(Effect.never), scope)).request
+      flaky.state = "hung"
+      const [waited] = yield* Effect.timed(Scope.close(scope, Exit.void))
+      assert.strictEqual(Duration.toMillis(waited), 0)
+    })))
+
+  it.effect("is shared by one name alone, and refused settings name who refuses them", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const { ask } = service()
+      const [one, two] = [yield* process(store, ask, { name: "one" }), yield* process(store, ask, { name: "two" })]
+      assert.deepStrictEqual(yield* all([one.get, two.get]), ["t1", "t2"])
+      const refused = yield* Effect.flip(process(store, ask, { encryptionKey: Redacted.make("x") }))
+      assert.strictEqual(refused.operation, "Fleet.layerEffect")
+      const settings = { authUrl: "https://one.example.com", clientId: "id", clientSecret: Redacted.make("secret") }
+      const alike = yield* Effect.flip(Layer.build(
+        Fleet.layerClientCredentials({ ...settings, encryptionKey: Redacted.make("x") }).pipe(
+          Layer.provide([inProcess(() => Effect.never).layer, layerOf(store)])
+        )
+      ))
+      assert.strictEqual(alike.operation, "Fleet.layerClientCredentials")
     })))
 })
 
