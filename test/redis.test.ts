@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Redis as Client } from "ioredis"
 import { connect, createServer, type Socket } from "node:net"
+import { vi } from "vitest"
 import { InvalidInput } from "../src/Errors.js"
 import * as Fleet from "../src/Fleet.js"
 import * as RateLimiter from "../src/RateLimiter.js"
@@ -105,6 +106,7 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
         const later = yield* get("k")
         assert.isUndefined(later.entry)
         assert.isAbove(later.now, now + 70)
+        assert.closeTo(later.now, Date.now(), 10_000)
         assert.isFalse((yield* swap("k", entry?.version, next("b"))).swapped)
       }).pipe(Effect.scoped))
   })
@@ -201,6 +203,32 @@ if (binary === undefined) {
         assert.isAbove((yield* eventually(get("k"))).now, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
+    it.live("that is away is noticed at once, and nothing is printed of it", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { get } = yield* storeOf(server.url)
+        const printed = yield* Effect.acquireRelease(
+          Effect.sync(() => vi.spyOn(console, "error").mockImplementation(() => {})),
+          (spy) => Effect.sync(() => spy.mockRestore())
+        )
+        yield* get("k")
+        yield* server.stop
+        yield* Effect.sleep(200)
+        const [waited, exit] = yield* Effect.timed(Effect.exit(get("k")))
+        assert.isTrue(Exit.isFailure(exit))
+        assert.isBelow(Duration.toMillis(waited), 300, "what cannot be sent is not kept for later")
+        assert.strictEqual(printed.mock.calls.length, 0)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("holds keys by the library's name, if no other is given", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { swap } = yield* storeOf(server.url)
+        yield* swap("k", undefined, next("a"))
+        const client = yield* clientOf(server.url)
+        assert.deepStrictEqual(yield* Effect.promise(() => client.keys("*")), ["effect-identity-client:k"])
+      }).pipe(Effect.scoped))
+
     it.live("holds keys that bear a prefix and expire, one for each tenant", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
@@ -228,10 +256,22 @@ if (binary === undefined) {
 describe("Redis.layerStore", () => {
   it.effect("refuses by name what is no URL of Redis, and does not repeat it", () =>
     Effect.gen(function*() {
-      for (const url of ["", "localhost:6379", "http://user:secret@localhost", "redis//x"]) {
+      for (
+        const url of [
+          "",
+          "localhost:6379",
+          "http://user:secret@localhost",
+          "redis//x",
+          "noredis://localhost",
+          "redis://%:secret@localhost" // what is not encoded right
+        ]
+      ) {
         const error = yield* Effect.flip(storeOf(url))
         assert.instanceOf(error, InvalidInput)
-        assert.deepStrictEqual(error.issues.map(({ path }) => path), ["url"])
+        assert.strictEqual(error.operation, "Redis.layerStore")
+        assert.deepStrictEqual(error.issues, [
+          { path: "url", message: "expected a URL such as redis://localhost:6379" }
+        ])
         assert.notInclude(String(error), "secret")
       }
     }).pipe(Effect.scoped))
