@@ -30,5 +30,73 @@ export const survivors: Survivors = [
     faults: {
       "src/SharedStore.ts": ["++written ⇒ --written", "\"effect-identity-client/SharedStore\" ⇒ \"\""]
     }
+  },
+  {
+    why: "asked for by the types: nobody comes to the store before a call has come to the gate",
+    faults: {
+      "src/internal/fleet.ts": [
+        "gate === undefined ⇒ false",
+        "[] ⇒ [\"Stryker was here\"]",
+        "this.host.gate?.waiting ⇒ this.host.gate.waiting",
+        "this.host.gate?.wake ⇒ this.host.gate.wake",
+        "true ⇒ false" // what all that leave give is thrown away
+      ]
+    }
+  },
+  {
+    why: "it matters at one moment alone, where the one is as good as the other",
+    faults: {
+      "src/internal/fleet.ts": [
+        "this.at > now ⇒ this.at >= now",
+        "this.at - now < time.skew ⇒ this.at - now <= time.skew",
+        "this.alarm.now() < this.dueAt ⇒ this.alarm.now() <= this.dueAt",
+        "this.notBefore > this.alarm.now() ⇒ this.notBefore >= this.alarm.now()",
+        "seen > now - time.life ⇒ seen >= now - time.life",
+        "since <= this.since ⇒ since < this.since",
+        "this.alarm.now() - began > (isLast ? time.leave : store.patience) ⇒ this.alarm.now() - began >= (isLast ? time.leave : store.patience)"
+      ]
+    }
+  },
+  {
+    why: "the same: it is set before it is looked at, or only has to be another than before",
+    faults: {
+      "src/internal/fleet.ts": [
+        "-Infinity ⇒ +Infinity",
+        "false ⇒ true", // a call that is never answered is never looked at either
+        "this.era++ ⇒ this.era--",
+        "one.nth < other.nth ⇒ one.nth <= other.nth"
+      ]
+    }
+  },
+  {
+    why: "the same: nothing has gone, nothing is kept while the store is away, and who waits for nothing has no turn",
+    faults: {
+      "src/internal/fleet.ts": ["gone.length === 0 ⇒ false", "this.isApart ⇒ false", "waiting === 0 ⇒ false"]
+    }
+  },
+  {
+    why: "the same: the script knows only `get`, with no version after it, and `remove`; what it has set is there",
+    faults: {
+      "src/Redis.ts": [
+        "\"get\" ⇒ \"\"",
+        "\"set\" ⇒ \"\"",
+        "answer.entry !== undefined ⇒ true",
+        "[] ⇒ [\"Stryker was here\"]"
+      ]
+    }
+  },
+  {
+    why: "the same: in the protocol of a URL a colon stands at its end alone",
+    faults: { "src/Redis.ts": ["/^rediss?:$/ ⇒ /^rediss?:/"] }
+  },
+  {
+    why: "the same: what is not there is neither removed nor taken back; of two tokens of one moment each is as good",
+    faults: {
+      "src/internal/sharedToken.ts": [
+        "entry?.version ⇒ entry.version",
+        "kept?.token ⇒ kept.token",
+        "other.requestedAt <= kept.requestedAt ⇒ other.requestedAt < kept.requestedAt"
+      ]
+    }
   }
 ]
