@@ -252,6 +252,18 @@ describe("what lies in the store", () => {
       })))
   }
 
+  for (const [reserve, letGo] of [[undefined, 0], [0.05, 4], [0, 4]] as const) {
+    it.effect(`is left to the others by background work: of 10 that are left ${letGo} go with a reserve of ${reserve}`, () =>
+      virtually(Effect.gen(function*() {
+        const store = yield* makeStore
+        yield* left(store, { ...many, left: 10 })
+        const one = yield* process(store, { reserve })
+        const times = yield* RateLimiter.background(begin(one, 9))
+        yield* Effect.sleep(1)
+        assert.strictEqual(times.length, letGo)
+      })))
+  }
+
   it.effect("tells the others of a process: how many calls wait, since when, and what is under way", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
