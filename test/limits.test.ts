@@ -1,7 +1,16 @@
 /** The parts that the limiter is made of, each on its own: they are plain functions of what they are told, and of the time. */
 import * as Headers from "@effect/platform/Headers"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
 import * as Belief from "../src/internal/belief.js"
+import * as Gate from "../src/internal/gate.js"
+import * as Known from "../src/internal/known.js"
+import * as News from "../src/internal/news.js"
 import { Queue } from "../src/internal/queue.js"
 import * as Sharing from "../src/internal/sharing.js"
 import * as Supply from "../src/internal/supply.js"
@@ -20,6 +29,8 @@ const told = (remaining: number | undefined, more: Partial<Supply.Told> = {}): S
   ...more
 })
 
+const tenant = "https://t.example.com/api/v2"
+
 const refused = (more: Partial<Supply.Told> = {}) => told(0, { isRefused: true, ...more })
 
 /** Written down and read again, as it is kept elsewhere. */
@@ -33,6 +44,186 @@ describe("a line", () => {
     assert.deepStrictEqual([queue.remove(second!), queue.remove(third!), queue.remove(second!)], [true, true, false])
     assert.deepStrictEqual([...queue], ["a", "d"])
     assert.strictEqual(queue.size, 2)
+  })
+})
+
+describe("a gate", () => {
+  /** What calls draw on, and when the next may start: `undefined`, now. */
+  interface Lane {
+    readonly name: string
+    readonly supply: { readonly known: () => undefined }
+    /** When the next call may start. */
+    at: number
+  }
+
+  const supplies = [{ known: () => undefined }, { known: () => undefined }] as const
+
+  /** A gate at a time that stands still unless it is set; what it does is written down. */
+  const open = (maxWait = Infinity) => {
+    const [lanes, log, aheads, sleeps] = [
+      new Map<string, Lane>(),
+      [] as Array<string>,
+      [] as Array<number>,
+      new Set<number>()
+    ]
+    const time = { now: 0 }
+    const lane = (name: string, at = 0, supply: Lane["supply"] = supplies[0]) => {
+      lanes.set(name, { name, at, supply })
+      return { tenant, operation: name }
+    }
+    const source: Gate.Source<Lane, string> = {
+      laneOf: ({ operation }) => lanes.get(operation)!,
+      lanes: () => lanes.values(),
+      supplyOf: ({ supply }) => supply,
+      isFirst: () => false,
+      wait: ({ at }, now, _, ahead, waited) => {
+        if (waited === 0) aheads.push(ahead)
+        return Math.max(0, at - now)
+      },
+      start: ({ name }, now, held) => {
+        log.push(`${name} at ${now}${held ? " held" : ""}`)
+        return name
+      },
+      giveBack: (name) => void log.push(`${name} given back`),
+      answered: (name) => void log.push(`${name} over`)
+    }
+    const clock: Clock.Clock = {
+      ...Clock.make(),
+      unsafeCurrentTimeMillis: () => time.now,
+      currentTimeMillis: Effect.sync(() => time.now),
+      sleep: (duration) =>
+        Effect.async<void>(() => {
+          const at = time.now + Duration.toMillis(duration)
+          sleeps.add(at)
+          return Effect.sync(() => sleeps.delete(at))
+        })
+    }
+    const scope = Effect.runSync(Scope.make())
+    const gate = Effect.runSync(
+      Gate.make(source, { maxWait, reserve: 0 }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
+    )
+    const enter = (call: Supply.Call, isBackground = false) => {
+      const name = call.operation
+      Effect.runFork(
+        Effect.withFiberRuntime<void, number>((fiber) =>
+          gate.enter(call, isBackground, (wait) => log.push(`${name} refused: ${wait}`), fiber)
+        ).pipe(Effect.ignore)
+      )
+    }
+    return { gate, lane, log, aheads, sleeps, time, enter, lanes, close: Scope.close(scope, Exit.void) }
+  }
+
+  it("counts those that come before on what a call draws on: of its kind, and for background calls all", () => {
+    const { aheads, enter, lane } = open()
+    const [one, other, abroad] = [lane("a", 1000), lane("b", 1000), lane("c", 1000, supplies[1])]
+    const counted = (call: Supply.Call, isBackground = false) => {
+      aheads.length = 0
+      enter(call, isBackground)
+      return aheads[0]
+    }
+    assert.deepStrictEqual([counted(one), counted(other), counted(abroad)], [0, 1, 0])
+    assert.deepStrictEqual([counted(one, true), counted(one, true), counted(one), counted(abroad, true)], [2, 3, 2, 1])
+  })
+
+  it("knows who had to wait for what it draws on, not only for its turn", () => {
+    const { enter, gate, lane, log, time } = open()
+    enter(lane("a"))
+    enter(lane("b", 1000))
+    enter(lane("c", 0, supplies[1]))
+    time.now = 1000
+    gate.wake()
+    assert.deepStrictEqual(log, ["a at 0", "c at 0", "b at 1000 held"])
+  })
+
+  it("lets nobody pass who comes when the first may go and has not been woken yet", () => {
+    const { enter, lane, log, time } = open()
+    const call = lane("a", 10)
+    enter(call)
+    time.now = 15
+    enter(call)
+    assert.deepStrictEqual(log, ["a at 15 held", "a at 15"])
+  })
+
+  it("refuses one whose wait has become too long, with the time that it would take, but not for 40 ms", () => {
+    const { enter, gate, lane, lanes, log, time } = open(1000)
+    enter(lane("a", 900))
+    const later = (now: number, at: number) => {
+      time.now = now
+      lanes.get("a")!.at = at
+      gate.wake()
+    }
+    later(990, 1039)
+    assert.deepStrictEqual(log, [])
+    later(995, 1041)
+    assert.deepStrictEqual(log, ["a refused: 46"])
+    enter(lane("b", Infinity))
+    later(1995, 0)
+    assert.deepStrictEqual(log.slice(1), ["b refused: 1000"])
+  })
+
+  it("sleeps until the first may go, not where only the end of a call helps, and not when it is closed", async () => {
+    const { close, enter, lane, sleeps } = open()
+    enter(lane("a", Infinity))
+    assert.strictEqual(sleeps.size, 0)
+    enter(lane("b", 500, supplies[1]))
+    const [at] = [...sleeps]
+    assert.isAtLeast(at!, 500)
+    assert.isAtMost(at!, 520)
+    await Effect.runPromise(close)
+    assert.strictEqual(sleeps.size, 0)
+  })
+
+  it("does not mind being told of the end of a call that it did not let in, or twice of one", () => {
+    const { enter, gate, lane, log } = open()
+    const call = lane("a")
+    gate.leave(call, undefined)
+    enter(call)
+    for (let nth = 0; nth < 2; nth++) gate.leave(call, undefined)
+    assert.deepStrictEqual(log, ["a at 0", "a over"])
+  })
+})
+
+describe("news", () => {
+  it("end for a reader that has read enough, and go on for the others", async () => {
+    const news = News.make()
+    let count = 0
+    const read = (times: number) =>
+      Effect.runPromise(Stream.runCollect(Stream.take(news.stream(Effect.sync(() => ++count)), times)))
+    const [one, other] = [read(1), read(2)]
+    assert.strictEqual((await one).length, 1)
+    news.publish()
+    assert.strictEqual((await other).length, 2)
+  })
+})
+
+describe("a limit that is known", () => {
+  it("is waited for after those ahead, and with what is left to others", () => {
+    const source = Known.source(10, 1 / 100, 0)
+    const lane = source.laneOf({ tenant, operation: "a" })
+    const wait = (share: number, ahead: number) => source.wait(lane, 0, share, ahead, 0)
+    assert.deepStrictEqual([wait(0, 9), wait(0, 10), wait(0.2, 7), wait(0.2, 8)], [0, 100, 0, 100])
+    source.start(lane, 0, false)
+    assert.deepStrictEqual([wait(0, 8), wait(0, 12), wait(0.2, 8)], [0, 400, 200])
+  })
+})
+
+describe("an answer", () => {
+  const read = (status: number, reset: number) =>
+    Supply.told({
+      status,
+      headers: Headers.fromInput({
+        "x-ratelimit-limit": "10",
+        "x-ratelimit-remaining": "4",
+        "x-ratelimit-reset": String(reset)
+      })
+    }, 0)
+
+  it("is none of a service that is down from 500 on", () => {
+    assert.deepStrictEqual([499, 500, 503].map((status) => read(status, 1).isServed), [true, false, false])
+  })
+
+  it("is believed to tell of a reset that is a day away, and not more", () => {
+    assert.deepStrictEqual([86_400, 86_401].map((reset) => read(200, reset).untilFull), [86_400, undefined])
   })
 })
 
@@ -240,6 +431,134 @@ describe("a belief", () => {
     }
   })
 
+  it("lets as many go at once as somebody else has left, and no more for a pause", () => {
+    const belief = believing([0, told(9)])
+    belief.cap(6, 0)
+    assert.strictEqual(startable(belief, 0), 2)
+    assert.strictEqual(startable(believing([0, told(2)]), 100_000), 1)
+  })
+
+  it("lets more go while one hangs, as they come back", () => {
+    const belief = believing([0, told(2)])
+    belief.start(0, false)
+    const counts = [30_000, 60_000].map((at) => startable(belief, at))
+    assert.deepStrictEqual(counts, [4, 5])
+  })
+
+  it("waits for room until so much has come back, yet never longer than a call takes", () => {
+    const quick = believing([0, told(100, { limit: 200, untilFull: 0 })])
+    assert.strictEqual(startable(quick, 0), 28)
+    assert.closeTo(quick.wait(0, 0, 0), 10, 1e-6)
+    const slow = believing([0, told(9)])
+    assert.strictEqual(startable(slow, 0), 3)
+    assert.closeTo(slow.wait(0, 0, 0), 100, 1e-6)
+    const late = believing([0, told(9)])
+    exchange(late, told(9), 11_000, 1000)
+    exchange(late, told(9), 22_000, 0)
+    startable(late, 22_000)
+    assert.closeTo(late.wait(22_000, 0, 0), 800, 1e-6)
+  })
+
+  it("has what a call has taken back when it was not sent", () => {
+    const belief = believing([0, told(4)])
+    const before = belief.known(0)
+    const taken = belief.start(0, false)
+    assert.strictEqual(belief.known(0)?.remaining, 3)
+    taken.giveBack(0)
+    assert.deepStrictEqual(belief.known(0), before)
+  })
+
+  it("tells when the bucket will be full", () => {
+    assert.strictEqual(believing([0, told(6, { untilFull: 9 })]).known(0)?.fullAt, 16_000)
+  })
+
+  describe("of windows", () => {
+    const at = 1_000_000
+    const windows = (left = 30) => {
+      const belief = Belief.make()
+      exchange(belief, told(99, { limit: 100, untilFull: 60 }), at)
+      exchange(belief, told(left, { limit: 100, untilFull: 50 }), at + 10_000)
+      return belief
+    }
+
+    for (
+      const [ahead, wait] of [[0, 0], [29, 0], [30, 51_000], [129, 51_000], [130, 112_000], [230, 173_000]] as const
+    ) {
+      it(`waits for the next where those left are spoken for, and for one more for each hundred: ${ahead}`, () => {
+        assert.strictEqual(windows().wait(at + 10_000, 0, ahead), wait)
+      })
+    }
+
+    it("lets the last call of a window go", () => {
+      assert.strictEqual(windows(1).wait(at + 10_000, 0, 0), 0)
+    })
+
+    it("has nothing left after a refusal, and looks again later each time", () => {
+      const belief = windows()
+      const waits = [10_000, 61_000, 62_000, 64_000].map((from) => {
+        exchange(belief, refused({ limit: 100, untilFull: 0, date: 1060 }), at + from)
+        assert.strictEqual(belief.known(at + from)?.remaining, 0)
+        return belief.wait(at + from, 0, 0)
+      })
+      assert.deepStrictEqual(waits, [51_000, 2000, 4000, 8000])
+    })
+  })
+
+  it("counts a refusal once for all calls that were in flight", () => {
+    const [one, many] = [1, 3].map((count) => {
+      const belief = believing([0, told(9)], [10, refused()])
+      const taken = Array.from({ length: count }, () => belief.start(20_000, false))
+      for (const each of taken) each.answered(refused(), 20_100)
+      return belief.save()
+    })
+    assert.deepStrictEqual([many!["growth"], many!["rate"]], [one!["growth"], one!["rate"]])
+  })
+
+  it("counts no refusal among the calls that have taken from the bucket", () => {
+    const belief = believing([0, told(9, { untilFull: 60 })], [10, refused({ untilFull: 120 })])
+    exchange(belief, told(8, { untilFull: 120 }), 20_000)
+    assert.isAtMost(Number(belief.save()["rate"]) * 1000, 1 / 60)
+    exchange(belief, told(9, { untilFull: 120 }), 30_000)
+    assert.closeTo(Number(belief.save()["rate"]) * 1000, 1 / 10, 1e-9)
+  })
+
+  it("takes no time that was kept elsewhere for one that the clock was set back from, if there is none", () => {
+    const belief = Belief.make()
+    belief.load({ limit: 10, level: 0, growth: 1 / 1000, at: 0, latest: "+inf" }, 0)
+    belief.wait(1000, 0, 0)
+    assert.strictEqual(belief.known(1000)?.remaining, 1)
+  })
+
+  it("goes on as before whatever it has been told when the clock is set back", () => {
+    const back = 3_600_000
+    for (let seed = 1; seed <= 40; seed++) {
+      let state = seed
+      const random = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
+      const [belief, other] = [Belief.make(), Belief.make()]
+      const at = 10 * back
+      for (const each of [belief, other]) exchange(each, told(5), at)
+      let [now, offset] = [at, 0]
+      for (let nth = 0; nth < 30; nth++) {
+        now += nth === 15 ? 30 : 100 + Math.floor(random() * 20_000)
+        if (nth === 15) offset = back
+        const left = Math.floor(random() * 10)
+        const isRefused = random() < 0.2
+        const answer = told(isRefused ? 0 : left, { isRefused, untilFull: 30 - left, date: Math.floor(now / 1000) })
+        const pairs = [[belief, now - offset], [other, now]] as const
+        const [here, there] = pairs.map(([each, now]) => {
+          const taken = [1, 2, 3].map(() => each.start(now, true))
+          const seen = [each.wait(now + 10, 0, 0)]
+          for (const one of taken) one.answered(answer, now + 20)
+          return [...seen, each.wait(now + 30, 0, 0), each.wait(now + 30, 0, 3), Number(each.save()["growth"])]
+        })
+        for (const [which, value] of here!.entries()) {
+          const expected = there![which]!
+          assert.closeTo(value, expected, expected * 1e-6, `seed ${seed}, step ${nth}, ${which}`)
+        }
+      }
+    }
+  })
+
   /** A bucket that many calls at once draw on, in steps of a few milliseconds; `seen` looks at it after each. */
   const drive = (
     belief: Belief.Belief,
@@ -299,7 +618,6 @@ describe("a belief", () => {
   }
 })
 
-const tenant = "https://t.example.com/api/v2"
 const nobody = { lanes: new Map<string, number>(), supplies: new Map<string, number>() }
 
 /** A learner, and calls of its operations, each of which takes 10 ms. */

@@ -1,6 +1,7 @@
 import { Headers } from "@effect/platform"
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import {
+  Chunk,
   Clock,
   Context,
   DateTime,
@@ -125,6 +126,7 @@ describe("layerUnlimited", () => {
       for (let nth = 0; nth < 100; nth++) yield* exchange(told(1, 0, 1000, { status: 429 }))
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
       assert.deepStrictEqual(yield* status, [])
+      assert.deepStrictEqual(yield* Stream.runCollect(RateLimiter.changes), Chunk.of([]))
     }).pipe(Effect.provide(RateLimiter.layerUnlimited)))
 })
 

@@ -71,8 +71,8 @@ interface Ticket {
 
 /** An answer as bounds of `left + own calls`: it grows at the bucket's rate if nobody else takes calls. */
 interface Mark {
-  readonly sentAt: number
-  readonly endedAt: number
+  sentAt: number
+  endedAt: number
   readonly low: number
   readonly high: number
 }
@@ -211,6 +211,10 @@ export class Belief implements Supply {
     this.blockedUntil -= back
     this.lastSentAt -= back
     this.cutAt -= back
+    for (const mark of this.marks) {
+      mark.sentAt -= back
+      mark.endedAt -= back
+    }
     this.windows.shift(back)
   }
 

@@ -183,8 +183,8 @@ export const make = <Lane, Permit>(
     /** Takes out the given entry of a call, else its oldest. */
     const takeOut = (call: Call, entry?: Entry<Permit>): Entry<Permit> | undefined => {
       const oldest = entries.get(call)
+      if (oldest === undefined) return undefined
       const taken = entry ?? oldest
-      if (oldest === undefined || taken === undefined) return undefined
       if (taken !== oldest) {
         let before = oldest
         while (before.next !== undefined && before.next !== taken) before = before.next
