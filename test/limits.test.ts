@@ -459,6 +459,14 @@ describe("a belief", () => {
     assert.closeTo(late.wait(22_000, 0, 0), 800, 1e-6)
   })
 
+  it("does not count the calls that were sent before anything was told among those that have taken what came back", () => {
+    const belief = believing(...[1, 2, 3].map(() => [0, told(undefined)] as const))
+    const [first] = [1, 2, 3, 4].map(() => belief.start(1000, false))
+    first!.answered(refused({ untilFull: 9 }), 1000)
+    assert.isAbove(belief.wait(20_000, 0, 0), 0)
+    assert.strictEqual(belief.wait(24_000, 0, 0), 0)
+  })
+
   it("has what a call has taken back when it was not sent", () => {
     const belief = believing([0, told(4)])
     const before = belief.known(0)
@@ -536,18 +544,25 @@ describe("a belief", () => {
       const random = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
       const [belief, other] = [Belief.make(), Belief.make()]
       const at = 10 * back
-      for (const each of [belief, other]) exchange(each, told(5), at)
+      for (const each of [belief, other]) {
+        each.start(at, false) // hangs
+        exchange(each, told(5), at)
+      }
       let [now, offset] = [at, 0]
       for (let nth = 0; nth < 30; nth++) {
-        now += nth === 15 ? 30 : 100 + Math.floor(random() * 20_000)
-        if (nth === 15) offset = back
+        if (nth === 15) {
+          offset = back
+          belief.wait(now + 30 - back, 0, 0)
+        }
+        now += 100 + Math.floor(random() * 20_000)
         const left = Math.floor(random() * 10)
         const isRefused = random() < 0.2
         const answer = told(isRefused ? 0 : left, { isRefused, untilFull: 30 - left, date: Math.floor(now / 1000) })
         const pairs = [[belief, now - offset], [other, now]] as const
         const [here, there] = pairs.map(([each, now]) => {
+          const before = each.wait(now, 0, 0)
           const taken = [1, 2, 3].map(() => each.start(now, true))
-          const seen = [each.wait(now + 10, 0, 0)]
+          const seen = [before, each.wait(now + 10, 0, 0)]
           for (const one of taken) one.answered(answer, now + 20)
           return [...seen, each.wait(now + 30, 0, 0), each.wait(now + 30, 0, 3), Number(each.save()["growth"])]
         })

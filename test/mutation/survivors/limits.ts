@@ -2,6 +2,61 @@ import type { Survivors } from "../survivors.js"
 
 export const survivors: Survivors = [
   {
+    why: "only speed: a shorter way to the same where nobody waits, or where no call may wait too long",
+    faults: {
+      "src/internal/gate.ts": [
+        "waiting === 0 ⇒ false",
+        "{ alarm.clear() return changed() } ⇒ {}",
+        "maxWait < Infinity ⇒ true",
+        "maxWait < Infinity ⇒ maxWait <= Infinity",
+        "waiting-- ⇒ waiting++",
+        "waiting++ ⇒ waiting--",
+        "millis <= 0 ⇒ millis < 0",
+        "millis <= 0 && waiting === 0 ⇒ false",
+        "{ letIn(call, source.start(lane, now, false), fiber) changed() return Effect.void } ⇒ {}"
+      ],
+      "src/internal/supply.ts": ["share === 0 ⇒ false"]
+    }
+  },
+  {
+    why: "only spares memory: a call that has none let in is the same as one that is not there",
+    faults: { "src/internal/gate.ts": ["taken.next === undefined ⇒ false"] }
+  },
+  {
+    why: "asked for by the types: without it the comparison is with NaN, or with undefined, and as false",
+    faults: {
+      "src/internal/supply.ts": [
+        "reset === undefined ⇒ false",
+        "limit !== undefined ⇒ true",
+        "ahead !== undefined ⇒ true"
+      ]
+    }
+  },
+  {
+    why: "the same for any input: nobody asks a known limit for a pause, and undefined goes for false",
+    faults: { "src/internal/known.ts": ["() => 0 ⇒ () => undefined", "() => false ⇒ () => undefined"] }
+  },
+  {
+    why:
+      "the same for any input: what is published is no value, so the first that waits to be read is as good as the last",
+    faults: { "src/internal/news.ts": ["\"sliding\" ⇒ \"\""] }
+  },
+  {
+    why:
+      "the same for any input: where no room is missing the wait is 0, and going back by nothing leaves all where it was",
+    faults: { "src/internal/belief.ts": ["missing > 0 ⇒ missing >= 0", "back <= 0 ⇒ back < 0"] }
+  },
+  {
+    why: "it matters at exactly 50 ms, or a millionth of a call, alone, where the one is as good as the other",
+    faults: {
+      "src/internal/belief.ts": [
+        "missing <= 1e-6 ⇒ missing < 1e-6",
+        "now > this.blockedUntil + gap ⇒ now >= this.blockedUntil + gap"
+      ],
+      "src/internal/bucket.ts": ["missing > rounding ⇒ missing >= rounding"]
+    }
+  },
+  {
     why: "the same for any input: no two that wait have one number, and who is taken out of a line is in it",
     faults: {
       "src/internal/gate.ts": [
@@ -16,7 +71,12 @@ export const survivors: Survivors = [
   },
   {
     why: "only spares memory: a reader that has gone hears nothing, whether it is told or not",
-    faults: { "src/internal/news.ts": ["() => readers.delete(read) ⇒ () => undefined"] }
+    faults: {
+      "src/internal/news.ts": [
+        "() => readers.delete(read) ⇒ () => undefined",
+        "(read) => Effect.sync(() => readers.delete(read)) ⇒ () => undefined"
+      ]
+    }
   },
   {
     why: "it matters at exactly 50 ms alone, where the one is as good as the other",
