@@ -266,6 +266,66 @@ describe("windows", () => {
     assert.strictEqual(windows.endsAt, later + 61_000)
   })
 
+  /** What was told: when, of which reset, and what was left. The server's clock is ours. */
+  const note = (windows: Windows.Windows, after: number, reset: number, left: number, isRefused = false) =>
+    windows.note({ reset, ahead: reset - 1000 - after, limit: 100, left }, isRefused, at + after * 1000)
+
+  it("say which answer is the first of a new one, and hold by what was told of it before", () => {
+    const windows = found()
+    assert.isFalse(windows.isNew)
+    note(windows, 60, 1120, 98)
+    assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, true, at + 120_000])
+    note(windows, 61, 1120, 97)
+    assert.isFalse(windows.isNew)
+    // An answer that is late by a second, or a clock.
+    note(windows, 62, 1119, 96)
+    assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, false, at + 120_000])
+  })
+
+  it("last as long as the shortest step between two resets, and else until the end", () => {
+    const windows = found()
+    assert.strictEqual(windows.length, 61_000)
+    note(windows, 90, 1150, 99)
+    assert.deepStrictEqual([windows.length, windows.endsAt], [90_000, at + 151_000])
+    note(windows, 91, 1150, 30)
+    note(windows, 150, 1210, 99)
+    assert.deepStrictEqual([windows.length, windows.endsAt], [60_000, at + 210_000])
+    note(windows, 151, 1210, 30)
+    note(windows, 250, 1310, 99)
+    assert.deepStrictEqual([windows.length, windows.endsAt], [60_000, at + 310_000])
+  })
+
+  it("are a bucket after all if the reset goes back", () => {
+    const windows = found()
+    note(windows, 10, 1040, 80)
+    assert.isFalse(windows.isFound)
+  })
+
+  it("learn from a refusal when they end, no more", () => {
+    const windows = found()
+    for (const reset of [1070, 1075]) {
+      note(windows, 20, reset, 0, true)
+      assert.deepStrictEqual([windows.isFound, windows.endsAt], [true, at + (reset - 1000 + 1) * 1000])
+      assert.strictEqual(windows.length, (reset - 1000 + 1 - 20) * 1000)
+    }
+    for (const _ of [1, 2, 3]) windows.refuse(at + 76_000)
+    note(windows, 76, 1075, 0, true)
+    assert.strictEqual(windows.endsAt, at + 80_000)
+    const other = Windows.make()
+    note(other, 0, 1060, 99)
+    note(other, 10, 1060, 0, true)
+    assert.isFalse(other.isFound)
+  })
+
+  it("are not found where a bucket could tell the same", () => {
+    const windows = Windows.make()
+    note(windows, 0, 1012, 90) // at least a second for a call
+    note(windows, 3, 1012, 89) // at least a call in a second
+    assert.isFalse(windows.isFound)
+    note(windows, 4, 1012, 89)
+    assert.isTrue(windows.isFound)
+  })
+
   it("go back with the clock", () => {
     const [windows, other] = [found(), found()]
     const back = 3_600_000
@@ -652,22 +712,31 @@ const large = (remaining: number, perSecond = 0.1) =>
 
 describe("operations", () => {
   for (
-    const [what, seen, together] of [
+    const [what, seen, together, every = 100] of [
       ["what can be left", "a49", true],
       ["one call more than that", "a51", true],
       ["one call more, twice", "a51 b49 a50", false],
       ["one call more, and again after what can be left", "a51 b49 a49 b47 a48", true],
-      ["much more", "a52", false]
-    ] as const
+      ["one call more, twice in a row", "a51 a51", false],
+      ["more than its own last call has left", "a49 a51", false, 10],
+      ["much more", "a52", false],
+      ["much more, as soon as the last call is over", "a52", false, 10],
+      ["much more than its newest call", "c49 b30 a32", false],
+      ["what may have come back", "a52", true, 30_000],
+      ["more than may have come back", "a58", false, 30_000],
+      ["that it is full when it can be", "a99", true, 1_000_000]
+    ] as ReadonlyArray<readonly [what: string, seen: string, together: boolean, every?: number]>
   ) {
     it(`${together ? "stay with" : "leave"} a bucket when they are told ${what}`, () => {
       const { areTogether, call, learning } = learner()
       call("a", 0, large(60))
       call("b", 100, large(50))
       assert.isTrue(areTogether("a", "b"))
-      seen.split(" ").forEach((step, nth) => call(step.slice(0, 1), 200 + nth * 100, large(Number(step.slice(1)))))
+      seen.split(" ").forEach((step, nth) => {
+        call(step.slice(0, 1), 100 + (nth + 1) * every, large(Number(step.slice(1))))
+      })
       assert.strictEqual(areTogether("a", "b"), together)
-      assert.strictEqual(learning.levels(tenant, 1000).size, together ? 1 : 2)
+      assert.strictEqual(learning.levels(tenant, 2_000_000).size, together ? 1 : 2)
     })
   }
 
@@ -676,6 +745,96 @@ describe("operations", () => {
     call("a", 0, large(60))
     call("a", 100, told(5))
     assert.deepStrictEqual([...learning.levels(tenant, 200).values()], [5])
+  })
+
+  it("leave those they were with when they are told of another limit", () => {
+    const { areTogether, call, learning } = learner()
+    call("a", 0, large(60))
+    call("b", 100, large(50))
+    call("a", 200, told(5))
+    assert.isFalse(areTogether("a", "b"))
+    assert.deepStrictEqual([...learning.levels(tenant, 210).values()], [50, 5])
+  })
+
+  it("stay with a bucket whatever a refusal tells", () => {
+    const { areTogether, call } = learner()
+    call("a", 0, large(60))
+    call("b", 100, large(50))
+    call("b", 200, { ...large(0), isRefused: true })
+    call("a", 300, large(48))
+    assert.isTrue(areTogether("a", "b"))
+  })
+
+  it("stay with a bucket when its window is over", () => {
+    const { areTogether, call } = learner()
+    const window = (left: number, untilFull: number) => told(left, { limit: 100, untilFull })
+    call("a", 0, window(99, 60))
+    call("b", 10_000, window(30, 50))
+    call("a", 60_200, window(99, 60))
+    call("b", 70_000, window(30, 50))
+    assert.isTrue(areTogether("a", "b"))
+    call("a", 120_500, window(99, 60))
+    assert.isTrue(areTogether("a", "b"))
+  })
+
+  it("go to the bucket that explains best what they are told", () => {
+    const { areTogether, call } = learner()
+    call("a", 0, large(30))
+    call("b", 100, large(89))
+    assert.isFalse(areTogether("a", "b"))
+    call("c", 200, large(29))
+    assert.isTrue(areTogether("c", "a"))
+    call("b", 300, large(20))
+    call("d", 400, large(19))
+    assert.isTrue(areTogether("d", "b"))
+  })
+
+  it("go before others with their first call, where that tells which bucket they draw on", () => {
+    const { call, lane, learning, start } = learner()
+    const isFirst = (operation: string) => learning.isFirst(lane(operation))
+    assert.isFalse(isFirst("b")) // nothing is known of any
+    call("a", 0, large(60))
+    assert.deepStrictEqual([isFirst("a"), isFirst("b")], [false, true])
+    start("b", 100)
+    assert.isFalse(isFirst("b"))
+  })
+
+  it("are told apart from those that are answered without a word, which draw on nothing that is known", () => {
+    const { call, learning, start } = learner()
+    const drawn = (operation: string) => Sharing.namesOf(start(operation, 1000))
+    call("a", 0, large(60))
+    const known = [...learning.levels(tenant, 10).keys()]
+    call("b", 100, told(undefined))
+    call("c", 200, told(undefined, { isServed: false }))
+    assert.deepStrictEqual([drawn("b"), drawn("c")], [["?"], known])
+  })
+
+  it("do not wait for an answer that tells nothing, as long as none has told anything", () => {
+    const { call, start, wait } = learner()
+    for (const at of [0, 100, 200]) call("a", at, told(undefined))
+    start("b", 300)
+    assert.strictEqual(wait("b", 310), 0)
+  })
+
+  it("count each call once, in the bucket that it tells of", () => {
+    const { call, learning, save } = learner()
+    const limits = [50, 60, 70]
+    limits.forEach((limit, nth) => call("abc"[nth]!, nth * 100, told(limit - 1, { limit, untilFull: 1 })))
+    assert.deepStrictEqual([...learning.levels(tenant, 300).values()], [49, 59, 69])
+    call("d", 2300, told(65, { limit: 70, untilFull: 5 }))
+    const supplies: ReadonlyArray<Record<string, number>> = save().buckets.map(({ supply }: Record<string, unknown>) =>
+      supply
+    )
+    assert.deepStrictEqual(supplies.map(({ served }) => served), [1, 1, 2])
+    // None of them had waited.
+    assert.deepStrictEqual(supplies.map(({ fulls }) => fulls), [0, 0, 0])
+  })
+
+  it("remember their last calls, no more", () => {
+    const { call, save } = learner()
+    for (let nth = 0; nth < 40; nth++) call("a", nth * 100, large(90 - nth))
+    const ends = save().lanes.a.seen.map(({ endedAt }: { readonly endedAt: number }) => endedAt)
+    assert.deepStrictEqual(ends, Array.from({ length: 32 }, (_, nth) => (nth + 8) * 100 + 10))
   })
 
   it("that were given no answer may go again as before", () => {
@@ -714,6 +873,10 @@ describe("operations", () => {
       }
       call(name, at, name === "c" ? told(Math.max(0, left["c"]!)) : large(left[name]! + level(at), perSecond))
     })
+    if (areTogether("a", "b")) {
+      const levels = [...here.learning.levels(tenant, 1000 + (order.length + 3) * 300 + 10).values()]
+      assert.include(levels, left["a"]! + level(1000 + (order.length + 3) * 300))
+    }
     if (!order.endsWith("c")) assert.strictEqual(there.areTogether("a", "b"), areTogether("a", "b"))
     return areTogether("a", "b")
   }
@@ -841,6 +1004,11 @@ describe("what is learned", () => {
       {},
       { buckets: "x", lanes: 3, unknown: null },
       { buckets: [3, { id: 4 }], lanes: { a: 1, b: { bucket: {}, seen: "x" } }, unknown: [] },
+      { buckets: [{ id: 4, likeness: { 1: 2 } }, { id: "1", limit: 10 }] },
+      {
+        buckets: [{ id: "1", limit: 10 }],
+        lanes: { a: { bucket: "1" }, b: { bucket: "1", seen: [{ endedAt: 1, fullAt: "+inf" }] } }
+      },
       { buckets: [{ id: "1", limit: 10, likeness: { 7: 2 }, supply: { latest: "+inf", marks: "x" } }] }
     ]
   ) {

@@ -18,7 +18,7 @@ export interface Lane {
   startedAt: number
   /** Unknown until an answer tells a limit. */
   bucket: Bucket | undefined
-  /** Whether it was answered and told nothing. */
+  /** Whether its last answer told nothing: of interest while its bucket is unknown. */
   isSilent: boolean
   /** What its last answers showed, the newest last. */
   readonly seen: Array<Sighting>
@@ -283,7 +283,7 @@ const answered = (permit: Permit, told: Supply.Told | undefined, now: number): v
 const place = (lane: Lane, sentAt: number, told: Supply.Told, now: number): Supply.Supply => {
   const { limit, remaining } = told
   if (limit === undefined || remaining === undefined) {
-    lane.isSilent = lane.bucket === undefined && told.isServed
+    lane.isSilent = told.isServed
     return lane.bucket?.supply ?? lane.tenant.unknown
   }
   if (lane.bucket !== undefined && lane.bucket.limit !== limit) leave(lane, lane.bucket)
@@ -328,7 +328,6 @@ const enter = (lane: Lane, limit: number, sighting: Sighting): Bucket => {
   tenant.buckets.add(best)
   best.lanes.add(lane)
   lane.bucket = best
-  lane.isSilent = false
   return best
 }
 
@@ -354,8 +353,8 @@ const lastSeen = (lanes: Iterable<Lane>, before: number, except?: Lane): Sightin
 /** How many calls can be refilled in so many milliseconds, generously. */
 const refill = ({ limit, supply }: Bucket, now: number, millis: number): number => {
   const known = supply.known(now)
-  const untilFull = known === undefined ? 0 : known.fullAt - now
-  const perMilli = untilFull > 0 ? (limit - (known?.remaining ?? 0)) / untilFull : 0
+  if (known === undefined || known.fullAt <= now) return 1
+  const perMilli = (limit - known.remaining) / (known.fullAt - now)
   return Math.min(limit, 1 + 2 * perMilli * millis)
 }
 
