@@ -272,7 +272,7 @@ describe("windows", () => {
 
   it("say which answer is the first of a new one, and hold by what was told of it before", () => {
     const windows = found()
-    assert.isFalse(windows.isNew)
+    assert.deepStrictEqual([Windows.make().isNew, windows.isNew], [false, false])
     note(windows, 60, 1120, 98)
     assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, true, at + 120_000])
     note(windows, 61, 1120, 97)
@@ -850,7 +850,7 @@ describe("operations", () => {
 
   /**
    * Two that have parted make calls in this order, 300 ms apart. What is left counts the calls of both, or only its own, for
-   * those that `blind` names.
+   * those that `blind` names; at an `x` somebody else takes one of each. Whether they have come together at any time.
    */
   const meet = (order: string, blind = "", perSecond = 0.1) => {
     const [here, there] = [learner(), learner()]
@@ -861,9 +861,14 @@ describe("operations", () => {
     assert.strictEqual(areTogether("a", "b"), [...order].length === 0)
     const left = { a: 89, b: 30, c: 9 } as Record<string, number>
     const level = (at: number) => Math.floor(perSecond * at / 1000)
+    let met = false
     for (const name of ["a", "b"]) if (!blind.includes(name)) left[name] = 25
     ;[..."abab", ...order].forEach((name, nth) => {
       const at = 1000 + nth * 300
+      if (name === "x") {
+        for (const each of ["a", "b"]) left[each]!--
+        return
+      }
       const isLast = nth === order.length + 3
       if (isLast) there.learning.load(tenant, here.save(), nobody)
       if (isLast) assert.deepStrictEqual(there.save(), here.save())
@@ -872,13 +877,14 @@ describe("operations", () => {
         if (each === name || !blind.includes(each)) left[each]!--
       }
       call(name, at, name === "c" ? told(Math.max(0, left["c"]!)) : large(left[name]! + level(at), perSecond))
+      met ||= areTogether("a", "b")
     })
     if (areTogether("a", "b")) {
       const levels = [...here.learning.levels(tenant, 1000 + (order.length + 3) * 300 + 10).values()]
       assert.include(levels, left["a"]! + level(1000 + (order.length + 3) * 300))
     }
     if (!order.endsWith("c")) assert.strictEqual(there.areTogether("a", "b"), areTogether("a", "b"))
-    return areTogether("a", "b")
+    return met
   }
 
   for (
@@ -889,6 +895,7 @@ describe("operations", () => {
       ["but not when neither sees the other's", "aabbaabbaabb", "ab", false],
       ["but not when only one sees the other's", "aabbaabbaabb", "a", false],
       ["but not when only the other does", "aabbaabbaabb", "b", false],
+      ["but not for fewer calls than the other's", "xaaaaxbbbbxaaaaxbbbbxaaaaxbbbb", "ab", false],
       ["but not for the calls of a bucket with another limit", "accaccaccbccbcc", "ab", false]
     ] as const
   ) {
@@ -898,7 +905,7 @@ describe("operations", () => {
   }
 
   it("do not come together for what has come back", () => {
-    assert.isFalse(meet("aabbaabbaabb", "ab", 2))
+    for (const perSecond of [0.5, 1, 2, 4]) assert.isFalse(meet("aabbaabbaabb", "ab", perSecond), `${perSecond}`)
   })
 })
 

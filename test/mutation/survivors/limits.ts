@@ -96,5 +96,51 @@ export const survivors: Survivors = [
         "Array.from(tenant.buckets, (other) => [other.id, bucket.like … es]) => times > 0) ⇒ Array.from(tenant.buckets, other => [other.id, bucket.likene … r) ?? 0] as const)"
       ]
     }
+  },
+  {
+    why: "it matters only in what somebody else has put there: a bucket without a name, for which any does",
+    faults: { "src/internal/sharing.ts": ["\"\" ⇒ \"Stryker was here!\""] }
+  },
+  {
+    why: "nothing but a name: each bucket has another one",
+    faults: { "src/internal/sharing.ts": ["++tenant.made ⇒ --tenant.made"] }
+  },
+  {
+    why: "the same for any input: a limit is told together with what is left, and it is another reset already",
+    faults: {
+      "src/internal/sharing.ts": ["limit === undefined ⇒ false"],
+      "src/internal/windows.ts": ["reset < state.lastReset ⇒ reset <= state.lastReset"]
+    }
+  },
+  {
+    why: "the same, and only slower: since the last sighting of a bucket none of its own calls was carried out",
+    faults: {
+      "src/internal/sharing.ts": [
+        "tenant.buckets.size === 1 ⇒ false",
+        "other === bucket ⇒ false"
+      ]
+    }
+  },
+  {
+    why:
+      "a guess that matters only where exactly a whole number of calls may have come back: one is as good as the other",
+    faults: {
+      "src/internal/sharing.ts": [
+        "excess > 1 ⇒ excess >= 1",
+        "excess > 0 ⇒ excess >= 0",
+        "gap >= 0 ⇒ gap > 0",
+        "missing + refill(bucket, endedAt, endedAt - last.sentAt) >= theirs ⇒ missing + refill(bucket, endedAt, endedAt - last.sentAt) > theirs"
+      ]
+    }
+  },
+  {
+    why: "a guess between equals: two buckets that explain it as well, two answers or an end in the same millisecond",
+    faults: {
+      "src/internal/sharing.ts": [
+        "gap < least ⇒ gap <= least",
+        "own.endedAt >= (last?.endedAt ?? -Infinity) ⇒ own.endedAt > (last?.endedAt ?? -Infinity)",
+        "endedAt >= last.fullAt ⇒ endedAt > last.fullAt"
+      ]
+    }
   }
 ]
