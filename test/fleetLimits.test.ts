@@ -345,7 +345,7 @@ describe("what lies in the store", () => {
 
 const remaining = (limiter: Limiter) => Effect.map(limiter.status, ([status]) => status?.remaining)
 
-const noAnswer = Effect.succeed<RateLimiter.Answer | undefined>(undefined)
+const noAnswer = Effect.sync((): RateLimiter.Answer | undefined => undefined)
 
 /** A call that takes so many milliseconds, and is told this. */
 const exchange = (limiter: Limiter, answer: Effect.Effect<RateLimiter.Answer | undefined>, which = call, takes = 5) =>
