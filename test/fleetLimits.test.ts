@@ -341,6 +341,17 @@ describe("what lies in the store", () => {
         assert.deepStrictEqual(written, [...written].sort(), "no time comes again")
       })))
   }
+
+  it.effect("was written by a clock that is ahead: who comes after that writes no earlier time", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      const ahead = (yield* Clock.currentTimeMillis) + 500
+      yield* left(store, many)
+      yield* store.put({ ...yield* store.value, at: ahead })
+      yield* begin(yield* process(store), 1)
+      yield* Effect.sleep(10)
+      assert.strictEqual((yield* store.value).at, ahead)
+    })))
 })
 
 const remaining = (limiter: Limiter) => Effect.map(limiter.status, ([status]) => status?.remaining)
@@ -454,6 +465,16 @@ describe("a process tells the others", () => {
 })
 
 describe("a process that waits", () => {
+  it.effect("does so no more when it has been let go: the next call goes at once", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* left(store, many)
+      const one = yield* process(store)
+      yield* begin(one, 1)
+      yield* Effect.sleep(5)
+      assert.deepStrictEqual(yield* Effect.tap(begin(one, 1), Effect.sleep(1)), [0])
+    })))
+
   it.effect("does not come back for each new call", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
@@ -517,6 +538,25 @@ describe("a process that waits", () => {
         const [bucket] = (yield* store.value).learned.buckets
         assert.strictEqual(bucket?.supply["isShared"], !isAlone, `${perSecond} in a second`)
       }
+    })))
+
+  it.effect("only because others have their turn first learns nothing from that", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      const rivals = (now: number) =>
+        Object.fromEntries(Array.from("stuvwxyz", (id) => [id, member(now, { waiting: 9 })]))
+      yield* Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const value = learned(now, { limit: 10, left: 9, perSecond: 2 })
+        Object.assign(value.buckets[0].supply, { isShared: true })
+        return store.put({ at: now, members: rivals(now + 60_000), learned: value })
+      })
+      const one = yield* process(store)
+      for (let nth = 0; nth < 8; nth++) {
+        yield* Effect.forEach([1, 2], () => exchange(one, told(10, 9, 1)), { concurrency: 2 })
+        yield* Effect.sleep(1000)
+      }
+      const [bucket] = (yield* store.value).learned.buckets
+      assert.strictEqual(bucket?.supply["isShared"], true)
     })))
 
   it.effect("looks when a call comes back by what it knows, and now and then besides", () =>
@@ -740,6 +780,64 @@ describe("a process that has lost the store", () => {
           Object.values((yield* store.value).members).map(({ lanes }) => lanes["a"] ?? 0).sort(),
           [0, 1]
         )
+      })))
+  }
+})
+
+describe("a process that has lost the store and knows another one", () => {
+  it.effect("takes the first call of an operation from what is left, and nothing for the other", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* left(store, many, (now) => ({ x: member(now) }))
+      const one = yield* process(store)
+      yield* exchange(one, noAnswer)
+      yield* Effect.sleep(100)
+      store.isDown = true
+      const before = yield* remaining(one)
+      yield* begin(one, 1, callOf("b"))
+      yield* Effect.sleep(20)
+      assert.strictEqual(yield* remaining(one), Number(before) - 1)
+    })))
+})
+
+describe("a store that was away", () => {
+  it.effect("and is as it was is told what a process has learned meanwhile", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* left(store, many)
+      const one = yield* process(store)
+      yield* exchange(one, noAnswer)
+      yield* Effect.sleep(100)
+      store.isDown = true
+      yield* exchange(one, told(7, 3, 100), callOf("b"))
+      yield* Effect.sleep(1000)
+      store.isDown = false
+      yield* Effect.sleep(1000)
+      assert.hasAllKeys((yield* store.value).learned.lanes, ["a", "b"])
+    })))
+
+  for (const [what, count, isShared] of [["was alone", 0, false], ["was one of two", 1, true]] as const) {
+    it.effect(`finds the bucket full: that tells one that ${what} ${isShared ? "nothing" : "that it has it for itself"}`, () =>
+      virtually(Effect.gen(function*() {
+        const store = yield* makeStore
+        yield* Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const value = learned(now, { limit: 10, left: 8, perSecond: 2 })
+          Object.assign(value.buckets[0].supply, { isShared: true })
+          const members = Object.fromEntries(Array.from({ length: count }, () => ["x", member(now + 60_000)]))
+          return store.put({ at: now, members, learned: value })
+        })
+        const one = yield* process(store)
+        yield* exchange(one, noAnswer)
+        yield* Effect.sleep(100)
+        store.isDown = true
+        for (let nth = 0; nth < 8; nth++) {
+          yield* exchange(one, told(10, 0, 5))
+          yield* exchange(one, told(10, 9, 1))
+        }
+        store.isDown = false
+        yield* Effect.sleep(1000)
+        const [bucket] = (yield* store.value).learned.buckets
+        assert.strictEqual(bucket?.supply["isShared"], isShared)
       })))
   }
 })

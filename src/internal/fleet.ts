@@ -272,12 +272,16 @@ class Replica {
     this.load(Predicate.isReadonlyRecord(value["learned"]) ? value["learned"] : {})
   }
 
-  /** Takes calls for those who wait, in their order, leaving as many to each other process that waits. */
-  private grant(now: number): ReadonlyArray<Permit> {
+  /**
+   * Takes calls for those who wait, in their order, leaving as many to each other process that waits; and tells in which lanes
+   * a call has to wait for the limit.
+   */
+  private grant(now: number): { readonly taken: ReadonlyArray<Permit>; readonly held: ReadonlySet<Lane> } {
     const { gate, reserve } = this.host
-    if (gate === undefined) return []
-    const rivals = this.rivals(now).length
     const taken: Array<Permit> = []
+    const held = new Set<Lane>()
+    if (gate === undefined) return { taken, held }
+    const rivals = this.rivals(now).length
     const lines = Array.from(gate.lines(), (line) => line[Symbol.iterator]())
       .map((rest) => ({ rest, next: rest.next() }))
       .filter(({ next }) => next.done !== true && next.value.lane.call.tenant === this.tenant)
@@ -290,15 +294,15 @@ class Replica {
         const wait = (ahead: number) =>
           this.learning.wait(lane, now, isBackground ? reserve : 0, ahead, this.alarm.now() - since)
         if (wait(taken.length * rivals) > 0) {
-          if (wait(0) > 0) this.heldAt.set(lane, this.alarm.now())
+          if (wait(0) > 0) held.add(lane)
           continue
         }
         if (best === undefined || this.goesBefore(waiter, best.waiter)) best = { line, waiter }
       }
-      if (best === undefined) return taken
+      if (best === undefined) return { taken, held }
       const { line, waiter: { lane, since } } = best
-      const held = (this.heldAt.get(lane) ?? -Infinity) >= since
-      taken.push({ own: this.learning.start(lane, now, held), others: [], era: this.era })
+      const wasHeld = (this.heldAt.get(lane) ?? -Infinity) >= since
+      taken.push({ own: this.learning.start(lane, now, wasHeld), others: [], era: this.era })
       line.next = line.rest.next()
     }
   }
@@ -329,7 +333,7 @@ class Replica {
     this.bury(now)
     const over = this.over.length
     for (const each of this.over) this.settle(each, now)
-    const taken = isLast ? [] : this.grant(now)
+    const { held, taken } = isLast ? { held: [], taken: [] } : this.grant(now)
     const open = new Set(this.open)
     for (const { permit } of this.over) open.delete(permit)
     for (const permit of taken) open.add(permit)
@@ -344,7 +348,7 @@ class Replica {
     }
     const members = Object.fromEntries(isLast ? this.members : [...this.members, [this.host.id, own]])
     const value = JSON.stringify({ at: now, members, learned: this.learning.save(this.tenant) })
-    return { now, over, taken, own, value }
+    return { now, over, taken, held, own, value }
   }
 
   private get key(): string {
@@ -388,13 +392,17 @@ class Replica {
     this.learning.cap(this.tenant, levels, this.now())
   }
 
-  private keep({ now, over, own, taken }: ReturnType<Replica["work"]>, entry: SharedStore.Entry | undefined): void {
+  private keep(
+    { held, now, over, own, taken }: ReturnType<Replica["work"]>,
+    entry: SharedStore.Entry | undefined
+  ): void {
     for (const { permit } of this.over.splice(0, over)) this.open.delete(permit)
     for (const permit of taken) {
       this.open.add(permit)
       const { lane } = permit.own
       this.granted.set(lane, [...this.granted.get(lane) ?? [], permit])
     }
+    for (const lane of held) this.heldAt.set(lane, this.alarm.now())
     this.version = entry?.version
     this.at = now
     this.since = own.waiting > 0 ? own.since : Infinity
