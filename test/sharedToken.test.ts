@@ -1,5 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
+import {
+  Clock,
+  Config,
+  ConfigProvider,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  Scope
+} from "effect"
 import { InvalidInput, TokenError } from "../src/Errors.js"
 import * as Fleet from "../src/Fleet.js"
 import * as Seal from "../src/internal/seal.js"
@@ -177,6 +191,37 @@ describe("a token for a whole fleet", () => {
       yield* Effect.sleep(50)
       assert.strictEqual(store.values().length, 4)
     })))
+})
+
+describe("settings from a Config", () => {
+  it.live("ask for a token, and close it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const { arrived, layer } = inProcess(() =>
+        Effect.succeed({ body: { access_token: "its-text", token_type: "Bearer", expires_in: 100 } })
+      )
+      const context = yield* Layer.build(
+        Fleet.layerClientCredentialsConfig({
+          authUrl: Config.string("URL"),
+          clientId: Config.string("ID"),
+          clientSecret: Config.redacted("SECRET"),
+          encryptionKey: Config.redacted("KEY")
+        }).pipe(Layer.provide([layer, layerOf(store)]))
+      )
+      assert.strictEqual(Redacted.value(yield* Context.get(context, TokenProvider.TokenProvider).get), "its-text")
+      assert.deepStrictEqual(arrived.map(({ url }) => url), ["https://one.example.com/oauth/token/"])
+      yield* Effect.sleep(50)
+      const [kept = ""] = store.values()
+      assert.isNotEmpty(kept)
+      assert.notInclude(kept, "its-text")
+    })).pipe(Effect.withConfigProvider(
+      ConfigProvider.fromMap(
+        new Map([["URL", "https://one.example.com"], ["ID", "id"], ["SECRET", "secret"], [
+          "KEY",
+          Redacted.value(keyOf(1))
+        ]])
+      )
+    )))
 })
 
 describe("a clock that is set back", () => {
