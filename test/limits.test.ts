@@ -364,6 +364,38 @@ describe("a belief", () => {
     assert.strictEqual(belief.known(0)?.remaining, 4)
   })
 
+  it("knows nothing before it was told anything", () => {
+    assert.isUndefined(Belief.make().known(0))
+  })
+
+  it("never believes more to be left than its own call leaves", () => {
+    assert.strictEqual(believing([0, told(10, { untilFull: 0 })]).known(0)?.remaining, 9)
+  })
+
+  it("learns nothing of what is left from an answer that tells the limit alone", () => {
+    const belief = believing([0, told(4)])
+    const { windows } = belief.save()
+    exchange(belief, told(undefined, { limit: 10, untilFull: 3 }), 0)
+    assert.strictEqual(belief.known(0)?.remaining, 3)
+    assert.deepStrictEqual(belief.save()["windows"], windows)
+  })
+
+  it("takes two fifths of the growth at the most for what one answer shows that others have taken", () => {
+    const belief = believing([0, told(9)])
+    const before = Number(belief.save()["growth"])
+    exchange(belief, told(2), 60)
+    assert.closeTo(Number(belief.save()["growth"]) / before, 0.6, 1e-9)
+  })
+
+  it("proves no rate by calls that were under way together", () => {
+    const belief = Belief.make()
+    const [one, other] = [belief.start(0, false), belief.start(50, false)]
+    one.answered(told(2), 100)
+    const before = belief.save()["rate"]
+    other.answered(told(8), 3000)
+    assert.strictEqual(belief.save()["rate"], before)
+  })
+
   it("takes as much for certain as comes back until the reset, also where a refusal tells it first", () => {
     const belief = believing([0, refused({ untilFull: 9 })])
     assert.closeTo(Number(belief.save()["rate"]), 0.9 * 10 / 10 / 1000, 1e-9) // a refusal: less a tenth
@@ -514,9 +546,9 @@ describe("a belief", () => {
     assert.closeTo(slow.wait(0, 0, 0), 100, 1e-6)
     const late = believing([0, told(9)])
     exchange(late, told(9), 11_000, 1000)
-    exchange(late, told(9), 22_000, 0)
+    exchange(late, told(9), 22_000, 500)
     startable(late, 22_000)
-    assert.closeTo(late.wait(22_000, 0, 0), 800, 1e-6)
+    assert.closeTo(late.wait(22_000, 0, 0), 900, 1e-6)
   })
 
   it("does not count the calls that were sent before anything was told among those that have taken what came back", () => {
@@ -559,6 +591,14 @@ describe("a belief", () => {
 
     it("lets the last call of a window go", () => {
       assert.strictEqual(windows(1).wait(at + 10_000, 0, 0), 0)
+    })
+
+    it("believes what it is told, and learns no rate from it", () => {
+      const belief = windows()
+      const { growth, isShared } = belief.save()
+      exchange(belief, told(12, { limit: 100, untilFull: 49 }), at + 11_000)
+      assert.strictEqual(belief.known(at + 11_000)?.remaining, 12)
+      assert.deepInclude(belief.save(), { growth, isShared })
     })
 
     it("has nothing left after a refusal, and looks again later each time", () => {
@@ -890,6 +930,7 @@ describe("operations", () => {
   for (
     const [what, order, blind, together] of [
       ["when each has seen the other's calls twice", "aabbaabba", "", true],
+      ["whoever comes first", "bbaabbaab", "", true],
       ["but not sooner", "aabbaab", "", false],
       ["but not for single calls", "ababababababab", "", false],
       ["but not when neither sees the other's", "aabbaabbaabb", "ab", false],
@@ -903,6 +944,43 @@ describe("operations", () => {
       assert.strictEqual(meet(order, blind), together)
     })
   }
+
+  it("do not come together where fewer calls are missing than the other's, however late it is", () => {
+    assert.isFalse(meet("xaaaaxbbbbxaaaaxbbbbxaaaaxbbbb", "ab", 0.3))
+  })
+
+  /** Two that have parted make calls; whether they are together after any of them. */
+  const meetEver = (
+    gap: number,
+    answer: (name: string, nth: number) => Supply.Told,
+    limitOf = (_: string): number => 100
+  ) => {
+    const { areTogether, call, learning, start } = learner()
+    for (const [name, at, left] of [["b", 0, 30], ["a", 20, 89]] as const) {
+      call(name, at, told(left, { limit: limitOf(name), untilFull: 900 }))
+    }
+    assert.isFalse(areTogether("a", "b"))
+    return [..."ababaabbaabbaabb"].some((name, nth) => {
+      const at = 1000 + nth * gap
+      learning.answered(start(name, at), { ...answer(name, nth), limit: limitOf(name) }, at + gap / 2)
+      return areTogether("a", "b")
+    })
+  }
+
+  it("come together only where their limits are the same", () => {
+    const answer = (_: string, nth: number) => told(25 - nth, { untilFull: 900 })
+    assert.isTrue(meetEver(300, answer))
+    assert.isFalse(meetEver(300, answer, (name) => name === "a" ? 100 : 90))
+  })
+
+  it("come together also in a bucket that should have been full", () => {
+    assert.isTrue(meetEver(20_000, (_, nth) => told(25 - nth, { untilFull: 1 })))
+  })
+
+  it("do not come together where nothing is missing, however much may have come back", () => {
+    const left: Record<string, number> = { a: 50, b: 25 }
+    assert.isFalse(meetEver(60_000, (name) => told(left[name]!--, { untilFull: 900 })))
+  })
 
   it("do not come together for what has come back", () => {
     for (const perSecond of [0.5, 1, 2, 4]) assert.isFalse(meet("aabbaabbaabb", "ab", perSecond), `${perSecond}`)

