@@ -15,7 +15,7 @@ import {
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../src/index.js"
-import { concat } from "../src/internal/http.js"
+import { brokenEnd, codeOf, concat } from "../src/internal/http.js"
 import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { answered, bearer, call, failed, over, token } from "./support/client.js"
@@ -677,6 +677,12 @@ describe("no answer", () => {
       })
   )
 
+  it("of several addresses that were tried the first one's is told", () => {
+    const tried = new AggregateError([system("ECONNREFUSED", { syscall: "connect" }), system("ETIMEDOUT")])
+    assert.strictEqual(codeOf(new TypeError("fetch failed", { cause: tried })), "ECONNREFUSED")
+    assert.isUndefined(codeOf({ errors: undefined }))
+  })
+
   it.effect("a cause that is its own cause is no trap", () =>
     Effect.gen(function*() {
       const cause = system("ECONNRESET")
@@ -747,6 +753,63 @@ describe("a body", () => {
       )
       assert.strictEqual(unexpected(result).reason, "size")
     }))
+
+  for (const [name, value] of [["content-encoding", "gzip"], ["transfer-encoding", "chunked"]] as const) {
+    it.effect(`whose length is not what is told, because of its ${name}, is read no further than it is accepted`, () =>
+      Effect.gen(function*() {
+        let pieces = 0
+        const endless = new ReadableStream<Uint8Array>({
+          pull: (to) => pieces++ < 1000 ? to.enqueue(new Uint8Array(1000)) : to.close()
+        })
+        const headers = { "content-type": "application/json", "content-length": "300", [name]: value }
+        const client = IdentityClient.layer({ baseUrl: "https://t.example.com", maxBodySize: 5000 }).pipe(
+          Layer.provide([RateLimiter.layerUnlimited, bearer, FetchHttpClient.layer])
+        )
+        const result = yield* Effect.either(createUsersExport({})).pipe(
+          Effect.provide(client),
+          Effect.provideService(FetchHttpClient.Fetch, () => Promise.resolve(new Response(endless, { headers })))
+        )
+        assert.strictEqual(unexpected(result).reason, "size")
+        assert.isBelow(pieces, 100)
+      }))
+  }
+
+  it.effect("of exactly as many bytes as are accepted is whole", () =>
+    Effect.gen(function*() {
+      const body = JSON.stringify(job)
+      const maxBodySize = Buffer.byteLength(body)
+      const headers = { "content-type": "application/json", "content-length": String(maxBodySize) }
+      const client = IdentityClient.layer({ baseUrl: "https://t.example.com", maxBodySize }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, Testing.layerHttp(Testing.reply({ headers, body }))])
+      )
+      assert.deepInclude(yield* Effect.provide(createUsersExport({}), client), { id: job.id })
+    }))
+
+  it.effect("that is gzip is unpacked, also when it is read at once", () =>
+    Effect.gen(function*() {
+      const body = gzipSync(JSON.stringify(job))
+      const headers = { "content-type": "application/json", "content-length": String(body.length) }
+      assert.deepInclude(yield* answered(createUsersExport, {}, Testing.reply({ headers, body })), { id: job.id })
+    }))
+
+  it.scopedLive("that is gzip and breaks off is told as that, and not unpacked", () =>
+    Effect.gen(function*() {
+      const body = gzipSync("{}").subarray(0, 12)
+      const server = yield* rawServer((_, socket) =>
+        socket.end(Buffer.concat([Buffer.from("HTTP/1.1 500 Reason\r\nContent-Length: 500\r\n\r\n"), body]))
+      )
+      const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
+        Effect.provide(over(NodeHttpClient.layerUndici, server.url))
+      )
+      assert.deepInclude(error, { shape: "no content type, 12 bytes, broken off" })
+    }))
+
+  it("is known to be damaged by the codes of zlib, and no others that hold these letters", () => {
+    const ends = ["Z_BUF_ERROR", "ZlibError", "BAZ_Z_ERROR", "OtherZlibError", "ZlibErrorOther"].map((code) =>
+      brokenEnd({ code })
+    )
+    assert.deepStrictEqual(ends, ["garbled", "garbled", "broken", "broken", "broken"])
+  })
 
   it("is put together from no more of its pieces than are wanted", () => {
     const pieces = [[1, 2, 3], [4, 5, 6], [7, 8], [9]].map((piece) => Uint8Array.from(piece))
