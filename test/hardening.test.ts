@@ -15,6 +15,7 @@ import {
 } from "../src/operations/index.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as Retry from "../src/Retry.js"
+import * as SharedStore from "../src/SharedStore.js"
 import * as Testing from "../src/Testing.js"
 import * as Timestamp from "../src/Timestamp.js"
 import * as TokenProvider from "../src/TokenProvider.js"
@@ -26,6 +27,8 @@ const id = "est_0123456789012345678901"
 describe("a program that lacks a service", () => {
   const lacking = {
     IdentityClient: Effect.asVoid(IdentityClient.IdentityClient),
+    RateLimiter: Effect.asVoid(RateLimiter.RateLimiter),
+    SharedStore: Effect.asVoid(SharedStore.SharedStore),
     TokenProvider: Effect.asVoid(TokenProvider.TokenProvider)
   }
   for (const [name, service] of Object.entries(lacking)) {

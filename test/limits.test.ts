@@ -4,8 +4,12 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { setImmediate } from "node:timers/promises"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "vitest"
 import * as Belief from "../src/internal/belief.js"
 import * as Gate from "../src/internal/gate.js"
@@ -181,6 +185,22 @@ describe("a gate", () => {
     for (let nth = 0; nth < 2; nth++) gate.leave(call, undefined)
     assert.deepStrictEqual(log, ["a at 0", "a over"])
   })
+
+  it("keeps nothing of a call that is over", async () => {
+    const { enter, gate, lane } = open()
+    lane("a")
+    const over = () => {
+      const call = { tenant, operation: "a" }
+      enter(call)
+      gate.leave(call, undefined)
+      return new WeakRef(call)
+    }
+    const gone = over()
+    await setImmediate()
+    setFlagsFromString("--expose-gc")
+    runInNewContext("gc")()
+    assert.isUndefined(gone.deref())
+  })
 })
 
 describe("news", () => {
@@ -193,6 +213,21 @@ describe("news", () => {
     assert.strictEqual((await one).length, 1)
     news.publish()
     assert.strictEqual((await other).length, 2)
+  })
+
+  it("are missed by a reader that is slow, but for the last", async () => {
+    const news = News.make()
+    let read = 0
+    const look = Effect.promise(async () => {
+      read++
+      if (read === 1) { for (let nth = 0; nth < 20; nth++) news.publish() }
+      await setImmediate()
+    })
+    const reader = Effect.runFork(Stream.runForEach(news.stream(Effect.void), () => look))
+    for (let nth = 0; nth < 50; nth++) await setImmediate()
+    await Effect.runPromise(Fiber.interrupt(reader))
+    assert.isAtLeast(read, 2)
+    assert.isAtMost(read, 3)
   })
 })
 
@@ -476,6 +511,15 @@ describe("a belief", () => {
     }
   })
 
+  it("counts the very first answer among those that found the bucket full", () => {
+    const belief = Belief.make()
+    const growths = [1, 2, 3].map((nth) => {
+      exchange(belief, told(9), nth * 20_000, 10, true)
+      return Number(belief.save()["growth"])
+    })
+    assert.closeTo(growths[2]! / growths[1]!, 1.14, 1e-9)
+  })
+
   it("does not go faster for a pause that the service asked for", () => {
     const belief = shared()
     exchange(belief, told(9), 100_000)
@@ -549,6 +593,12 @@ describe("a belief", () => {
     exchange(late, told(9), 22_000, 500)
     startable(late, 22_000)
     assert.closeTo(late.wait(22_000, 0, 0), 900, 1e-6)
+  })
+
+  it("lets as many more go as come back while one is under way", () => {
+    const slow = Belief.make()
+    exchange(slow, told(9), 20_000, 10_000)
+    assert.strictEqual(startable(slow, 20_000), 8)
   })
 
   it("does not count the calls that were sent before anything was told among those that have taken what came back", () => {
@@ -628,6 +678,17 @@ describe("a belief", () => {
     assert.isAtMost(Number(belief.save()["rate"]) * 1000, 1 / 60)
     exchange(belief, told(9, { untilFull: 120 }), 30_000)
     assert.closeTo(Number(belief.save()["rate"]) * 1000, 1 / 10, 1e-9)
+  })
+
+  it("proves no rate by calls that were under way together when the clock was set back", () => {
+    const belief = Belief.make()
+    const [one, other] = [belief.start(1000, false), belief.start(1000, false)]
+    other.answered(told(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
+    const before = belief.save()["rate"]
+    belief.wait(2000 - 3_600_000, 0, 0)
+    one.answered(told(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
+    assert.strictEqual(belief.save()["rate"], before)
+    assert.closeTo(Number(belief.save()["trip"]), 1100, 1e-9)
   })
 
   it("takes no time that was kept elsewhere for one that the clock was set back from, if there is none", () => {
@@ -953,7 +1014,7 @@ describe("operations", () => {
   const meetEver = (
     gap: number,
     answer: (name: string, nth: number) => Supply.Told,
-    limitOf = (_: string): number => 100
+    limitOf: (name: string) => number = () => 100
   ) => {
     const { areTogether, call, learning, start } = learner()
     for (const [name, at, left] of [["b", 0, 30], ["a", 20, 89]] as const) {

@@ -62,7 +62,7 @@ const second = 1000
 
 /** What is remembered of a call until its answer. */
 interface Ticket {
-  readonly sentAt: number
+  sentAt: number
   /** How many calls had ended when it started. */
   readonly ended: number
   /** Whether it was held back by the belief, so that its answer shows how true that is. */
@@ -106,6 +106,7 @@ export class Belief implements Supply {
   /** Where nothing is told: how many may be in flight, and refusals in a row. */
   private room = 1
   private row = 0
+  private readonly underWay = new Set<Ticket>()
   private readonly marks: Array<Mark> = []
   private readonly windows = Windows.make()
 
@@ -172,10 +173,12 @@ export class Belief implements Supply {
     this.keepUp(now)
     if (this.started === this.ended) this.stockAt = now // what came back while nothing was asked is not known to be there
     const ticket = { sentAt, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
+    this.underWay.add(ticket)
     this.started++
     this.take(1, now)
     return {
       giveBack: (now) => {
+        this.underWay.delete(ticket)
         this.ended++
         this.take(-1, now)
       },
@@ -211,6 +214,7 @@ export class Belief implements Supply {
     this.blockedUntil -= back
     this.lastSentAt -= back
     this.cutAt -= back
+    for (const ticket of this.underWay) ticket.sentAt -= back
     for (const mark of this.marks) {
       mark.sentAt -= back
       mark.endedAt -= back
@@ -228,6 +232,7 @@ export class Belief implements Supply {
     this.keepUp(now)
     // Other calls that may have been counted before or after it.
     const overlap = Math.max(0, this.started - ticket.ended - 1)
+    this.underWay.delete(ticket)
     this.ended++
     if (told === undefined) return
     const { isRefused } = told

@@ -124,10 +124,11 @@ class Replica {
   private era = 0
   private isBusy = false
   private hasNews = false
-  /** Not before then it helps to ask again; and when a call of a lane had to wait for the limit. */
+  /** Not before then it helps to ask again. */
   private notBefore = -Infinity
   /** When a call that waits may go, by what it knew after its last visit. */
   private dueAt = Infinity
+  /** When a call of a lane had to wait for the limit, as the store agreed. */
   private readonly heldAt = new Map<Lane, number>()
 
   private readonly tenant: string
@@ -274,13 +275,16 @@ class Replica {
 
   /**
    * Takes calls for those who wait, in their order, leaving as many to each other process that waits; and tells in which lanes
-   * a call has to wait for the limit.
+   * a call has to wait for the limit, and when that was.
    */
-  private grant(now: number): { readonly taken: ReadonlyArray<Permit>; readonly held: ReadonlySet<Lane> } {
+  private grant(
+    now: number,
+    isLast: boolean
+  ): { readonly taken: ReadonlyArray<Permit>; readonly held: ReadonlyMap<Lane, number> } {
     const { gate, reserve } = this.host
     const taken: Array<Permit> = []
-    const held = new Set<Lane>()
-    if (gate === undefined) return { taken, held }
+    const held = new Map<Lane, number>()
+    if (gate === undefined || isLast) return { taken, held }
     const rivals = this.rivals(now).length
     const lines = Array.from(gate.lines(), (line) => line[Symbol.iterator]())
       .map((rest) => ({ rest, next: rest.next() }))
@@ -294,7 +298,7 @@ class Replica {
         const wait = (ahead: number) =>
           this.learning.wait(lane, now, isBackground ? reserve : 0, ahead, this.alarm.now() - since)
         if (wait(taken.length * rivals) > 0) {
-          if (wait(0) > 0) held.add(lane)
+          if (wait(0) > 0) held.set(lane, this.alarm.now())
           continue
         }
         if (best === undefined || this.goesBefore(waiter, best.waiter)) best = { line, waiter }
@@ -333,7 +337,7 @@ class Replica {
     this.bury(now)
     const over = this.over.length
     for (const each of this.over) this.settle(each, now)
-    const { held, taken } = isLast ? { held: [], taken: [] } : this.grant(now)
+    const { held, taken } = this.grant(now, isLast)
     const open = new Set(this.open)
     for (const { permit } of this.over) open.delete(permit)
     for (const permit of taken) open.add(permit)
@@ -402,7 +406,7 @@ class Replica {
       const { lane } = permit.own
       this.granted.set(lane, [...this.granted.get(lane) ?? [], permit])
     }
-    for (const lane of held) this.heldAt.set(lane, this.alarm.now())
+    for (const [lane, at] of held) this.heldAt.set(lane, at)
     this.version = entry?.version
     this.at = now
     this.since = own.waiting > 0 ? own.since : Infinity

@@ -82,6 +82,7 @@ const some: ReadonlyArray<Part> = [
     tests: [
       "deadlines",
       "fleet",
+      "fleetLimits",
       "hardening",
       "limits",
       "rateLimiter",
@@ -95,7 +96,7 @@ const some: ReadonlyArray<Part> = [
   {
     name: "fleet",
     files: [...named("Fleet", "Redis", "SharedStore"), ...internal("fleet", "saved", "seal", "sharedToken")],
-    tests: ["fleet", "fleetLimits", "fleetParts", "redis", "sharedToken"],
+    tests: ["fleet", "fleetLimits", "fleetParts", "hardening", "redis", "sharedToken"],
     survivors: fleet
   },
   {

@@ -14,14 +14,10 @@ export const survivors: Survivors = [
         "waiting++ ⇒ waiting--",
         "millis <= 0 ⇒ millis < 0",
         "millis <= 0 && waiting === 0 ⇒ false",
-        "{ letIn(call, source.start(lane, now, false), fiber) changed() return Effect.void } ⇒ {}"
+        "{ letIn(call, source.start(lane, now, false), fiber) changed … turn Effect.void } ⇒ {}"
       ],
       "src/internal/supply.ts": ["share === 0 ⇒ false"]
     }
-  },
-  {
-    why: "only spares memory: a call that has none let in is the same as one that is not there",
-    faults: { "src/internal/gate.ts": ["taken.next === undefined ⇒ false"] }
   },
   {
     why: "asked for by the types: without it the comparison is with NaN, or with undefined, and as false",
@@ -71,7 +67,7 @@ export const survivors: Survivors = [
     faults: { "src/internal/known.ts": ["false ⇒ true"] }
   },
   {
-    why: "only spares memory: a reader that has gone hears nothing, whether it is told or not",
+    why: "only spares memory and time: a reader that has gone hears nothing, whether it is told or not",
     faults: {
       "src/internal/news.ts": [
         "() => readers.delete(read) ⇒ () => undefined",
@@ -114,7 +110,8 @@ export const survivors: Survivors = [
     }
   },
   {
-    why: "the same, and only slower: since the last sighting of a bucket none of its own calls was carried out",
+    why:
+      "the same, and only slower: since the last sighting of a bucket none of its own calls was carried out, unless calls take no time at all",
     faults: {
       "src/internal/sharing.ts": [
         "tenant.buckets.size === 1 ⇒ false",
@@ -150,6 +147,7 @@ export const survivors: Survivors = [
       "src/internal/heap.ts": [
         "parent.at <= entry.at ⇒ parent.at < entry.at",
         "child.at >= entry.at ⇒ child.at > entry.at",
+        "right.at < left.at ⇒ right.at <= left.at",
         "left !== undefined ⇒ true"
       ]
     }
@@ -159,7 +157,6 @@ export const survivors: Survivors = [
       "it matters in one millisecond alone, where the one is as good as the other, or for nothing: there is no more than that",
     faults: {
       "src/internal/belief.ts": [
-        "ticket.sentAt > this.cutAt ⇒ ticket.sentAt >= this.cutAt",
         "ticket.sentAt > this.cutAt ⇒ ticket.sentAt >= this.cutAt",
         "ticket.sentAt >= endedAt ⇒ ticket.sentAt > endedAt",
         "this.level < low ⇒ this.level <= low"
@@ -173,5 +170,23 @@ export const survivors: Survivors = [
   {
     why: "it matters only in what somebody else has put there, and proves nothing: a call at the beginning of time",
     faults: { "src/internal/belief.ts": ["[] ⇒ [\"Stryker was here\"]"] }
+  },
+  {
+    why: "only spares time: a sleeper that is not ended wakes, and finds nothing to do",
+    faults: {
+      "src/internal/alarm.ts": [
+        "{ sleeper?.unsafeInterruptAsFork(FiberId.none) sleeper = und … kesAt = Infinity } ⇒ {}",
+        "at > wakesAt - grain ⇒ at >= wakesAt - grain"
+      ]
+    }
+  },
+  {
+    why:
+      "the same: it is set before it is looked at, a time without an end stands for none, and a wait below zero is none",
+    faults: { "src/internal/belief.ts": ["false ⇒ true", "-Infinity ⇒ +Infinity", "missing > 0 ⇒ true"] }
+  },
+  {
+    why: "the same: a name among those of a map, where it only has to be unlike the others",
+    faults: { "src/RateLimiter.ts": ["\"effect-identity-client/RateLimiter/isBackground\" ⇒ \"\""] }
   }
 ]
