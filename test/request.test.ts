@@ -351,6 +351,7 @@ describe("what is refused", () => {
       path: "/odd",
       payload: {
         code: Schema.optional(Schema.TemplateLiteral("a", Schema.Number)),
+        large: Schema.optional(Schema.Literal(1n)),
         mode: Schema.optional(Schema.Literal("on", "off", 3, true, null)),
         either: Schema.optional(Schema.Union(Schema.Number, Schema.Struct({ deep: Schema.Number }))),
         tuple: Schema.optional(Schema.Tuple(Schema.String, Schema.Number)),
@@ -366,6 +367,7 @@ describe("what is refused", () => {
   it.effect.each(
     [
       [{ code: "hidden" }, "code", "expected `a${number}`"],
+      [{ large: "hidden" }, "large", "expected 1n"],
       [{ mode: "hidden" }, "mode", "expected \"on\" or \"off\" or 3 or true or null"],
       [{ either: "hidden" }, "either", "expected a number or an object"],
       [{ either: { deep: "hidden" } }, "either.deep", "expected a number"],
@@ -393,8 +395,9 @@ describe("what is refused", () => {
 
   it.effect("all faults are told at once", () =>
     Effect.gen(function*() {
-      const error = yield* failed(odd(), { mode: 4, even: 3, unknown: 1 }, Testing.reply({}))
+      const error = yield* failed(odd(), { mode: 4, even: 3, unknown: 1, "": 1 }, Testing.reply({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), [
+        "",
         "even",
         "mode",
         "unknown"

@@ -8,8 +8,6 @@ import type { Issue } from "../Errors.js"
 const expected = (ast: AST.AST): string =>
   Option.getOrElse(AST.getDescriptionAnnotation(ast), () => {
     switch (ast._tag) {
-      case "Literal":
-        return JSON.stringify(ast.literal)
       case "Union":
         return ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(expected).join(" or ")
       case "Refinement":
