@@ -63,8 +63,8 @@ export const shape = ({ body, end, headers }: Http.Received, { clean, code }: Wo
 const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 
 /** At most 20 scopes that a text names. A string of the caller's own may look like one. */
-const scopes = (text: string, { code }: Words): ReadonlyArray<string> =>
-  (text.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? [])
+const scopes = (text: string | undefined, { code }: Words): ReadonlyArray<string> =>
+  (text?.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? [])
     .slice(0, 20)
     .filter((scope) => code(scope) === scope)
 
@@ -87,8 +87,8 @@ export const read = (
   const said = (message ?? string(body.error))?.slice(0, Http.limits.drained)
   const scopeMissing = status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(message ?? ""))
-  const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1] ?? ""
-  const named = scopeMissing ? [message ?? "", challenge].map((text) => scopes(text, words)) : []
+  const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]
+  const named = scopeMissing ? [message, challenge].map((text) => scopes(text, words)) : []
   const quota = Headers.rateLimit(headers)
   const requestId = Headers.requestId(headers)
   return {

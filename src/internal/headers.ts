@@ -1,5 +1,5 @@
 /** What the service says in headers: how much is left of the rate limit, how long to wait, who logged the call. */
-import type * as Headers from "@effect/platform/Headers"
+import * as Headers from "@effect/platform/Headers"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -17,19 +17,19 @@ export interface RateLimit {
   readonly reset: number | undefined
 }
 
+const readLimit = (headers: Headers.Headers): RateLimit => ({
+  limit: integer(headers["x-ratelimit-limit"]),
+  remaining: integer(headers["x-ratelimit-remaining"]),
+  reset: integer(headers["x-ratelimit-reset"])
+})
+
 /** What was read last: several look at the same answer, one after the other. */
-let lastRead: { readonly headers: Headers.Headers; readonly limit: RateLimit } | undefined
+let lastRead = { headers: Headers.empty, limit: readLimit(Headers.empty) }
 
 /** What the service says of its limit. */
 export const rateLimit = (headers: Headers.Headers): RateLimit => {
-  if (headers === lastRead?.headers) return lastRead.limit
-  const limit = {
-    limit: integer(headers["x-ratelimit-limit"]),
-    remaining: integer(headers["x-ratelimit-remaining"]),
-    reset: integer(headers["x-ratelimit-reset"])
-  }
-  lastRead = { headers, limit }
-  return limit
+  if (headers !== lastRead.headers) lastRead = { headers, limit: readLimit(headers) }
+  return lastRead.limit
 }
 
 /** What was parsed last: within a second all answers have the same date. */
