@@ -87,6 +87,7 @@ describe("where a way of its own ends, a check agrees with the schema", () => {
     ["others of a type", Schema.Struct(one.fields, { key: Schema.String, value: Schema.String }), { a: "x", b: 1 }],
     ["anything besides", Schema.Struct(one.fields, { key: Schema.String, value: Schema.Unknown }), { a: "x", b: 1 }],
     ["text that is made so", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
+    ["true or false", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
     ["nothing", Schema.Undefined, undefined, null, 0],
     ["an object without a prototype", one, Object.assign(Object.create(null), { a: "x" })]
   ]

@@ -196,6 +196,20 @@ describe("closing a client", () => {
       assert.deepInclude(yield* Fiber.join(running), { _tag: "TransportError", outcome: "unknown", code: "CLOSED" })
     }))
 
+  it.effect("refuses new calls while it waits for those that run", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(3000)
+      const running = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* breathe
+      const late = yield* Effect.fork(Effect.flip(call))
+      yield* TestClock.adjust("3 seconds")
+      assert.deepInclude(yield* Fiber.join(late), { _tag: "TransportError", outcome: "not-sent", code: "CLOSED" })
+      yield* Fiber.join(running)
+      yield* Fiber.join(closing)
+    }))
+
   it.effect("refuses new calls, which are not sent", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(0)

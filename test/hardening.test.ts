@@ -77,6 +77,14 @@ describe("the words of a server", () => {
       })
     }))
 
+  it.effect("hide a string of the input in a code if it is too long to be part of one by chance", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 500, body: { errorCode: "no_plan1234" } })
+      for (const [name, errorCode] of [["plan1234", "no_…"], ["plan123", "no_plan1234"]] as const) {
+        assert.deepInclude(yield* failed(createUsersExport, { fields: [{ name }] }, reply), { errorCode })
+      }
+    }))
+
   it.effect("hide every string of the input in a code that no program would choose", () =>
     Effect.gen(function*() {
       const input = { fields: [{ name: "id" }] }

@@ -409,8 +409,10 @@ describe("an answer", () => {
     [
       ["html", createUsersExport, {}, { body: page }, "a web page"],
       ["html", deleteEventStream, { id }, { body: page }, "a web page"],
+      ["html", deleteEventStream, { id }, { body: Buffer.concat([Buffer.from("\r\n\t "), page]) }, "a web page"],
       ["encoding", createUsersExport, {}, { body: Buffer.from("\"Gr\xF6\xDFe\"", "latin1") }, "not UTF-8"],
       ["json", createUsersExport, {}, { body: "OK" }, "not JSON"],
+      ["json", createUsersExport, {}, { body: "1<2" }, "not JSON"],
       ["redirect", createUsersExport, {}, { status: 302 }, "a redirect"]
     ] as const
   )("%#: reason %s, and the message says so", ([reason, operation, input, reply, message]) =>
@@ -419,6 +421,15 @@ describe("an answer", () => {
       assert.strictEqual(error.reason, reason)
       assert.include(error.message, message)
       if (reason === "html") assert.include(error.shape, "a web page titled \"Gr\uFFFD\uFFFDe\"")
+    }))
+
+  it.effect("that is a web page is told by its title only if that is near the beginning", () =>
+    Effect.gen(function*() {
+      for (const [before, isTold] of [[16_000, true], [17_000, false]] as const) {
+        const body = `<!--${" ".repeat(before)}--><title>Sorry</title>`
+        const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+        assert.strictEqual(shape.includes("Sorry"), isTold)
+      }
     }))
 
   it.effect("that is no success is not decoded, be it as near as 300", () =>

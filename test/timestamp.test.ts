@@ -36,6 +36,10 @@ describe("Timestamp", () => {
   it("the schema says so to others as JSON Schema does", () => {
     assert.deepInclude(JSONSchema.make(Timestamp.Timestamp), { type: "string", format: "date-time" })
   })
+
+  it("the schema is named in the messages of a check", () => {
+    assert.strictEqual(String(Timestamp.Timestamp), "string & Brand<\"Timestamp\">")
+  })
 })
 
 describe("toDateTime", () => {

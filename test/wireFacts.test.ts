@@ -20,6 +20,7 @@ import {
   Errors,
   IdentityClient,
   listActionVersions,
+  Operation,
   redeliverEvent,
   TokenExchangeProfile,
   updateTokenExchangeProfile,
@@ -436,6 +437,20 @@ describe("what comes is what is given", () => {
   }
 })
 
+describe("a member of an answer that may be missing", () => {
+  const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, value: object]> = [
+    ["limit", UsersExportJob, { id: "1", type: "t", status: "s" }],
+    ["name", TokenExchangeProfile, {}],
+    ["page", ActionVersions, { total: 0, per_page: 20, versions: [] }]
+  ]
+  for (const [name, schema, value] of rows) {
+    it(`is not there, or has a value: ${name}`, () => {
+      const is = ParseResult.is(schema)
+      assert.deepStrictEqual([value, { ...value, [name]: undefined }].map((value) => is(value)), [true, false])
+    })
+  }
+})
+
 describe("requests", () => {
   it.effect("an export of which nothing is set sends an empty object: no limit, no type", () =>
     Effect.gen(function*() {
@@ -798,6 +813,30 @@ describe("403", () => {
     }))
 })
 
+describe("what a class of errors is asked about", () => {
+  it.effect("says that a scope is missing with 403 only, and else names the operation's own", () =>
+    Effect.gen(function*() {
+      const asked: Array<Errors.Answer> = []
+      class Odd extends Errors.answering("Odd", 400) {
+        static override accepts(answer: Errors.Answer) {
+          return asked.push(answer) > 0
+        }
+      }
+      const odd = Operation.make("odd", {
+        method: "GET",
+        path: "/odd",
+        scope: "read:odd",
+        repeat: "safe",
+        error: [Odd, Errors.RateLimited]
+      })
+      const body = { errorCode: "insufficient_scope", message: "Insufficient scope: read:users" }
+      assert.instanceOf(yield* failed(odd, {}, Testing.reply({ status: 400, body })), Odd)
+      assert.deepStrictEqual(asked.map(({ required, scopeMissing }) => ({ required, scopeMissing })), [
+        { required: ["read:odd"], scopeMissing: false }
+      ])
+    }))
+})
+
 describe("rate limits", () => {
   const limited = (headers: Record<string, string>) =>
     Effect.map(
@@ -895,6 +934,21 @@ describe("rate limits", () => {
       const { retryAfter } = (yield* failed(createUsersExport, {}, reply)) as Errors.UnexpectedResponse
       assert.strictEqual(retryAfter && Duration.toMillis(retryAfter), 7000)
     }))
+})
+
+describe("an operation", () => {
+  it("says of itself whether it may be repeated, and where the items of its pages are", () => {
+    assert.deepStrictEqual(
+      operations.map(({ endpoint: { items, name, repeat } }) => [name, repeat, items]).sort(),
+      [
+        ["createUsersExport", "never", undefined],
+        ["deleteEventStream", "safe", undefined],
+        ["listActionVersions", "safe", "versions"],
+        ["redeliverEvent", "never", undefined],
+        ["updateTokenExchangeProfile", "safe", undefined]
+      ]
+    )
+  })
 })
 
 describe("what must not happen twice", () => {
