@@ -3,7 +3,7 @@
  * one page the stream of them needs, and how fast it is beside page after page by hand. The server and both clients
  * are processes of their own. They go in legs, in turns, so that both meet the same machine. One process is faster than
  * another of the same program by a few per cent for as long as it lives, so that all is done with several pairs of them; the
- * ratio is the median of the pairs' legs. `--quick` has one pair, and fewer pages.
+ * ratio is the median of the pairs' legs, the growth the greatest of the pairs'. `--quick` has one pair, and fewer pages.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -37,6 +37,7 @@ const median = (values: ReadonlyArray<number>): number => {
 
 const peakOf = (reports: ReadonlyArray<Report>): number => reports.at(-1)?.peakMb ?? NaN
 
+/** What a process has told. */
 interface Measured {
   readonly first: Ready
   readonly reports: ReadonlyArray<Report>
@@ -52,17 +53,17 @@ const program = Effect.gen(function*() {
   const pair = Effect.gen(function*() {
     const ours = yield* start<Ready, Job, Report>({ program: "ours", argument: origin })
     const byHand = yield* start<Ready, Job, Report>({ program: "undici", argument: origin })
-    const [stream, hand]: [Array<Report>, Array<Report>] = [[], []]
+    const [ofOurs, ofByHand]: [Array<Report>, Array<Report>] = [[], []]
     for (let leg = -warmUps; leg < legs; leg++) {
       const turns = [
-        Effect.map(ours.ask({ pages }), (report) => leg < 0 || stream.push(report)),
-        Effect.map(byHand.ask({ pages }), (report) => leg < 0 || hand.push(report))
+        Effect.map(ours.ask({ pages }), (report) => leg < 0 || ofOurs.push(report)),
+        Effect.map(byHand.ask({ pages }), (report) => leg < 0 || ofByHand.push(report))
       ]
       yield* Effect.all(leg % 2 === 0 ? turns : turns.toReversed(), { discard: true })
     }
-    const hands: Measured = { first: byHand.first, reports: hand }
-    const streams: Measured = { first: ours.first, reports: stream }
-    return [hands, streams] as const
+    const hand: Measured = { first: byHand.first, reports: ofByHand }
+    const stream: Measured = { first: ours.first, reports: ofOurs }
+    return [hand, stream] as const
   }).pipe(Effect.scoped)
 
   console.log("          versions   versions/s   CPU us each   page once MB   page often MB   peak MB   throughput")

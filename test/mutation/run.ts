@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutation`: each small fault that Stryker can put into `src` is put there, and the tests are to notice. `--only
- * limits` takes one part, `--quick` a few files, `--again` what survived the last run of a part, in a `--file` of it. What
+ * limits` takes one part, `--quick` a few files, `--again` what survived the last run of a part, `--file` one file of it. What
  * nobody notices must be listed in `survivors`, with the reason. The last line is JSON; the exit code is 1 if a survivor is
  * not listed, or if less than 85 % is noticed.
  */
@@ -27,10 +27,21 @@ if (chosen.length === 0) throw new Error(`--only takes one of ${parts.map(({ nam
 const directory = ".mutation"
 mkdirSync(directory, { recursive: true })
 
-const survived = ({ status }: Result) => status === "Survived" || status === "NoCoverage"
+const noticed = ({ status }: Result) => status === "Killed" || status === "Timeout"
+
+/** What else may become of a fault, be it that a test could not be carried out, needs a reason. */
+const survived = (result: Result) => !noticed(result)
 
 /** Stryker counts lines and columns from 1 in what it gives, and from 0 in what it takes. */
 const fromZero = ({ column, line }: Result["location"]["start"]) => ({ line: line - 1, column: column - 1 })
+
+/** One test that has taken too long is as good as all; an error that no test catches comes to Stryker as one that it cannot print. */
+const statusOf = ({ status, statusReason = "" }: Result): Result["status"] =>
+  statusReason.startsWith("Test timed out")
+    ? "Timeout"
+    : statusReason.includes("Cannot convert object to primitive value")
+    ? "Killed"
+    : status
 
 /** Puts faults into `src`, one at a time, and runs the tests of a part: those that take long, too, or without them. */
 const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong: boolean) => {
@@ -53,6 +64,7 @@ const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong:
   }).runMutationTest()
   return results.map((result) => ({
     ...result,
+    status: statusOf(result),
     fileName: relative(process.cwd(), result.fileName),
     location: { start: fromZero(result.location.start), end: fromZero(result.location.end) }
   }))
@@ -68,35 +80,36 @@ const idOf = (result: Result) => `${placeOf(result)} ${result.mutatorName} ${res
 const again = async (part: Part, results: ReadonlyArray<Result>): Promise<ReadonlyArray<Result>> => {
   // Which of several that look the same are listed nobody can tell.
   const unlisted = new Set(compare(part.survivors, results.filter(survived)).unlisted.map(entryOf))
-  const isAsked = (result: Result) =>
-    survived(result) && unlisted.has(entryOf(result)) &&
-    (values.file.length === 0 || values.file.includes(result.fileName))
+  const isAsked = (result: Result) => survived(result) && unlisted.has(entryOf(result)) && isChosen(result.fileName)
   const places = results.filter(isAsked).map(placeOf)
   if (places.length === 0) return results
   const renewed = new Map((await put(part, places, true)).map((result) => [idOf(result), result]))
   return results.map((result) => isAsked(result) ? renewed.get(idOf(result)) ?? result : result)
 }
 
+/** Whether a file is asked for. */
+const isChosen = (file: string) => values.file.length === 0 || values.file.includes(file)
+
 const run = async (part: Part): Promise<ReadonlyArray<Result>> => {
   const report = `${directory}/${part.name}.json`
-  if (values.again && !existsSync(report)) throw new Error(`${part.name} has not been run yet`)
-  const first: ReadonlyArray<Result> = values.again
-    ? JSON.parse(readFileSync(report, "utf8"))
-    : await put(part, part.files, false)
+  const before: ReadonlyArray<Result> = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : []
+  if (values.again && before.length === 0) throw new Error(`${part.name} has not been run yet`)
+  const first = values.again ? before : [
+    ...before.filter(({ fileName }) => !isChosen(fileName)),
+    ...await put(part, part.files.filter(isChosen), false)
+  ]
   writeFileSync(report, JSON.stringify(first))
   const results = await again(part, first)
   writeFileSync(report, JSON.stringify(results))
   return results
 }
 
-const count = (results: ReadonlyArray<Result>, ...statuses: ReadonlyArray<Result["status"]>) =>
-  results.filter(({ status }) => statuses.includes(status)).length
+const count = (results: ReadonlyArray<Result>, which: Result["status"]) =>
+  results.filter(({ status }) => status === which).length
 
-/** What share of the faults was noticed, in per cent; code that cannot even be loaded is no fault. */
-const scoreOf = (results: ReadonlyArray<Result>) => {
-  const noticed = count(results, "Killed", "Timeout")
-  return Math.floor(1000 * noticed / (noticed + results.filter(survived).length)) / 10
-}
+/** What share of the faults was noticed, in per cent. */
+const scoreOf = (results: ReadonlyArray<Result>) =>
+  Math.floor(1000 * results.filter(noticed).length / results.length) / 10
 
 const line = (name: string, ...figures: ReadonlyArray<string>) =>
   name.padEnd(8) + figures.map((figure) => figure.padStart(11)).join("")
@@ -108,7 +121,6 @@ const shown = (name: string, results: ReadonlyArray<Result>, listed: number) =>
       results.length,
       count(results, "Killed"),
       count(results, "Timeout"),
-      count(results, "RuntimeError", "CompileError"),
       results.filter(survived).length,
       listed
     ].map(String),
@@ -133,7 +145,7 @@ for (const part of chosen) {
   unlistedOfAll += unlisted.length
   rows.push(shown(part.name, results, survivors.length - unlisted.length))
 }
-console.log(`\n${line("part", "faults", "killed", "timed out", "invalid", "survived", "listed", "score")}`)
+console.log(`\n${line("part", "faults", "killed", "timed out", "survived", "listed", "score")}`)
 for (const row of rows) console.log(row)
 console.log(
   `\n${

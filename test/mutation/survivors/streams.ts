@@ -35,5 +35,15 @@ export const survivors: Survivors = [
   {
     why: "only spares memory: nobody takes the results",
     faults: { "src/Redelivery.ts": ["true ⇒ false"] }
+  },
+  {
+    why: "the same: a page is put there before it is looked at, and is not looked at any more when it has been given",
+    faults: {
+      "src/Pagination.ts": [
+        "[] ⇒ [\"Stryker was here\"]",
+        "{ fresh: [], isLast: true } ⇒ {}",
+        "true ⇒ false"
+      ]
+    }
   }
 ]
