@@ -270,6 +270,29 @@ describe("Pagination.stream", () => {
       assert.strictEqual(interrupted, 1)
     }))
 
+  it.effect.each([["works on the rest", 5], ["waits for it", undefined]] as const)(
+    "who is interrupted while he %s stops the page that is under way",
+    ([, last]) =>
+      Effect.gen(function*() {
+        let interrupted = 0
+        const begun = yield* Deferred.make<void>()
+        const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+          page === 0
+            ? Effect.succeed({ total: 100, per_page: 10, versions: range(0, 10) })
+            : Deferred.succeed(begun, undefined).pipe(
+              Effect.zipRight(Effect.never),
+              Effect.onInterrupt(() => Effect.sync(() => void interrupted++))
+            )))
+        const fiber = yield* Stream.runForEach(all, ({ number }) => number === last ? Effect.never : Effect.void).pipe(
+          Effect.provide(layer),
+          Effect.fork
+        )
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(interrupted, 1)
+      })
+  )
+
   it.effect("a page that fails does so after all items before it, as the operation fails", () =>
     Effect.gen(function*() {
       const forbidden = new Errors.Forbidden({ operation: "listActionVersions", message: "No." })
