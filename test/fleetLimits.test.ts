@@ -495,20 +495,22 @@ describe("a process that waits", () => {
       assert.isAtLeast(times[0] ?? 0, 2000)
     })))
 
-  it.effect("has waited since its first call came, however long it was there before", () =>
-    virtually(Effect.gen(function*() {
-      const store = yield* makeStore
-      yield* left(store, { ...many, left: 3 })
-      const one = yield* process(store)
-      yield* exchange(one, noAnswer)
-      yield* Effect.sleep(5000)
-      const now = yield* Clock.currentTimeMillis
-      yield* begin(one, 3)
-      yield* Effect.sleep(2000)
-      const [own] = Object.values((yield* store.value).members)
-      assert.isAbove(own?.waiting ?? 0, 0)
-      assert.isAtLeast(own?.since ?? 0, now)
-    })))
+  for (const rest of [1, 2]) {
+    it.effect(`has waited since its first call came, however long it was there before: ${rest} are left`, () =>
+      virtually(Effect.gen(function*() {
+        const store = yield* makeStore
+        yield* left(store, { ...many, left: rest })
+        const one = yield* process(store)
+        yield* exchange(one, noAnswer)
+        yield* Effect.sleep(5000)
+        const now = yield* Clock.currentTimeMillis
+        yield* begin(one, 3)
+        yield* Effect.sleep(2000)
+        const [own] = Object.values((yield* store.value).members)
+        assert.isAbove(own?.waiting ?? 0, 0)
+        assert.isAtLeast(own?.since ?? 0, now)
+      })))
+  }
 
   /** The others have taken all. */
   const empty = (store: Store) =>
@@ -870,6 +872,33 @@ describe("a store that is hard to use", () => {
         assert.strictEqual(store.writes.length, length)
         assert.deepStrictEqual((yield* store.value).members, {})
       }
+    })))
+
+  it.effect("is left by a process whose calls wait, and which takes none for them any more", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* left(store, { ...many, left: 0 })
+      const scope = yield* Scope.make()
+      const one = yield* Scope.extend(process(store), scope)
+      yield* Effect.forkScoped(Effect.exit(one.acquire(call)))
+      yield* Effect.sleep(5)
+      yield* left(store, many)
+      yield* Scope.close(scope, Exit.void)
+      const [bucket] = (yield* store.value).learned.buckets
+      assert.isAtLeast(Number(bucket?.supply["level"]), 50)
+    })))
+
+  it.effect("that is hung does not keep a process that has given it up", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* left(store, many)
+      const scope = yield* Scope.make()
+      const one = yield* Scope.extend(process(store), scope)
+      store.isDown = true
+      yield* exchange(one, noAnswer)
+      Object.assign(store, { isDown: false, before: 10_000 })
+      const [waited] = yield* Effect.timed(Scope.close(scope, Exit.void))
+      assert.strictEqual(Duration.toMillis(waited), 0)
     })))
 
   it.effect("is left by a process that goes at once, however many tenants it knows", () =>

@@ -212,6 +212,7 @@ if (binary === undefined) {
           Effect.sync(() => vi.spyOn(console, "error").mockImplementation(() => {})),
           (spy) => Effect.sync(() => spy.mockRestore())
         )
+        yield* storeOf(server.url) // tries, and fails, again and again
         yield* get("k")
         yield* server.stop
         yield* Effect.sleep(200)
