@@ -183,7 +183,7 @@ export const survivors: Survivors = [
   {
     why:
       "the same: it is set before it is looked at, a time without an end stands for none, and a wait below zero is none",
-    faults: { "src/internal/belief.ts": ["false ⇒ true", "-Infinity ⇒ +Infinity", "missing > 0 ⇒ true"] }
+    faults: { "src/internal/belief.ts": ["-Infinity ⇒ +Infinity", "missing > 0 ⇒ true"] }
   },
   {
     why: "the same: a name among those of a map, where it only has to be unlike the others",
