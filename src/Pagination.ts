@@ -5,7 +5,7 @@ import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
+import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
@@ -123,32 +123,45 @@ const pages = <Input extends Paging, Success, Failure, A>(
 
     // Pages are held here and nowhere else of ours: what has been emitted is garbage, while fibers and closures may live on.
     let current = empty
-    let ahead = empty
+    let ahead: Exit.Exit<Fetched<A>, Failure | ClientError> = Exit.succeed(empty)
+    const wanted = Effect.unsafeMakeLatch()
+    const isThere = Effect.unsafeMakeLatch()
 
-    const fetchAhead = (page: number) => Effect.map(fetch(page), (fetched) => void (ahead = fetched))
+    /** Fetches each page when it is wanted: one fiber for all of them, as to start one takes longer than all else here. */
+    const fetchFrom = (page: number): Effect.Effect<never> =>
+      Effect.flatMap(Effect.exit(fetch(page)), (exit) => {
+        ahead = exit
+        isThere.unsafeOpen()
+        return Effect.flatMap(wanted.await, () => {
+          wanted.unsafeClose()
+          return fetchFrom(page + 1)
+        })
+      })
+
+    const take = Effect.flatMap(isThere.await, () => {
+      isThere.unsafeClose()
+      const exit = ahead
+      ahead = Exit.succeed(empty)
+      return Effect.map(exit, (fetched) => void (current = fetched))
+    })
 
     const emit = (from: number, to: number): Chunks => {
       const items = current.fresh.slice(from, to)
       return items.length === 0 ? Channel.void : Channel.write(Chunk.unsafeFromArray(items))
     }
 
-    const first = (page: number, ready: Effect.Effect<void, Failure | ClientError>): Chunks =>
-      Channel.flatMap(Channel.fromEffect(ready), () => {
-        current = ahead
-        ahead = empty
-        return Channel.flatMap(emit(0, 1), () => rest(page))
-      })
+    const first: Chunks = Channel.flatMap(Channel.fromEffect(take), () => Channel.flatMap(emit(0, 1), () => rest))
 
-    const rest = (page: number): Chunks =>
-      current.isLast
-        ? emit(1, Infinity)
-        : Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchAhead(page + 1), scope)), (fiber) => {
-          const emitted = emit(1, Infinity)
-          current = empty
-          return Channel.flatMap(emitted, () => first(page + 1, Effect.flatten(Fiber.await(fiber))))
-        })
+    const rest: Chunks = Channel.suspend(() => {
+      const { isLast } = current
+      const emitted = emit(1, Infinity)
+      current = empty
+      if (isLast) return emitted
+      wanted.unsafeOpen()
+      return Channel.flatMap(emitted, () => first)
+    })
 
-    return first(start, fetchAhead(start))
+    return Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchFrom(start), scope)), () => first)
   }
 
   // A channel of its own, where `Stream.fromPull` and `Stream.unwrapScoped` would do: it costs less for each chunk.

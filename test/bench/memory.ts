@@ -24,7 +24,7 @@ const legs = quick ? 6 : 20
 const pairs = quick ? 1 : 5
 
 /** Legs before those, which do not count: what both run has to be compiled. */
-const warmUps = quick ? 4 : 10
+const warmUps = quick ? 20 : 40
 
 const sum = (reports: ReadonlyArray<Report>, of: (report: Report) => number): number =>
   reports.reduce((sum, report) => sum + of(report), 0)
