@@ -101,6 +101,19 @@ describe("where a way of its own ends, a check agrees with the schema", () => {
   }
 })
 
+describe("a member whose name is a symbol", () => {
+  const other = Symbol("other")
+  const schema = Schema.Struct({ id: Schema.String, [other]: Schema.Number })
+  it("is checked as any other", () => {
+    for (const check of [promised(schema), exact(schema)]) {
+      assert.deepStrictEqual(
+        [{ id: "1", [other]: 1 }, { id: "1", [other]: "1" }, { id: "1" }, { [other]: 1 }].map(check),
+        [true, false, false, false]
+      )
+    }
+  })
+})
+
 describe("an input that is no plain object", () => {
   const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
   const id = "est_1234567890123456789012"
