@@ -14,6 +14,7 @@ import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Derived from "./internal/derived.js"
+import * as Handover from "./internal/handover.js"
 import { Listing } from "./internal/listing.js"
 import type { Paged } from "./Operation.js"
 
@@ -121,29 +122,19 @@ const pages = <Input extends Paging, Success, Failure, A>(
         }
       )
 
-    // Pages are held here and nowhere else of ours: what has been emitted is garbage, while fibers and closures may live on.
+    const wanted = Handover.make<void>()
+    const fetched = Handover.make<Fetched<A>, Failure | ClientError>()
+    // No page is held elsewhere: what has been emitted is garbage, while fibers and closures may live on.
     let current = empty
-    let ahead: Exit.Exit<Fetched<A>, Failure | ClientError> = Exit.succeed(empty)
-    const wanted = Effect.unsafeMakeLatch()
-    const isThere = Effect.unsafeMakeLatch()
 
     /** Fetches each page when it is wanted: one fiber for all of them, as to start one takes longer than all else here. */
     const fetchFrom = (page: number): Effect.Effect<never> =>
       Effect.flatMap(Effect.exit(fetch(page)), (exit) => {
-        ahead = exit
-        isThere.unsafeOpen()
-        return Effect.flatMap(wanted.await, () => {
-          wanted.unsafeClose()
-          return fetchFrom(page + 1)
-        })
+        fetched.give(exit)
+        return Effect.flatMap(wanted.take, () => fetchFrom(page + 1))
       })
 
-    const take = Effect.flatMap(isThere.await, () => {
-      isThere.unsafeClose()
-      const exit = ahead
-      ahead = Exit.succeed(empty)
-      return Effect.map(exit, (fetched) => void (current = fetched))
-    })
+    const take = Effect.map(fetched.take, (page) => void (current = page))
 
     const emit = (from: number, to: number): Chunks => {
       const items = current.fresh.slice(from, to)
@@ -157,7 +148,7 @@ const pages = <Input extends Paging, Success, Failure, A>(
       const emitted = emit(1, Infinity)
       current = empty
       if (isLast) return emitted
-      wanted.unsafeOpen()
+      wanted.give(Exit.void)
       return Channel.flatMap(emitted, () => first)
     })
 
