@@ -5,7 +5,7 @@ import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
@@ -14,7 +14,6 @@ import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Derived from "./internal/derived.js"
-import * as Handover from "./internal/handover.js"
 import { Listing } from "./internal/listing.js"
 import type { Paged } from "./Operation.js"
 
@@ -109,7 +108,7 @@ const pages = <Input extends Paging, Success, Failure, A>(
     const fetch = (page: number): Effect.Effect<Fetched<A>, Failure | ClientError> =>
       Effect.flatMap(
         // The first page is asked for as the caller has it.
-        client.execute(endpoint, page === start ? input : { ...input, page }),
+        Effect.suspend(() => client.execute(endpoint, page === start ? input : { ...input, page })),
         (success) => {
           const items = itemsOf(endpoint, success)
           const taken = listing.take(items, Predicate.isRecord(success) ? success["total"] : undefined)
@@ -122,37 +121,34 @@ const pages = <Input extends Paging, Success, Failure, A>(
         }
       )
 
-    const wanted = Handover.make<void>()
-    const fetched = Handover.make<Fetched<A>, Failure | ClientError>()
-    // No page is held elsewhere: what has been emitted is garbage, while fibers and closures may live on.
+    // Pages are held here and nowhere else of ours: what has been emitted is garbage, while fibers and closures may live on.
     let current = empty
+    let ahead = empty
 
-    /** Fetches each page when it is wanted: one fiber for all of them, as to start one takes longer than all else here. */
-    const fetchFrom = (page: number): Effect.Effect<never> =>
-      Effect.flatMap(Effect.exit(fetch(page)), (exit) => {
-        fetched.give(exit)
-        return Effect.flatMap(wanted.take, () => fetchFrom(page + 1))
-      })
-
-    const take = Effect.map(fetched.take, (page) => void (current = page))
+    const fetchAhead = (page: number) => Effect.map(fetch(page), (fetched) => void (ahead = fetched))
 
     const emit = (from: number, to: number): Chunks => {
       const items = current.fresh.slice(from, to)
       return items.length === 0 ? Channel.void : Channel.write(Chunk.unsafeFromArray(items))
     }
 
-    const first: Chunks = Channel.flatMap(Channel.fromEffect(take), () => Channel.flatMap(emit(0, 1), () => rest))
+    const first = (page: number, ready: Effect.Effect<void, Failure | ClientError>): Chunks =>
+      Channel.flatMap(Channel.fromEffect(ready), () => {
+        current = ahead
+        ahead = empty
+        return Channel.flatMap(emit(0, 1), () => rest(page))
+      })
 
-    const rest: Chunks = Channel.suspend(() => {
-      const { isLast } = current
-      const emitted = emit(1, Infinity)
-      current = empty
-      if (isLast) return emitted
-      wanted.give(Exit.void)
-      return Channel.flatMap(emitted, () => first)
-    })
+    const rest = (page: number): Chunks =>
+      current.isLast
+        ? emit(1, Infinity)
+        : Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchAhead(page + 1), scope)), (fiber) => {
+          const emitted = emit(1, Infinity)
+          current = empty
+          return Channel.flatMap(emitted, () => first(page + 1, Effect.flatten(Fiber.await(fiber))))
+        })
 
-    return Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchFrom(start), scope)), () => first)
+    return first(start, fetchAhead(start))
   }
 
   // A channel of its own, where `Stream.fromPull` and `Stream.unwrapScoped` would do: it costs less for each chunk.

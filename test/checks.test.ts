@@ -114,6 +114,14 @@ describe("a member whose name is a symbol", () => {
   })
 })
 
+describe("a required member that is not enumerable", () => {
+  it("is the schema's to judge", () => {
+    for (const check of [promised, exact]) {
+      assert.isFalse(check(Schema.Struct({ message: Schema.Number }))(new Error("1")))
+    }
+  })
+})
+
 describe("an input that is no plain object", () => {
   const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
   const id = "est_1234567890123456789012"

@@ -259,6 +259,38 @@ describe("Pagination.stream", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
+  it.effect("all come to one who is slower than the service", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, () => range(0, 35))
+      const slowly = Stream.tap(all, () => Effect.yieldNow())
+      assert.deepStrictEqual(numbers(yield* collect(slowly, layer)), numbers(range(0, 35)))
+      assert.deepStrictEqual(pages(), [undefined, 1, 2, 3])
+    }))
+
+  it.effect.each([0, 1])("a client that throws at page %i is a defect, and no end", (last) =>
+    Effect.gen(function*() {
+      const thrown = new Error("no client")
+      const { layer } = service(10, () => range(0, 30))
+      const client = yield* Effect.provide(IdentityClient.IdentityClient, layer)
+      let calls = 0
+      const throwing = Layer.succeed(IdentityClient.IdentityClient, {
+        ...client,
+        execute: (...of) => {
+          if (calls++ === last) throw thrown
+          return client.execute(...of)
+        }
+      })
+      const exit = yield* Effect.exit(collect(all, throwing))
+      assert.deepStrictEqual(exit, Exit.die(thrown))
+    }))
+
+  it.effect("one who cannot be interrupted gets all, or no more than he takes", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, () => range(0, 25))
+      assert.lengthOf(yield* Effect.uninterruptible(collect(all, layer)), 25)
+      assert.lengthOf(yield* Effect.uninterruptible(collect(Stream.take(all, 5), layer)), 5)
+    }))
+
   it.effect("who stops in between stops the page that is under way", () =>
     Effect.gen(function*() {
       let interrupted = 0

@@ -83,21 +83,23 @@ interface Member {
   readonly check: Check
   /** Most are texts, which need no call. */
   readonly isText: boolean
+  readonly isRequired: boolean
   /** The member that came after it the last time. */
   next: Member | undefined
 }
 
 /** It goes through what a value has, not through all that it may have. Members mostly come in the order of the last time. */
 const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check => {
-  const members = new Map(propertySignatures.map(({ name, type }): [PropertyKey, Member] => {
+  const members = new Map(propertySignatures.map(({ isOptional, name, type }): [PropertyKey, Member] => {
     const check = compile(type, excess)
-    return [name, { name, check, isText: check === Predicate.isString, next: undefined }]
+    return [name, { name, check, isText: check === Predicate.isString, isRequired: !isOptional, next: undefined }]
   }))
-  const required = propertySignatures.flatMap(({ isOptional, name }) => isOptional ? [] : [name])
+  const required = propertySignatures.filter(({ isOptional }) => !isOptional).length
   const start: Pick<Member, "next"> = { next: undefined }
   const areThere: Check = (value) => {
     if (!Predicate.isRecord(value)) return false
     let last = start
+    let missing = required
     for (const name in value) {
       let member = last.next
       if (member?.name !== name) {
@@ -108,9 +110,9 @@ const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check 
       last = member
       const found = value[name]
       if (member.isText ? typeof found !== "string" : !member.check(found)) return false
+      if (member.isRequired) missing--
     }
-    for (const name of required) if (!Object.hasOwn(value, name)) return false
-    return true
+    return missing === 0
   }
   if (excess === "allowed") return areThere
   const names = [...members.keys()]
@@ -120,7 +122,7 @@ const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check 
       Reflect.ownKeys(value).length
 }
 
-/** Whether a value is of a schema's type; objects may have other members besides. */
+/** Whether a value, as JSON makes them, is of a schema's type; objects may have other members besides. */
 export const promised = (schema: Schema.Schema.AnyNoContext): Check => compile(AST.typeAST(schema.ast), "allowed")
 
 /** Whether a value is of a schema's type, and objects have no members besides. */

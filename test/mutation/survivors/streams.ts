@@ -41,7 +41,8 @@ export const survivors: Survivors = [
     faults: {
       "src/Pagination.ts": [
         "[] ⇒ [\"Stryker was here\"]",
-        "{ fresh: [], isLast: true } ⇒ {}"
+        "{ fresh: [], isLast: true } ⇒ {}",
+        "true ⇒ false"
       ]
     }
   }
