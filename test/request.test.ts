@@ -1,5 +1,5 @@
 /** What goes over the wire, and what one call may set: addresses, headers, bodies, time limits. */
-import { FetchHttpClient, type HttpClient } from "@effect/platform"
+import { FetchHttpClient, HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -647,6 +647,38 @@ describe("on the wire", () => {
         Effect.provide(over(FetchHttpClient.layer, server.url))
       )
       assert.strictEqual(server.requests[0]?.headers["sec-fetch-mode"], "same-origin")
+    }))
+
+  for (const framing of ["content-length", "connection"]) {
+    it.scopedLive(`undici: an answer is read that has ended with its connection by then, framed by ${framing}`, () =>
+      Effect.gen(function*() {
+        const page = JSON.stringify({ versions: [], page: 0, per_page: 50, total: 0 })
+        const body = page.padEnd(64 * 1024) // what a socket gives at once: undici would pause and then see the end
+        const server = yield* rawServer((_, socket) => {
+          const length = framing === "content-length" ? { [framing]: String(body.length) } : {}
+          socket.write(answer(200, { "content-type": "application/json", connection: "close", ...length }))
+          setTimeout(() => socket.end(body), 20)
+        })
+        const busy = HttpClient.transformResponse(Effect.tap(() => Effect.sleep("100 millis")))
+        const network = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, busy)).pipe(
+          Layer.provide(NodeHttpClient.layerUndici)
+        )
+        const { total } = yield* Effect.provide(listActionVersions({ actionId: "x" }), over(network, server.url)).pipe(
+          IdentityClient.withTimeout("3 seconds"),
+          Retry.none
+        )
+        assert.strictEqual(total, 0)
+      }))
+  }
+
+  it.scopedLive("options of undici's that are the user's own are kept", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => socket.write(answer(200)))
+      yield* deleteEventStream(bare).pipe(
+        Effect.provideService(NodeHttpClient.UndiciRequestOptions, { method: "GET", path: "/", reset: true }),
+        Effect.provide(over(NodeHttpClient.layerUndici, server.url))
+      )
+      assert.strictEqual(server.requests[0]?.headers["connection"], "close")
     }))
 
   it.effect("a RequestInit of the user's own does not bring redirects back", () =>

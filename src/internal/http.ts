@@ -221,20 +221,34 @@ export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpC
   return client
 }
 
-/** The client, so that it follows no redirect and makes no span of its own: the platform's would hold the whole URL. */
+/** Where `NodeHttpClient` finds options of undici's for a request: by its name, as the core has no use for Node. */
+const UndiciOptions = Context.GenericTag<object>("@effect/platform-node/NodeHttpClient/undiciOptions")
+
+/** The context with options of ours added to those of the user's own. */
+const withOptions = <Id, Options extends object>(
+  context: Context.Context<never>,
+  tag: Context.Tag<Id, Options>,
+  ours: Options
+): Context.Context<never> => {
+  const theirs = Context.getOrElse(context as Context.Context<Id>, tag, () => ({})) // sound: it need not be there
+  return Context.add(context, tag, { ...theirs, ...ours })
+}
+
+/**
+ * The client, so that it follows no redirect and makes no span of its own: the platform's would hold the whole URL. undici
+ * does not pause where less than a body's limit waits to be read, and all of that is going to be: if the connection ends
+ * while undici 7 pauses, it throws where nobody can catch it, and the process ends (nodejs/undici#5360).
+ */
 export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   directs.has(client) ? client : client.pipe(
     HttpClient.withTracerDisabledWhen(() => true),
     HttpClient.transform(
       Effect.mapInputContext((context: Context.Context<never>) =>
-        Context.add(context, FetchHttpClient.RequestInit, {
-          ...Context.getOrElse(
-            context as Context.Context<FetchHttpClient.RequestInit>,
-            FetchHttpClient.RequestInit,
-            () => ({})
-          ),
-          redirect: "manual"
-        })
+        withOptions(
+          withOptions(context, FetchHttpClient.RequestInit, { redirect: "manual" }),
+          UndiciOptions,
+          { highWaterMark: limits.decoded }
+        )
       )
     )
   )

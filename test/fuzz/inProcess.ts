@@ -158,10 +158,10 @@ export const check = (one: Case, exit: Exit.Exit<unknown, unknown>): void => {
 
 const isGzip = ({ body }: Answer): boolean => body[0] === 0x1f && body[1] === 0x8b
 
-/** Nobody is asked to wait; other headers may be left out, too. */
-export const atOnce = ({ answers, target }: Case, ...others: ReadonlyArray<string>): Case => {
+/** The case without these headers, whose names are in lower case. */
+export const without = ({ answers, target }: Case, ...names: ReadonlyArray<string>): Case => {
   const [first, ...rest] = answers.map((answer) => (
-    { ...answer, headers: answer.headers.filter(([name]) => ![...others, "retry-after"].includes(name)) }
+    { ...answer, headers: answer.headers.filter(([name]) => !names.includes(name.toLowerCase())) }
   ))
   return { target, answers: [first!, ...rest] }
 }
@@ -169,7 +169,7 @@ export const atOnce = ({ answers, target }: Case, ...others: ReadonlyArray<strin
 /** Runs a case to its end, whatever comes. */
 const run = (one: Case, { isTraced, limiter, seam }: How): Promise<Exit.Exit<unknown, unknown>> => {
   const isReal = one.answers.some(isGzip)
-  const { answers, target } = isReal ? atOnce(one) : one
+  const { answers, target } = isReal ? without(one, "retry-after") : one // nobody is asked to wait
   const effect = call({ target, answers }, { baseUrl, authUrl: origin }, isReal ? "none" : limiter).pipe(
     Effect.provideService(HttpClient.HttpClient, seams[seam](inTurn(answers))),
     Effect.withTracerEnabled(isTraced),

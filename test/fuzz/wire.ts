@@ -10,7 +10,7 @@ import * as Tenant from "../../src/Tenant.js"
 import { type Platform, platforms } from "../support/faultCalls.js"
 import { rawServer } from "../support/rawServer.js"
 import { type Answer, type Case, piecesOf } from "./answers.js"
-import { atOnce, call, check } from "./inProcess.js"
+import { call, check, without } from "./inProcess.js"
 import { form, type Sent } from "./requests.js"
 import { checkBody, isFine, options, tokenIn } from "./tenant.js"
 
@@ -125,9 +125,15 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
   return {
     law: async (given, manner, platform) => {
       // Before Node 24 `fetch` itself may never end with a body that is not as encoded and ends with its connection: the time
-      // limit ends a call, but a token's is ten seconds.
-      const others = platform === "fetch" ? ["content-encoding"] : []
-      const one = given.target === "token" ? atOnce(given, ...others) : given
+      // limit ends a call, but a token's is ten seconds. From Node 22 on it throws outside of all calls if such a connection
+      // ends while a body of some length is still being decoded.
+      const isToken = given.target === "token"
+      const isLong = given.answers.some(({ body }) => body.length >= 2 ** 16)
+      const one = without(
+        given,
+        ...(isToken ? ["retry-after"] : []),
+        ...(platform === "fetch" && (isToken || isLong) ? ["content-encoding"] : [])
+      )
       let nth = 0
       behaviour.next = () => {
         const answer = one.answers[Math.min(nth++, one.answers.length - 1)]!
