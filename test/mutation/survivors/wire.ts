@@ -69,8 +69,6 @@ export const survivors: Survivors = [
         "\"content-length\" ⇒ \"\"",
         "\"content-length\" ⇒ \"\"",
         "\"content-type\" ⇒ \"\"",
-        "headers[\"content-encoding\"] === undefined ⇒ headers[\"content-encoding\"] !== undefined",
-        "headers[\"transfer-encoding\"] === undefined ⇒ headers[\"transfer-encoding\"] !== undefined",
         "Number(headers[\"content-length\"]) <= Math.min(limit, atOnce) ⇒ Number(headers[\"content-length\"]) < Math.min(limit, atOnce)",
         "Math.min(limit, atOnce) ⇒ Math.max(limit, atOnce)",
         "first?.length === size ⇒ false"
