@@ -364,7 +364,16 @@ describe("the tenant describes itself", () => {
       })
   )
 
-  law("at these two paths alone, and only to GET", () =>
+  law("to HEAD without a body", () =>
+    Effect.gen(function*() {
+      for (const path of ["/docs", "/openapi.json"]) {
+        const response = yield* HttpClient.head(`${host}${path}`)
+        assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
+        assert.strictEqual(response.headers["content-type"], (yield* get(path)).headers["content-type"])
+      }
+    }))
+
+  law("at these two paths alone, and only to GET and HEAD", () =>
     Effect.gen(function*() {
       for (const path of ["/docs/", "/docs/x", "/Docs", "/openapi.json/", "/openapi", "/api/v2/docs"]) {
         assert.strictEqual((yield* get(path)).status, 404, path)

@@ -267,6 +267,22 @@ describe("a journal", () => {
       })
   )
 
+  it.effect.each(["{\"version\":2,\"stream\":\"s\"}", "{\"version\":3}"])(
+    "that says %j is of a later version, and is left as it is",
+    (claim) =>
+      Effect.gen(function*() {
+        const store = Journal.inMemory()
+        yield* store.set("journal", claim)
+        for (const isReadOnly of [false, true]) {
+          assert.deepInclude(yield* Effect.flip(Journal.claim(store, "s", isReadOnly)), {
+            reason: "foreign",
+            message: "the journal was written by a later version of this library"
+          })
+        }
+        assert.deepStrictEqual(yield* store.get("journal"), Option.some(claim))
+      })
+  )
+
   it.effect("is held by who has its lock, and says by whom", () =>
     Effect.gen(function*() {
       const store = yield* KeyValueStore.KeyValueStore

@@ -14,8 +14,8 @@ export type Store = Pick<KeyValueStore, "get" | "set">
 /** The journal cannot be used, or not any more: nothing is sent without it. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   /**
-   * `locked`: another run holds it, or may. `foreign`: it is about the events of another stream. `store`: it cannot be
-   * read or written.
+   * `locked`: another run holds it, or may. `foreign`: it is about the events of another stream, or written by a later
+   * version of this library. `store`: it cannot be read or written.
    */
   readonly reason: "locked" | "foreign" | "store"
   readonly message: string
@@ -33,7 +33,11 @@ export type Entry = typeof Entry.Type
 
 const decodeEntry = Schema.decodeOption(Entry)
 
-const About = Schema.parseJson(Schema.Struct({ version: Schema.Literal(1), stream: Schema.String }))
+/** What a journal says of itself. Of what later versions write, nothing is known but that it has a number. */
+const About = Schema.parseJson(Schema.Union(
+  Schema.Struct({ version: Schema.Literal(1), stream: Schema.String }),
+  Schema.Struct({ version: Schema.Number.pipe(Schema.greaterThan(1)) })
+))
 
 const decodeAbout = Schema.decodeOption(About)
 
@@ -59,6 +63,8 @@ export const read = (store: Store, id: string): Effect.Effect<Option.Option<Entr
 export const write = (store: Store, entry: Entry): Effect.Effect<void, JournalError> =>
   Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), broken)
 
+const foreign = (why: string) => new JournalError({ reason: "foreign", message: `the journal ${why}` })
+
 /**
  * Makes sure that the journal is not about the events of another stream, and says there what it is about, unless it is only
  * read. Nothing is written before that.
@@ -73,9 +79,11 @@ export const claim = (store: Store, stream: string, isReadOnly: boolean): Effect
             ? Effect.void
             : Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), broken),
         onSome: (about) =>
-          about.stream === stream
+          !("stream" in about)
+            ? foreign("was written by a later version of this library")
+            : about.stream === stream
             ? Effect.void
-            : new JournalError({ reason: "foreign", message: "the journal is about the events of another stream" })
+            : foreign("is about the events of another stream")
       })
   )
 

@@ -41,7 +41,7 @@ const html = Effect.map(
 )
 
 /** The routes. */
-export const routes: ReadonlyArray<HttpRouter.Route<never, never>> = [
-  HttpRouter.makeRoute("GET", "/openapi.json", Effect.succeed(json)),
-  HttpRouter.makeRoute("GET", "/docs", html)
-]
+export const routes: ReadonlyArray<HttpRouter.Route<never, never>> = (["GET", "HEAD"] as const).flatMap((method) => [
+  HttpRouter.makeRoute(method, "/openapi.json", Effect.succeed(json)),
+  HttpRouter.makeRoute(method, "/docs", html)
+])
