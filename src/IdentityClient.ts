@@ -77,7 +77,7 @@ export const make = (
     const tenant = yield* options.domain === undefined
       ? Address.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Either.map(Address.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
-    const http = Http.strict(yield* HttpClient.HttpClient)
+    const http = Http.strict(yield* HttpClient.HttpClient, Math.max(maxBodySize, Http.limits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const deadlines = yield* Deadlines.make

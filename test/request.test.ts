@@ -649,11 +649,14 @@ describe("on the wire", () => {
       assert.strictEqual(server.requests[0]?.headers["sec-fetch-mode"], "same-origin")
     }))
 
-  for (const framing of ["content-length", "connection"]) {
-    it.scopedLive(`undici: an answer is read that has ended with its connection by then, framed by ${framing}`, () =>
+  const late = ["content-length", "connection"].flatMap((framing) => [64, 128].map((size) => [framing, size] as const))
+
+  it.scopedLive.each(late)(
+    "undici: an answer is read that has ended with its connection by then, framed by %s, of %d KiB",
+    ([framing, size]) =>
       Effect.gen(function*() {
         const page = JSON.stringify({ versions: [], page: 0, per_page: 50, total: 0 })
-        const body = page.padEnd(64 * 1024) // what a socket gives at once: undici would pause and then see the end
+        const body = page.padEnd(size * 1024) // a socket gives 64 KiB at once: undici would pause and then see the end
         const server = yield* rawServer((_, socket) => {
           const length = framing === "content-length" ? { [framing]: String(body.length) } : {}
           socket.write(answer(200, { "content-type": "application/json", connection: "close", ...length }))
@@ -663,22 +666,57 @@ describe("on the wire", () => {
         const network = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, busy)).pipe(
           Layer.provide(NodeHttpClient.layerUndici)
         )
-        const { total } = yield* Effect.provide(listActionVersions({ actionId: "x" }), over(network, server.url)).pipe(
+        const client = IdentityClient.layer({ baseUrl: server.url, maxBodySize: body.length }).pipe(
+          Layer.provide([needs, network])
+        )
+        const { total } = yield* listActionVersions({ actionId: "x" }).pipe(
           IdentityClient.withTimeout("3 seconds"),
-          Retry.none
+          Retry.none,
+          Effect.provide(client)
         )
         assert.strictEqual(total, 0)
-      }))
-  }
+      })
+  )
 
-  it.scopedLive("options of undici's that are the user's own are kept", () =>
+  const reset = { method: "GET", path: "/", reset: true } as const
+
+  const undicis: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
+    [
+      "the program",
+      Layer.provideMerge(NodeHttpClient.layerUndici, Layer.succeed(NodeHttpClient.UndiciRequestOptions, reset))
+    ],
+    ["the layer", Layer.provide(NodeHttpClient.layerUndici, Layer.succeed(NodeHttpClient.UndiciRequestOptions, reset))],
+    [
+      "the client",
+      Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(
+          HttpClient.HttpClient,
+          HttpClient.transformResponse(Effect.provideService(NodeHttpClient.UndiciRequestOptions, reset))
+        )
+      ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+    ]
+  ]
+
+  it.scopedLive.each(undicis)(
+    "undici's options of the user's own that %s is provided with are kept",
+    ([, network]) =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.write(answer(200)))
+        yield* Effect.provide(deleteEventStream(bare), over(network, server.url))
+        assert.strictEqual(server.requests[0]?.headers["connection"], "close")
+      })
+  )
+
+  it.scopedLive("a RequestInit of the user's own that the layer is provided with is kept", () =>
     Effect.gen(function*() {
-      const server = yield* rawServer((_, socket) => socket.write(answer(200)))
-      yield* deleteEventStream(bare).pipe(
-        Effect.provideService(NodeHttpClient.UndiciRequestOptions, { method: "GET", path: "/", reset: true }),
-        Effect.provide(over(NodeHttpClient.layerUndici, server.url))
+      const server = yield* rawServer((_, socket) => socket.write(answer(302, { location: "/elsewhere" })))
+      const network = FetchHttpClient.layer.pipe(
+        Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { mode: "same-origin", redirect: "follow" }))
       )
-      assert.strictEqual(server.requests[0]?.headers["connection"], "close")
+      const error = yield* Effect.flip(Effect.provide(deleteEventStream(bare), over(network, server.url)))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse" })
+      assert.deepStrictEqual(server.requests.map(({ headers }) => headers["sec-fetch-mode"]), ["same-origin"])
     }))
 
   it.effect("a RequestInit of the user's own does not bring redirects back", () =>

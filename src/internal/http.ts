@@ -9,6 +9,7 @@ import type * as HttpMethod from "@effect/platform/HttpMethod"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -222,36 +223,41 @@ export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpC
 }
 
 /** Where `NodeHttpClient` finds options of undici's for a request: by its name, as the core has no use for Node. */
-const UndiciOptions = Context.GenericTag<object>("@effect/platform-node/NodeHttpClient/undiciOptions")
+const UndiciOptions = Context.GenericTag<{ readonly highWaterMark?: number }>(
+  "@effect/platform-node/NodeHttpClient/undiciOptions"
+)
 
-/** The context with options of ours added to those of the user's own. */
-const withOptions = <Id, Options extends object>(
-  context: Context.Context<never>,
-  tag: Context.Tag<Id, Options>,
-  ours: Options
-): Context.Context<never> => {
-  const theirs = Context.getOrElse(context as Context.Context<Id>, tag, () => ({})) // sound: it need not be there
-  return Context.add(context, tag, { ...theirs, ...ours })
+/**
+ * The context of a request with options of ours added to those of the user's own: a redirect is not followed, and undici does
+ * not pause while less waits to be read than is going to be read. If a connection ends while undici 7 pauses, it throws
+ * where nobody can catch it, and the process ends (nodejs/undici#5360).
+ */
+const withOptions = (limit: number) => {
+  const room = (Math.min(Math.floor(limit), Number.MAX_SAFE_INTEGER - 1) || 0) + 1 // it pauses when that much is there
+  return (context: Context.Context<never>): Context.Context<never> => {
+    const given = context as Context.Context<FetchHttpClient.RequestInit | object> // sound: they need not be there
+    const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
+    const { highWaterMark = 0, ...undici } = Context.getOrElse(given, UndiciOptions, () => ({ highWaterMark: 0 }))
+    return context.pipe(
+      Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+      Context.add(UndiciOptions, { ...undici, highWaterMark: Math.max(highWaterMark, room) })
+    )
+  }
 }
 
 /**
- * The client, so that it follows no redirect and makes no span of its own: the platform's would hold the whole URL. undici
- * does not pause where less than a body's limit waits to be read, and all of that is going to be: if the connection ends
- * while undici 7 pauses, it throws where nobody can catch it, and the process ends (nodejs/undici#5360).
+ * The client, for bodies of which at most `limit` bytes are read. It makes no span of its own: the platform's would hold the
+ * whole URL. Its options are set where a request begins, which lies within all that was provided to the client itself.
  */
-export const strict = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  directs.has(client) ? client : client.pipe(
+export const strict = (client: HttpClient.HttpClient, limit: number): HttpClient.HttpClient => {
+  if (directs.has(client)) return client
+  const options = withOptions(limit)
+  return client.pipe(
+    HttpClient.mapRequestEffect((request) => Effect.as(FiberRef.update(FiberRef.currentContext, options), request)),
     HttpClient.withTracerDisabledWhen(() => true),
-    HttpClient.transform(
-      Effect.mapInputContext((context: Context.Context<never>) =>
-        withOptions(
-          withOptions(context, FetchHttpClient.RequestInit, { redirect: "manual" }),
-          UndiciOptions,
-          { highWaterMark: limits.decoded }
-        )
-      )
-    )
+    HttpClient.transformResponse(Effect.mapInputContext((context: Context.Context<never>) => context)) // where they end
   )
+}
 
 const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike

@@ -128,7 +128,8 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
       // limit ends a call, but a token's is ten seconds. From Node 22 on it throws outside of all calls if such a connection
       // ends while a body of some length is still being decoded.
       const isToken = given.target === "token"
-      const isLong = given.answers.some(({ body }) => body.length >= 2 ** 16)
+      const isLong = given.answers.some(({ body }) => body.length >= 2 ** 16) && manner.framing !== "length" &&
+        manner.framing !== "chunked"
       const one = without(
         given,
         ...(isToken ? ["retry-after"] : []),
