@@ -1,5 +1,5 @@
 /** What goes over the wire, and what one call may set: addresses, headers, bodies, time limits. */
-import { FetchHttpClient, HttpClient } from "@effect/platform"
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -675,6 +675,45 @@ describe("on the wire", () => {
           Effect.provide(client)
         )
         assert.strictEqual(total, 0)
+      })
+  )
+
+  const rooms: ReadonlyArray<readonly [maxBodySize: number | undefined, own: number | undefined, room: number]> = [
+    [undefined, undefined, 64 * 1024 * 1024 + 1],
+    [1000, undefined, 64 * 1024 + 1], // so much is read of a failure
+    [100_000.5, 100_001, 100_001],
+    [100_000, 100_002, 100_002],
+    [Infinity, undefined, Number.MAX_SAFE_INTEGER],
+    [NaN, undefined, 1]
+  ]
+
+  it.effect.each(rooms)(
+    "undici: where at most %s bytes are read, and the user's own mark is %s, it pauses at %s",
+    ([maxBodySize, highWaterMark, room]) =>
+      Effect.gen(function*() {
+        const seen: Array<number | undefined> = []
+        const network = HttpClient.make((request) =>
+          Effect.contextWith((context: Context.Context<never>) => {
+            const options = Context.getOption(
+              context as Context.Context<NodeHttpClient.UndiciRequestOptions>, // sound: it need not be there
+              NodeHttpClient.UndiciRequestOptions
+            )
+            seen.push(Option.getOrUndefined(options)?.highWaterMark)
+            return HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
+          })
+        )
+        const client = IdentityClient.layer({ baseUrl, maxBodySize }).pipe(
+          Layer.provide([needs, Layer.succeed(HttpClient.HttpClient, network)])
+        )
+        yield* deleteEventStream(bare).pipe(
+          Effect.provide(client),
+          Effect.provideService(NodeHttpClient.UndiciRequestOptions, {
+            method: "GET",
+            path: "/",
+            ...(highWaterMark !== undefined && { highWaterMark })
+          })
+        )
+        assert.deepStrictEqual(seen, [room])
       })
   )
 

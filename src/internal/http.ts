@@ -222,10 +222,12 @@ export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpC
   return client
 }
 
+interface UndiciOptions {
+  readonly highWaterMark?: number
+}
+
 /** Where `NodeHttpClient` finds options of undici's for a request: by its name, as the core has no use for Node. */
-const UndiciOptions = Context.GenericTag<{ readonly highWaterMark?: number }>(
-  "@effect/platform-node/NodeHttpClient/undiciOptions"
-)
+const UndiciOptions = Context.GenericTag<UndiciOptions>("@effect/platform-node/NodeHttpClient/undiciOptions")
 
 /**
  * The context of a request with options of ours added to those of the user's own: a redirect is not followed, and undici does
@@ -237,7 +239,7 @@ const withOptions = (limit: number) => {
   return (context: Context.Context<never>): Context.Context<never> => {
     const given = context as Context.Context<FetchHttpClient.RequestInit | object> // sound: they need not be there
     const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
-    const { highWaterMark = 0, ...undici } = Context.getOrElse(given, UndiciOptions, () => ({ highWaterMark: 0 }))
+    const { highWaterMark = 0, ...undici } = Context.getOrElse(given, UndiciOptions, (): UndiciOptions => ({}))
     return context.pipe(
       Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
       Context.add(UndiciOptions, { ...undici, highWaterMark: Math.max(highWaterMark, room) })
