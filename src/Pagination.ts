@@ -145,7 +145,10 @@ const pages = <Input extends Paging, Success, Failure, A>(
         : Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchAhead(page + 1), scope)), (fiber) => {
           const emitted = emit(1, Infinity)
           current = empty
-          return Channel.flatMap(emitted, () => first(page + 1, Effect.flatten(Fiber.await(fiber))))
+          return Channel.flatMap(
+            Channel.zipRight(emitted, letGo),
+            () => first(page + 1, Effect.flatten(Fiber.await(fiber)))
+          )
         })
 
     return first(start, fetchAhead(start))
@@ -160,6 +163,9 @@ const pages = <Input extends Paging, Success, Failure, A>(
       ([, scope], exit) => Scope.close(scope, exit)
     ))
 }
+
+/** A channel holds what it has emitted until it emits anew: so it does not hold a page while the next one comes. */
+const letGo = Channel.write(Chunk.empty<never>())
 
 /** The list on a page; one that may be missing is empty then. */
 const itemsOf = ({ items }: Derived.Listed, success: unknown): ReadonlyArray<unknown> => {

@@ -8,8 +8,6 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { setImmediate } from "node:timers/promises"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "vitest"
 import * as Belief from "../src/internal/belief.js"
 import * as Gate from "../src/internal/gate.js"
@@ -20,6 +18,7 @@ import * as Sharing from "../src/internal/sharing.js"
 import * as Supply from "../src/internal/supply.js"
 import * as Windows from "../src/internal/windows.js"
 import * as BucketServer from "./support/bucketServer.js"
+import * as Garbage from "./support/garbage.js"
 
 /** What an answer tells of a bucket that holds 10 and fills in as many seconds. */
 const told = (remaining: number | undefined, more: Partial<Supply.Told> = {}): Supply.Told => ({
@@ -196,9 +195,7 @@ describe("a gate", () => {
       return new WeakRef(call)
     }
     const gone = over()
-    await setImmediate()
-    setFlagsFromString("--expose-gc")
-    runInNewContext("gc")()
+    await Garbage.collect()
     assert.isUndefined(gone.deref())
   })
 })

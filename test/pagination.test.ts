@@ -16,6 +16,7 @@ import * as Tenant from "../src/Tenant.js"
 import * as Testing from "../src/Testing.js"
 import { forAll } from "./support/arbitraries.js"
 import { baseUrl, scripted } from "./support/client.js"
+import * as Garbage from "./support/garbage.js"
 
 interface Asked {
   readonly actionId: string
@@ -225,11 +226,30 @@ describe("Pagination.stream", () => {
       const sizes = (size: number, count: number) =>
         Effect.map(
           collect(Stream.chunks(all), service(size, () => range(0, count)).layer),
-          (chunks) => chunks.map((chunk) => chunk.length)
+          (chunks) => chunks.map((chunk) => chunk.length).filter((length) => length > 0)
         )
       assert.deepStrictEqual(yield* sizes(5, 11), [1, 4, 1, 4, 1])
       assert.deepStrictEqual(yield* sizes(1, 3), [1, 1, 1])
       assert.deepStrictEqual(yield* sizes(5, 0), [])
+    }))
+
+  it.effect("holds nothing of a page that was worked on while the next one comes", () =>
+    Effect.gen(function*() {
+      const waiting = yield* Deferred.make<void>()
+      const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+        page === 0
+          ? Effect.sync(() => ({ total: 9, per_page: 3, versions: range(0, 3) }))
+          : Effect.zipRight(Deferred.succeed(waiting, undefined), Effect.never)))
+      const seen: Array<WeakRef<ActionVersion>> = []
+      const fiber = yield* all.pipe(
+        Stream.runForEach((item) => Effect.sync(() => void seen.push(new WeakRef(item)))),
+        Effect.provide(layer),
+        Effect.fork
+      )
+      yield* Deferred.await(waiting)
+      yield* Effect.promise(Garbage.collect)
+      assert.deepStrictEqual(seen.map((item) => item.deref()), [undefined, undefined, undefined])
+      yield* Fiber.interrupt(fiber)
     }))
 
   it.effect("taking one costs one request; a page and one more costs three", () =>

@@ -1,0 +1,10 @@
+/** Collects all garbage, here and now. Weak references let go only in another turn of the event loop than they were made in. */
+import { setImmediate } from "node:timers/promises"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+export const collect = async (): Promise<void> => {
+  await setImmediate()
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+}
