@@ -91,14 +91,16 @@ export const answering = <const Tag extends string, const Status extends number>
     }
   }
 
+// The marks here and elsewhere let a bundler drop what nobody uses: it cannot know by itself that a call has no effects.
+
 /** 400: the request is not valid, or names something that does not exist. The message says which. */
-export class BadRequest extends answering("BadRequest", 400) {}
+export class BadRequest extends /* @__PURE__ */ answering("BadRequest", 400) {}
 
 /** 401: the token is not accepted, also after a fresh one was tried; or the client is not global. */
-export class Unauthorized extends answering("Unauthorized", 401) {}
+export class Unauthorized extends /* @__PURE__ */ answering("Unauthorized", 401) {}
 
 /** 403 for want of a scope. `required` lists the scopes of which any would have been enough. */
-export class InsufficientScope extends answering("InsufficientScope", 403) {
+export class InsufficientScope extends /* @__PURE__ */ answering("InsufficientScope", 403) {
   /** Whether the service says that a scope is missing. */
   static override accepts(answer: Answer): boolean {
     return answer.scopeMissing
@@ -112,7 +114,7 @@ export class InsufficientScope extends answering("InsufficientScope", 403) {
 }
 
 /** 403 for any other reason, for example a feature the tenant does not have. */
-export class Forbidden extends answering("Forbidden", 403) {
+export class Forbidden extends /* @__PURE__ */ answering("Forbidden", 403) {
   /** Whether it is not for want of a scope. */
   static override accepts(answer: Answer): boolean {
     return !answer.scopeMissing
@@ -120,16 +122,16 @@ export class Forbidden extends answering("Forbidden", 403) {
 }
 
 /** 404: there is no such thing. */
-export class NotFound extends answering("NotFound", 404) {}
+export class NotFound extends /* @__PURE__ */ answering("NotFound", 404) {}
 
 /** 409: it is not in a state that allows this. */
-export class Conflict extends answering("Conflict", 409) {}
+export class Conflict extends /* @__PURE__ */ answering("Conflict", 409) {}
 
 /**
  * 429: too many calls. `source` tells who said so: the `service`, or our own `limiter`, and then nothing was sent.
  * Carries what is known of the bucket (contract: Limits).
  */
-export class RateLimited extends answering("RateLimited", 429) implements Quota {
+export class RateLimited extends /* @__PURE__ */ answering("RateLimited", 429) implements Quota {
   /** Who said so: with `limiter` nothing was sent. */
   readonly source: "service" | "limiter"
   declare readonly limit?: number

@@ -159,7 +159,7 @@ const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
-} = dual(
+} = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
     Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
@@ -169,7 +169,7 @@ export const withTimeout: {
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
-} = dual(
+} = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
     Effect.locallyWith(self, currentSettings, (settings) => ({
@@ -182,10 +182,11 @@ export const withHeaders: {
  * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, nested members in brackets:
  * `fields[0][name]=email`. A form has no notation for an empty list; one is `InvalidInput`.
  */
-export const withFormBody: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
-  currentSettings,
-  (settings): Settings => ({ ...settings, contentType: "application/x-www-form-urlencoded" })
-)
+export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.locallyWith(self, currentSettings, (settings): Settings => ({
+    ...settings,
+    contentType: "application/x-www-form-urlencoded"
+  }))
 
 /** Status and headers of an answer. */
 export interface ResponseInfo {

@@ -50,14 +50,14 @@ export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter
 }>() {}
 
 /** What the limiter knows now: limit, remaining, reset and waiting calls of each operation that was called. */
-export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = Effect.flatMap(
+export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Effect.flatMap(
   RateLimiter,
   ({ status }) => status
 )
 
 /** What the limiter knows, now and whenever it changes; a slow reader misses what is in between. */
-export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> = Stream.unwrap(
-  Effect.map(RateLimiter, ({ changes }) => changes)
+export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Stream.unwrap(
+  /* @__PURE__ */ Effect.map(RateLimiter, ({ changes }) => changes)
 )
 
 const isBackground: FiberRef.FiberRef<boolean> = globalValue(
@@ -66,17 +66,15 @@ const isBackground: FiberRef.FiberRef<boolean> = globalValue(
 )
 
 /** Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others. */
-export const background: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locally(
-  isBackground,
-  true
-)
+export const background = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.locally(self, isBackground, true)
 
 /** Holds nothing back. */
-export const layerUnlimited: Layer.Layer<RateLimiter> = Layer.succeed(RateLimiter, {
+export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, {
   acquire: () => Effect.void,
   observe: () => Effect.void,
-  status: Effect.succeed([]),
-  changes: Stream.make([])
+  status: /* @__PURE__ */ Effect.succeed([]),
+  changes: /* @__PURE__ */ Stream.make([])
 })
 
 /** How calls are held back. */

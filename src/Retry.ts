@@ -55,14 +55,14 @@ const set = (policy: Changes): Partial<Policy> =>
 export const policy: {
   (policy: Changes): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes): Effect.Effect<A, E, R>
-} = dual(
+} = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes) =>
     Effect.locallyWith(self, overrides, (outer) => ({ ...outer, ...set(policy) }))
 )
 
 /** Sends the calls in an effect once, whatever comes back. */
-export const none: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = policy({ attempts: 1 })
+export const none = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => policy(self, { attempts: 1 })
 
 /** The policy that holds for a call in a fiber, given what its client's layer sets. */
 export const current = (layer: Changes = {}): (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Policy => {

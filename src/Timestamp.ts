@@ -21,7 +21,7 @@ export const toDateTime = (self: Timestamp): Option.Option<DateTime.Utc> => Date
 const fraction = (self: string): string => (/[T ]\d\d:\d\d:\d\d[.,](\d+)/.exec(self)?.[1] ?? "").padEnd(9, "0")
 
 /** Compares all digits. Strings that are no time come first, in the order of their characters. */
-export const Order: Order_.Order<Timestamp> = Order_.make((a, b) => {
+export const Order: Order_.Order<Timestamp> = /* @__PURE__ */ Order_.make((a, b) => {
   const [timeA, timeB] = [Date.parse(a), Date.parse(b)]
   if (Number.isNaN(timeA) && Number.isNaN(timeB)) return Order_.string(a, b)
   if (Number.isNaN(timeA)) return -1

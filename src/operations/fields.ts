@@ -25,7 +25,7 @@ export const integer = (min: number): Schema.Schema<number> =>
   ))
 
 /** The identifier of an event stream or of an event: exactly 26 characters (contract: Limits). */
-export const EventId = text({ min: 26, max: 26 })
+export const EventId = /* @__PURE__ */ text({ min: 26, max: 26 })
 
 /** A member of an answer that may be missing. */
 export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
