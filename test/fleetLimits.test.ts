@@ -3,6 +3,7 @@ import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, DateTime, Duration, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import * as Fleet from "../src/Fleet.js"
+import * as Learned from "../src/internal/learned.js"
 import * as Sharing from "../src/internal/sharing.js"
 import * as RateLimiter from "../src/RateLimiter.js"
 import * as SharedStore from "../src/SharedStore.js"
@@ -139,7 +140,7 @@ const learned = (now: number, { left, limit, operations = ["a"], perSecond }: Kn
     }
     learning.answered(learning.start(learning.laneOf(callOf(operation)), now - 10, false), told, now)
   }
-  const saved = JSON.parse(JSON.stringify(learning.save(tenant)))
+  const saved = JSON.parse(JSON.stringify(Learned.save(learning, tenant)))
   Object.assign(saved.buckets[0].supply, {
     level: left,
     stock: left,

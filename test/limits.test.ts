@@ -12,11 +12,12 @@ import { assert, describe, it } from "vitest"
 import * as Belief from "../src/internal/belief.js"
 import * as Gate from "../src/internal/gate.js"
 import * as Known from "../src/internal/known.js"
+import * as Learned from "../src/internal/learned.js"
 import * as News from "../src/internal/news.js"
 import { Queue } from "../src/internal/queue.js"
 import * as Sharing from "../src/internal/sharing.js"
 import * as Supply from "../src/internal/supply.js"
-import * as Windows from "../src/internal/windows.js"
+import { Windows } from "../src/internal/windows.js"
 import * as BucketServer from "./support/bucketServer.js"
 import * as Garbage from "./support/garbage.js"
 
@@ -263,7 +264,7 @@ describe("windows", () => {
   const at = 1_000_000
   /** Ten calls were taken of a hundred, and the reset stays where it was. */
   const found = () => {
-    const windows = Windows.make()
+    const windows = new Windows()
     windows.note({ reset: 1060, ahead: 60, limit: 100, left: 99 }, false, at)
     windows.note({ reset: 1060, ahead: 50, limit: 100, left: 30 }, false, at + 10_000)
     return windows
@@ -299,12 +300,12 @@ describe("windows", () => {
   })
 
   /** What was told: when, of which reset, and what was left. The server's clock is ours. */
-  const note = (windows: Windows.Windows, after: number, reset: number, left: number, isRefused = false) =>
+  const note = (windows: Windows, after: number, reset: number, left: number, isRefused = false) =>
     windows.note({ reset, ahead: reset - 1000 - after, limit: 100, left }, isRefused, at + after * 1000)
 
   it("say which answer is the first of a new one, and hold by what was told of it before", () => {
     const windows = found()
-    assert.deepStrictEqual([Windows.make().isNew, windows.isNew], [false, false])
+    assert.deepStrictEqual([new Windows().isNew, windows.isNew], [false, false])
     note(windows, 60, 1120, 98)
     assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, true, at + 120_000])
     note(windows, 61, 1120, 97)
@@ -316,15 +317,15 @@ describe("windows", () => {
 
   it("last as long as the shortest step between two resets, and else until the end", () => {
     const windows = found()
-    assert.strictEqual(windows.length, 61_000)
+    assert.strictEqual(windows.lasts, 61_000)
     note(windows, 90, 1150, 99)
-    assert.deepStrictEqual([windows.length, windows.endsAt], [90_000, at + 151_000])
+    assert.deepStrictEqual([windows.lasts, windows.endsAt], [90_000, at + 151_000])
     note(windows, 91, 1150, 30)
     note(windows, 150, 1210, 99)
-    assert.deepStrictEqual([windows.length, windows.endsAt], [60_000, at + 210_000])
+    assert.deepStrictEqual([windows.lasts, windows.endsAt], [60_000, at + 210_000])
     note(windows, 151, 1210, 30)
     note(windows, 250, 1310, 99)
-    assert.deepStrictEqual([windows.length, windows.endsAt], [60_000, at + 310_000])
+    assert.deepStrictEqual([windows.lasts, windows.endsAt], [60_000, at + 310_000])
   })
 
   it("are a bucket after all if the reset goes back", () => {
@@ -338,19 +339,19 @@ describe("windows", () => {
     for (const reset of [1070, 1075]) {
       note(windows, 20, reset, 0, true)
       assert.deepStrictEqual([windows.isFound, windows.endsAt], [true, at + (reset - 1000 + 1) * 1000])
-      assert.strictEqual(windows.length, (reset - 1000 + 1 - 20) * 1000)
+      assert.strictEqual(windows.lasts, (reset - 1000 + 1 - 20) * 1000)
     }
     for (const _ of [1, 2, 3]) windows.refuse(at + 76_000)
     note(windows, 76, 1075, 0, true)
     assert.strictEqual(windows.endsAt, at + 80_000)
-    const other = Windows.make()
+    const other = new Windows()
     note(other, 0, 1060, 99)
     note(other, 10, 1060, 0, true)
     assert.isFalse(other.isFound)
   })
 
   it("are not found where a bucket could tell the same", () => {
-    const windows = Windows.make()
+    const windows = new Windows()
     note(windows, 0, 1012, 90) // at least a second for a call
     note(windows, 3, 1012, 89) // at least a call in a second
     assert.isFalse(windows.isFound)
@@ -363,7 +364,7 @@ describe("windows", () => {
     const back = 3_600_000
     windows.shift(back)
     assert.strictEqual(windows.endsAt, other.endsAt - back)
-    assert.strictEqual(windows.length, other.length)
+    assert.strictEqual(windows.lasts, other.lasts)
   })
 })
 
@@ -406,43 +407,43 @@ describe("a belief", () => {
 
   it("learns nothing of what is left from an answer that tells the limit alone", () => {
     const belief = believing([0, told(4)])
-    const { windows } = belief.save()
+    const { windows } = Learned.saveBelief(belief)
     exchange(belief, told(undefined, { limit: 10, untilFull: 3 }), 0)
     assert.strictEqual(belief.known(0)?.remaining, 3)
-    assert.deepStrictEqual(belief.save()["windows"], windows)
+    assert.deepStrictEqual(Learned.saveBelief(belief)["windows"], windows)
   })
 
   it("takes two fifths of the growth at the most for what one answer shows that others have taken", () => {
     const belief = believing([0, told(9)])
-    const before = Number(belief.save()["growth"])
+    const before = Number(Learned.saveBelief(belief)["growth"])
     exchange(belief, told(2), 60)
-    assert.closeTo(Number(belief.save()["growth"]) / before, 0.6, 1e-9)
+    assert.closeTo(Number(Learned.saveBelief(belief)["growth"]) / before, 0.6, 1e-9)
   })
 
   it("proves no rate by calls that were under way together", () => {
     const belief = Belief.make()
     const [one, other] = [belief.start(0, false), belief.start(50, false)]
     one.answered(told(2), 100)
-    const before = belief.save()["rate"]
+    const before = Learned.saveBelief(belief)["rate"]
     other.answered(told(8), 3000)
-    assert.strictEqual(belief.save()["rate"], before)
+    assert.strictEqual(Learned.saveBelief(belief)["rate"], before)
   })
 
   it("takes as much for certain as comes back until the reset, also where a refusal tells it first", () => {
     const belief = believing([0, refused({ untilFull: 9 })])
-    assert.closeTo(Number(belief.save()["rate"]), 0.9 * 10 / 10 / 1000, 1e-9) // a refusal: less a tenth
+    assert.closeTo(Number(Learned.saveBelief(belief)["rate"]), 0.9 * 10 / 10 / 1000, 1e-9) // a refusal: less a tenth
   })
 
   it("believes nobody else to be there while answers tell what was expected", () => {
     const belief = believing([0, told(9)], [0, told(8)], [0, told(7)])
-    assert.isFalse(belief.save()["isShared"])
+    assert.isFalse(Learned.saveBelief(belief)["isShared"])
     exchange(belief, told(3), 0)
-    assert.isTrue(belief.save()["isShared"])
+    assert.isTrue(Learned.saveBelief(belief)["isShared"])
   })
 
   it("stays finite where answers take no time", () => {
     const belief = believing(...Array.from({ length: 8 }, (_, nth) => [0, told(9 - nth)] as const))
-    assert.isAbove(Number(belief.save()["rate"]), 0)
+    assert.isAbove(Number(Learned.saveBelief(belief)["rate"]), 0)
     assert.isTrue(Number.isFinite(belief.wait(0, 0, 20)))
   })
 
@@ -465,14 +466,14 @@ describe("a belief", () => {
     one.answered(refused({ untilFull: 10 }), 0)
     other.answered(refused({ untilFull: 10 }), 0)
     assert.strictEqual(belief.known(0)?.remaining, 0)
-    assert.strictEqual(Number(belief.save()["level"]), 0.5)
+    assert.strictEqual(Number(Learned.saveBelief(belief)["level"]), 0.5)
     assert.strictEqual(startable(belief, 0), 0)
   })
 
   it("sends no burst after a refusal for what was left before", () => {
     const belief = believing([0, told(9)])
     exchange(belief, refused(), 0)
-    assert.isAtMost(Number(belief.save()["stock"]), 0)
+    assert.isAtMost(Number(Learned.saveBelief(belief)["stock"]), 0)
   })
 
   it("leaves the measured rate as it is at the first refusal, and takes a tenth off at each further one", () => {
@@ -480,21 +481,21 @@ describe("a belief", () => {
     const fresh = believing([0, told(9)])
     const rates = [0, 1, 2].map((nth) => {
       exchange(fresh, refused({ untilFull: 60 }), 20_000 + nth * 10_000, 10)
-      return Number(fresh.save()["rate"])
+      return Number(Learned.saveBelief(fresh)["rate"])
     })
     const [first, second, third] = rates
     assert.strictEqual(first, 1 / 2 / 1000)
     assert.closeTo(second!, first! * 0.9, 1e-9)
     assert.closeTo(third!, first! * 0.81, 1e-9)
-    assert.isTrue(belief.save()["isShared"])
+    assert.isTrue(Learned.saveBelief(belief)["isShared"])
   })
 
   it("finds after two calls that waited for a full bucket that it is alone, and then goes faster", () => {
     const belief = shared()
-    assert.isTrue(belief.save()["isShared"])
+    assert.isTrue(Learned.saveBelief(belief)["isShared"])
     const full = (nth: number, held = true) => {
       exchange(belief, told(9), 100_000 + nth * 20_000, 10, held)
-      const { growth, isShared, rate } = belief.save()
+      const { growth, isShared, rate } = Learned.saveBelief(belief)
       return { isShared, pace: Number(growth) / Number(rate) }
     }
     assert.isTrue(full(0).isShared) // after a refusal it says nothing yet
@@ -512,7 +513,7 @@ describe("a belief", () => {
     const belief = Belief.make()
     const growths = [1, 2, 3].map((nth) => {
       exchange(belief, told(9), nth * 20_000, 10, true)
-      return Number(belief.save()["growth"])
+      return Number(Learned.saveBelief(belief)["growth"])
     })
     assert.closeTo(growths[2]! / growths[1]!, 1.14, 1e-9)
   })
@@ -525,14 +526,14 @@ describe("a belief", () => {
       exchange(belief, told(undefined, { isRefused: false, pause: 50_000 }), at)
       exchange(belief, told(9), at + 50_010, 10, true)
     }
-    assert.isTrue(belief.save()["isShared"])
+    assert.isTrue(Learned.saveBelief(belief)["isShared"])
   })
 
   it("does not go ever faster where the limit is one, which is always told as full", () => {
     const belief = Belief.make()
     for (let nth = 0; nth < 20; nth++) {
       exchange(belief, told(0, { limit: 1, untilFull: 1 }), nth * 5000, 10, true)
-      assert.closeTo(Number(belief.save()["growth"]), 1 / 1000, 1e-9)
+      assert.closeTo(Number(Learned.saveBelief(belief)["growth"]), 1 / 1000, 1e-9)
     }
   })
 
@@ -560,7 +561,7 @@ describe("a belief", () => {
     for (const answer of [told(7, { untilFull: 10 }), refused({ untilFull: 20 })]) {
       exchange(belief, answer, later - back + 10_000, 10, true)
       exchange(other, answer, later + 10_000, 10, true)
-      assert.closeTo(Number(belief.save()["growth"]), Number(other.save()["growth"]), 1e-12)
+      assert.closeTo(Number(Learned.saveBelief(belief)["growth"]), Number(Learned.saveBelief(other)["growth"]), 1e-12)
     }
   })
 
@@ -642,10 +643,10 @@ describe("a belief", () => {
 
     it("believes what it is told, and learns no rate from it", () => {
       const belief = windows()
-      const { growth, isShared } = belief.save()
+      const { growth, isShared } = Learned.saveBelief(belief)
       exchange(belief, told(12, { limit: 100, untilFull: 49 }), at + 11_000)
       assert.strictEqual(belief.known(at + 11_000)?.remaining, 12)
-      assert.deepInclude(belief.save(), { growth, isShared })
+      assert.deepInclude(Learned.saveBelief(belief), { growth, isShared })
     })
 
     it("has nothing left after a refusal, and looks again later each time", () => {
@@ -664,7 +665,7 @@ describe("a belief", () => {
       const belief = believing([0, told(9)], [10, refused()])
       const taken = Array.from({ length: count }, () => belief.start(20_000, false))
       for (const each of taken) each.answered(refused(), 20_100)
-      return belief.save()
+      return Learned.saveBelief(belief)
     })
     assert.deepStrictEqual([many!["growth"], many!["rate"]], [one!["growth"], one!["rate"]])
   })
@@ -672,25 +673,25 @@ describe("a belief", () => {
   it("counts no refusal among the calls that have taken from the bucket", () => {
     const belief = believing([0, told(9, { untilFull: 60 })], [10, refused({ untilFull: 120 })])
     exchange(belief, told(8, { untilFull: 120 }), 20_000)
-    assert.isAtMost(Number(belief.save()["rate"]) * 1000, 1 / 60)
+    assert.isAtMost(Number(Learned.saveBelief(belief)["rate"]) * 1000, 1 / 60)
     exchange(belief, told(9, { untilFull: 120 }), 30_000)
-    assert.closeTo(Number(belief.save()["rate"]) * 1000, 1 / 10, 1e-9)
+    assert.closeTo(Number(Learned.saveBelief(belief)["rate"]) * 1000, 1 / 10, 1e-9)
   })
 
   it("proves no rate by calls that were under way together when the clock was set back", () => {
     const belief = Belief.make()
     const [one, other] = [belief.start(1000, false), belief.start(1000, false)]
     other.answered(told(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
-    const before = belief.save()["rate"]
+    const before = Learned.saveBelief(belief)["rate"]
     belief.wait(2000 - 3_600_000, 0, 0)
     one.answered(told(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
-    assert.strictEqual(belief.save()["rate"], before)
-    assert.closeTo(Number(belief.save()["trip"]), 1100, 1e-9)
+    assert.strictEqual(Learned.saveBelief(belief)["rate"], before)
+    assert.closeTo(Number(Learned.saveBelief(belief)["trip"]), 1100, 1e-9)
   })
 
   it("takes no time that was kept elsewhere for one that the clock was set back from, if there is none", () => {
     const belief = Belief.make()
-    belief.load({ limit: 10, level: 0, growth: 1 / 1000, at: 0, latest: "+inf" }, 0)
+    Learned.loadBelief(belief, { limit: 10, level: 0, growth: 1 / 1000, at: 0, latest: "+inf" }, 0)
     belief.wait(1000, 0, 0)
     assert.strictEqual(belief.known(1000)?.remaining, 1)
   })
@@ -722,7 +723,12 @@ describe("a belief", () => {
           const taken = [1, 2, 3].map(() => each.start(now, true))
           const seen = [before, each.wait(now + 10, 0, 0)]
           for (const one of taken) one.answered(answer, now + 20)
-          return [...seen, each.wait(now + 30, 0, 0), each.wait(now + 30, 0, 3), Number(each.save()["growth"])]
+          return [
+            ...seen,
+            each.wait(now + 30, 0, 0),
+            each.wait(now + 30, 0, 3),
+            Number(Learned.saveBelief(each)["growth"])
+          ]
         })
         for (const [which, value] of here!.entries()) {
           const expected = there![which]!
@@ -778,13 +784,17 @@ describe("a belief", () => {
         for (const perSecond of [2, 16]) {
           const belief = Belief.make()
           drive(belief, { others, perSecond, seed }, () => {
-            assert.isAtMost(Number(belief.save()["rate"]) * 1000, perSecond * 1.000001, `seed ${seed}`)
+            assert.isAtMost(Number(Learned.saveBelief(belief)["rate"]) * 1000, perSecond * 1.000001, `seed ${seed}`)
           })
           // It keeps so many answers, so far apart.
-          const ends = kept(belief.save()).marks.map(({ endedAt }: { readonly endedAt: number }) => endedAt)
+          const ends = kept(Learned.saveBelief(belief)).marks.map(({ endedAt }: { readonly endedAt: number }) =>
+            endedAt
+          )
           assert.isAtMost(ends.length, 32)
           for (const [nth, end] of ends.slice(1).entries()) assert.isAtLeast(end - ends[nth], 50)
-          if (others === 0) assert.isAtLeast(Number(belief.save()["rate"]) * 1000, perSecond * 0.8, `seed ${seed}`)
+          if (others === 0) {
+            assert.isAtLeast(Number(Learned.saveBelief(belief)["rate"]) * 1000, perSecond * 0.8, `seed ${seed}`)
+          }
         }
       }
     })
@@ -801,7 +811,7 @@ const learner = (learning = Sharing.learning()) => {
     learning.answered(start(operation, at), answer, at + 10)
   const wait = (operation: string, at: number, waited = 0) => learning.wait(lane(operation), at, 0, 0, waited)
   const areTogether = (one: string, other: string) => learning.supplyOf(lane(one)) === learning.supplyOf(lane(other))
-  return { learning, lane, start, call, wait, areTogether, save: () => kept(learning.save(tenant)) }
+  return { learning, lane, start, call, wait, areTogether, save: () => kept(Learned.save(learning, tenant)) }
 }
 
 /** What is told of a bucket of 100 that fills with so many calls in a second. */
@@ -834,7 +844,7 @@ describe("operations", () => {
         call(step.slice(0, 1), 100 + (nth + 1) * every, large(Number(step.slice(1))))
       })
       assert.strictEqual(areTogether("a", "b"), together)
-      assert.strictEqual(learning.levels(tenant, 2_000_000).size, together ? 1 : 2)
+      assert.strictEqual(Learned.levels(learning, tenant, 2_000_000).size, together ? 1 : 2)
     })
   }
 
@@ -842,7 +852,7 @@ describe("operations", () => {
     const { call, learning } = learner()
     call("a", 0, large(60))
     call("a", 100, told(5))
-    assert.deepStrictEqual([...learning.levels(tenant, 200).values()], [5])
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 200).values()], [5])
   })
 
   it("leave those they were with when they are told of another limit", () => {
@@ -851,7 +861,7 @@ describe("operations", () => {
     call("b", 100, large(50))
     call("a", 200, told(5))
     assert.isFalse(areTogether("a", "b"))
-    assert.deepStrictEqual([...learning.levels(tenant, 210).values()], [50, 5])
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 210).values()], [50, 5])
   })
 
   it("stay with a bucket whatever a refusal tells", () => {
@@ -899,9 +909,9 @@ describe("operations", () => {
 
   it("are told apart from those that are answered without a word, which draw on nothing that is known", () => {
     const { call, learning, start } = learner()
-    const drawn = (operation: string) => Sharing.namesOf(start(operation, 1000))
+    const drawn = (operation: string) => Learned.namesOf(start(operation, 1000))
     call("a", 0, large(60))
-    const known = [...learning.levels(tenant, 10).keys()]
+    const known = [...Learned.levels(learning, tenant, 10).keys()]
     call("b", 100, told(undefined))
     call("c", 200, told(undefined, { isServed: false }))
     assert.deepStrictEqual([drawn("b"), drawn("c")], [["?"], known])
@@ -918,7 +928,7 @@ describe("operations", () => {
     const { call, learning, save } = learner()
     const limits = [50, 60, 70]
     limits.forEach((limit, nth) => call("abc"[nth]!, nth * 100, told(limit - 1, { limit, untilFull: 1 })))
-    assert.deepStrictEqual([...learning.levels(tenant, 300).values()], [49, 59, 69])
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 300).values()], [49, 59, 69])
     call("d", 2300, told(65, { limit: 70, untilFull: 5 }))
     const supplies: ReadonlyArray<Record<string, number>> = save().buckets.map(({ supply }: Record<string, unknown>) =>
       supply
@@ -968,7 +978,7 @@ describe("operations", () => {
         return
       }
       const isLast = nth === order.length + 3
-      if (isLast) there.learning.load(tenant, here.save(), nobody)
+      if (isLast) Learned.load(there.learning, tenant, here.save(), nobody)
       if (isLast) assert.deepStrictEqual(there.save(), here.save())
       if (isLast) there.call(name, at, large(left[name]! - 1 + level(at), perSecond))
       for (const each of name === "c" ? ["c"] : ["a", "b"]) {
@@ -978,7 +988,7 @@ describe("operations", () => {
       met ||= areTogether("a", "b")
     })
     if (areTogether("a", "b")) {
-      const levels = [...here.learning.levels(tenant, 1000 + (order.length + 3) * 300 + 10).values()]
+      const levels = [...Learned.levels(here.learning, tenant, 1000 + (order.length + 3) * 300 + 10).values()]
       assert.include(levels, left["a"]! + level(1000 + (order.length + 3) * 300))
     }
     if (!order.endsWith("c")) assert.strictEqual(there.areTogether("a", "b"), areTogether("a", "b"))
@@ -1066,7 +1076,7 @@ describe("what is learned", () => {
       all.forEach(({ call, learning, save, wait }, which) => {
         seen[which]!.push([wait(operation, at, 100), wait("abcde"[nth % 5]!, at + 1)])
         call(operation, at, answer)
-        seen[which]!.push([...learning.levels(tenant, at + 10)], save())
+        seen[which]!.push([...Learned.levels(learning, tenant, at + 10)], save())
       })
     }
     return seen
@@ -1079,9 +1089,9 @@ describe("what is learned", () => {
       play(seed, 1_000_000, seed, here)
       play(seed + 100, 900_000, 5, there) // what it knew is forgotten
       const under = here.start("a", 1_100_000)
-      there.learning.load(tenant, here.save(), {
+      Learned.load(there.learning, tenant, here.save(), {
         lanes: new Map([["a", 1]]),
-        supplies: new Map(Sharing.namesOf(under).map((name) => [name, 1]))
+        supplies: new Map(Learned.namesOf(under).map((name) => [name, 1]))
       })
       assert.deepStrictEqual(there.save(), here.save())
       const [one, other] = play(seed + 50, 1_200_000, 12, here, there)
@@ -1096,38 +1106,38 @@ describe("what is learned", () => {
     const elsewhere = "https://u.example.com/api/v2"
     learning.answered(learning.start(learning.laneOf({ tenant: elsewhere, operation: "z" }), 0, false), told(3), 0)
     assert.deepStrictEqual(save(), before)
-    learning.load(elsewhere, {}, nobody)
+    Learned.load(learning, elsewhere, {}, nobody)
     assert.deepStrictEqual(save(), before)
-    assert.deepStrictEqual(Object.keys(Object(learning.save(elsewhere)["lanes"])), ["z"])
-    assert.strictEqual(learning.levels(elsewhere, 0).size, 0)
+    assert.deepStrictEqual(Object.keys(Object(Learned.save(learning, elsewhere)["lanes"])), ["z"])
+    assert.strictEqual(Learned.levels(learning, elsewhere, 0).size, 0)
   })
 
   it("keeps the buckets of calls under way, which are named by what they have taken from", () => {
     const { call, learning, save, start } = learner()
     const blind = start("a", 0)
-    assert.deepStrictEqual(Sharing.namesOf(blind), ["?"])
+    assert.deepStrictEqual(Learned.namesOf(blind), ["?"])
     learning.answered(blind, told(9), 10)
     const under = start("a", 20)
-    const [name, ...more] = Sharing.namesOf(under)
-    assert.deepStrictEqual([...learning.levels(tenant, 30).keys(), ...more], [name])
+    const [name, ...more] = Learned.namesOf(under)
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 30).keys(), ...more], [name])
     const saved = save()
     call("b", 25, large(50))
-    assert.deepStrictEqual(Sharing.namesOf(start("c", 26)).length, 2)
-    learning.load(tenant, saved, { lanes: new Map([["a", 1]]), supplies: new Map([[name!, 1]]) })
+    assert.deepStrictEqual(Learned.namesOf(start("c", 26)).length, 2)
+    Learned.load(learning, tenant, saved, { lanes: new Map([["a", 1]]), supplies: new Map([[name!, 1]]) })
     learning.answered(under, told(3), 40)
-    assert.deepStrictEqual([...learning.levels(tenant, 40)], [[name, 3]])
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 40)], [[name, 3]])
   })
 
   it("is no more than what somebody else has left", () => {
     const { call, learning, wait } = learner()
     call("a", 0, large(60))
     call("b", 100, told(9))
-    const [[one], [other, left]] = [...learning.levels(tenant, 200)] as [[string, number], [string, number]]
-    learning.cap(tenant, new Map([[one, 2]]), 200)
-    assert.deepStrictEqual([...learning.levels(tenant, 200)], [[one, 2], [other, left]])
-    learning.cap(tenant, new Map([[one, 50]]), 200)
-    assert.deepStrictEqual([...learning.levels(tenant, 200)], [[one, 2], [other, left]])
-    learning.cap(tenant, new Map([[one, 0]]), 200)
+    const [[one], [other, left]] = [...Learned.levels(learning, tenant, 200)] as [[string, number], [string, number]]
+    Learned.cap(learning, tenant, new Map([[one, 2]]), 200)
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 200)], [[one, 2], [other, left]])
+    Learned.cap(learning, tenant, new Map([[one, 50]]), 200)
+    assert.deepStrictEqual([...Learned.levels(learning, tenant, 200)], [[one, 2], [other, left]])
+    Learned.cap(learning, tenant, new Map([[one, 0]]), 200)
     assert.isAbove(wait("a", 200), 0)
     assert.strictEqual(wait("b", 200), 0)
   })
@@ -1138,7 +1148,7 @@ describe("what is learned", () => {
     const before = save()
     call("a", 0, told(5))
     call("b", 20, told(undefined))
-    learning.load(tenant, {}, nobody)
+    Learned.load(learning, tenant, {}, nobody)
     assert.deepStrictEqual(save().lanes, before.lanes)
   })
 
@@ -1157,10 +1167,10 @@ describe("what is learned", () => {
   ) {
     it(`is never worse than nothing, whatever somebody has put there: ${JSON.stringify(junk)}`, () => {
       const { call, learning, wait } = learner()
-      learning.load(tenant, junk, nobody)
+      Learned.load(learning, tenant, junk, nobody)
       assert.isTrue(Number.isFinite(wait("a", 1000)))
       call("a", 1000, told(5))
-      const [level] = [...learning.levels(tenant, 1010).values()].slice(-1)
+      const [level] = [...Learned.levels(learning, tenant, 1010).values()].slice(-1)
       assert.strictEqual(level, 5)
       assert.isTrue(Number.isFinite(wait("a", 2000)))
     })

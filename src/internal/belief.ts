@@ -2,9 +2,8 @@
  * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
  * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
  */
-import { plain, restore, type Saved } from "./saved.js"
 import type { Known, Supply, Taken, Told } from "./supply.js"
-import * as Windows from "./windows.js"
+import { Windows } from "./windows.js"
 
 /**
  * The part of what a call leaves of a full bucket, one call at most, that is kept back besides the call itself: when nobody
@@ -77,8 +76,9 @@ interface Mark {
   readonly high: number
 }
 
+/** What is not private here is what `learned.ts` cannot save and restore like any plain value. */
 export class Belief implements Supply {
-  private limit: number | undefined = undefined
+  limit: number | undefined = undefined
   /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */
   private level = 0
   private at = 0
@@ -91,8 +91,8 @@ export class Belief implements Supply {
   private stockAt = 0
   /** How long a call takes. */
   private trip = 0
-  private started = 0
-  private ended = 0
+  started = 0
+  ended = 0
   private served = 0
   private refused = 0
   private blockedUntil = -Infinity
@@ -107,23 +107,8 @@ export class Belief implements Supply {
   private room = 1
   private row = 0
   private readonly underWay = new Set<Ticket>()
-  private readonly marks: Array<Mark> = []
-  private readonly windows = Windows.make()
-
-  /** All that it knows, as it is kept elsewhere. */
-  save(): Saved {
-    return { ...plain(this), marks: this.marks.map(plain), windows: plain(this.windows.state) }
-  }
-
-  /** Takes over what was saved; so many calls are under way. */
-  load(saved: Saved, inFlight: number): void {
-    this.limit = undefined
-    restore(this, saved)
-    restore(this.windows.state, saved["windows"])
-    const marks = Array.isArray(saved["marks"]) ? saved["marks"] : []
-    this.marks.splice(0, Infinity, ...marks.map((mark) => restore({ sentAt: 0, endedAt: 0, low: 0, high: 0 }, mark)))
-    this.ended = this.started - inFlight
-  }
+  readonly marks: Array<Mark> = []
+  readonly windows = new Windows()
 
   /** No more is left than so many calls. */
   cap(calls: number, now: number): void {
@@ -160,8 +145,8 @@ export class Belief implements Supply {
     if (this.windows.isFound) {
       const missing = reserve + ahead + 1 - this.level
       if (missing <= 0) return 0
-      const { endsAt, length } = this.windows
-      return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * length
+      const { endsAt, lasts } = this.windows
+      return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * lasts
     }
     const most = this.isShared ? Math.max(1, Math.sqrt(limit) * cushion) : 1
     const kept = Math.min(most, (limit - 1) * (this.isShared ? margin.shared : margin.alone))

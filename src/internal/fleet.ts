@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import type * as SharedStore from "../SharedStore.js"
 import * as Alarm from "./alarm.js"
 import type { Gate, Source, Waiting } from "./gate.js"
+import * as Learned from "./learned.js"
 import { decode, restore, type Saved } from "./saved.js"
 import * as Sharing from "./sharing.js"
 import type { Known, Supply, Told } from "./supply.js"
@@ -241,7 +242,7 @@ class Replica {
     const permits = Array.from(own, ({ own }) => own)
     return {
       lanes: count(permits.map(({ lane }) => lane.call.operation), new Map()),
-      supplies: count(permits.flatMap(Sharing.namesOf), new Map())
+      supplies: count(permits.flatMap(Learned.namesOf), new Map())
     }
   }
 
@@ -252,7 +253,7 @@ class Replica {
       for (const [name, calls] of Object.entries(member.lanes)) lanes.set(name, (lanes.get(name) ?? 0) + calls)
       for (const [name, calls] of Object.entries(member.supplies)) supplies.set(name, (supplies.get(name) ?? 0) + calls)
     }
-    this.learning.load(this.tenant, saved, { lanes, supplies })
+    Learned.load(this.learning, this.tenant, saved, { lanes, supplies })
   }
 
   /** Takes over what the store holds; if that is nothing, `own`. */
@@ -328,7 +329,7 @@ class Replica {
     const gone = Array.from(this.members).filter(([, { seen }]) => seen <= now - time.life)
     if (gone.length === 0) return
     for (const [id] of gone) this.members.delete(id)
-    this.load(this.learning.save(this.tenant))
+    this.load(Learned.save(this.learning, this.tenant))
   }
 
   /** One visit's work, on what is known now: how many ends it tells, what it takes, and the new value. */
@@ -351,7 +352,7 @@ class Replica {
       supplies: Object.fromEntries(supplies)
     }
     const members = Object.fromEntries(isLast ? this.members : [...this.members, [this.host.id, own]])
-    const value = JSON.stringify({ at: now, members, learned: this.learning.save(this.tenant) })
+    const value = JSON.stringify({ at: now, members, learned: Learned.save(this.learning, this.tenant) })
     return { now, over, taken, held, own, value }
   }
 
@@ -363,7 +364,7 @@ class Replica {
   private meet(isLast: boolean): Effect.Effect<void, SharedStore.StoreUnavailable | "crowded"> {
     const { store, toldTime } = this.host
     const began = this.alarm.now()
-    let clean = this.learning.save(this.tenant)
+    let clean = Learned.save(this.learning, this.tenant)
     const attempt: Effect.Effect<void, SharedStore.StoreUnavailable | "crowded"> = Effect.suspend(() => {
       const work = this.work(isLast)
       return Effect.flatMap(
@@ -375,7 +376,7 @@ class Replica {
             return Effect.void
           }
           this.take(entry, clean)
-          clean = this.learning.save(this.tenant)
+          clean = Learned.save(this.learning, this.tenant)
           return this.alarm.now() - began > (isLast ? time.leave : store.patience)
             ? Effect.fail("crowded" as const)
             : attempt
@@ -388,12 +389,12 @@ class Replica {
   /** The store is back. If the others have gone on, what they have put there counts, but no more than what is left here. */
   private rejoin({ entry, now }: SharedStore.Seen): void {
     this.host.toldTime(now)
-    const levels = this.learning.levels(this.tenant, this.now())
+    const levels = Learned.levels(this.learning, this.tenant, this.now())
     this.isApart = false
     this.era++
-    this.take(entry?.version === this.version ? undefined : entry, this.learning.save(this.tenant))
+    this.take(entry?.version === this.version ? undefined : entry, Learned.save(this.learning, this.tenant))
     this.version = entry?.version
-    this.learning.cap(this.tenant, levels, this.now())
+    Learned.cap(this.learning, this.tenant, levels, this.now())
   }
 
   private keep(

@@ -3,10 +3,8 @@
  * to one bucket until one is told more than can be left in it. Then they part, and come together again when what each is
  * told shows the calls of the other.
  */
-import * as Predicate from "effect/Predicate"
 import * as Belief from "./belief.js"
 import type { Source } from "./gate.js"
-import { plain, restore, type Saved } from "./saved.js"
 import * as Supply from "./supply.js"
 
 /** The calls of one operation. */
@@ -37,7 +35,7 @@ interface Bucket {
   readonly likeness: WeakMap<Bucket, number>
 }
 
-interface Tenant {
+export interface Tenant {
   /** For calls of which nothing is known. */
   readonly unknown: Belief.Belief
   readonly buckets: Set<Bucket>
@@ -77,7 +75,7 @@ const proof = 2
 
 const makeTenant = (): Tenant => ({ unknown: Belief.make(), buckets: new Set(), made: 0, startedAt: -Infinity })
 
-const makeBucket = (id: string, limit: number): Bucket => ({
+export const makeBucket = (id: string, limit: number): Bucket => ({
   id,
   limit,
   supply: Belief.make(),
@@ -96,33 +94,10 @@ const makeLane = (call: Supply.Call, tenant: Tenant): Lane => ({
   doubts: 0
 })
 
-/** How many calls are under way, of each operation, and of those that draw on each supply. */
-interface Open {
-  readonly lanes: ReadonlyMap<string, number>
-  readonly supplies: ReadonlyMap<string, number>
-}
-
-/** Learns from every answer, and what it has learned can be kept elsewhere. */
+/** Learns from every answer. */
 export interface Learning extends Source<Lane, Permit> {
-  /** All that is known of a tenant. */
-  readonly save: (tenant: string) => Saved
-  /** Takes over what was saved: nothing else is known of the tenant then. Its lanes stay the same objects. */
-  readonly load: (tenant: string, saved: Saved, open: Open) => void
-  /** What is left, of each bucket that is known, and the way to say that it is no more. */
-  readonly levels: (tenant: string, now: number) => ReadonlyMap<string, number>
-  readonly cap: (tenant: string, levels: ReadonlyMap<string, number>, now: number) => void
+  readonly tenantOf: (name: string) => Tenant
 }
-
-/** The names of what a call has taken from. */
-export const namesOf = ({ lane: { tenant }, taken }: Permit): ReadonlyArray<string> =>
-  taken.flatMap(([supply]) =>
-    supply === tenant.unknown
-      ? [unknown]
-      : Array.from(tenant.buckets).filter((bucket) => bucket.supply === supply).map(({ id }) => id)
-  )
-
-/** The name of the supply of calls of which nothing is known. */
-const unknown = "?"
 
 /** Grants calls by what the service tells, and learns from every answer. */
 export const learning = (): Learning => {
@@ -133,98 +108,24 @@ export const learning = (): Learning => {
     tenants.set(name, tenant)
     return tenant
   }
-  const lanesOf = (tenant: Tenant) => Array.from(lanes.values()).filter((lane) => lane.tenant === tenant)
-  const laneOf = (call: Supply.Call): Lane => {
-    const key = `${call.operation} ${call.tenant}`
-    let lane = lanes.get(key)
-    if (lane === undefined) {
-      const tenant = tenantOf(call.tenant)
-      lane = makeLane({ tenant: call.tenant, operation: call.operation }, tenant)
-      lanes.set(key, lane)
-    }
-    return lane
-  }
   return {
-    laneOf,
+    tenantOf,
+    laneOf: ({ operation, tenant }) => {
+      const key = `${operation} ${tenant}`
+      let lane = lanes.get(key)
+      if (lane === undefined) {
+        lane = makeLane({ tenant, operation }, tenantOf(tenant))
+        lanes.set(key, lane)
+      }
+      return lane
+    },
     lanes: () => lanes.values(),
     supplyOf: ({ bucket }) => bucket?.supply,
     isFirst,
     wait,
     start,
     giveBack,
-    answered,
-    save: (name) => {
-      const tenant = tenantOf(name)
-      return save(tenant, lanesOf(tenant))
-    },
-    load: (name, saved, open) => {
-      const tenant = tenantOf(name)
-      for (const operation of Object.keys(part(saved["lanes"]))) laneOf({ tenant: name, operation })
-      load(tenant, lanesOf(tenant), saved, open)
-    },
-    levels: (name, now) =>
-      new Map(Array.from(tenantOf(name).buckets, ({ id, supply }) => [id, supply.known(now)?.remaining ?? 0])),
-    cap: (name, levels, now) => {
-      for (const { id, supply } of tenantOf(name).buckets) supply.cap(levels.get(id) ?? Infinity, now)
-    }
-  }
-}
-
-const part = (saved: unknown): Saved => Predicate.isReadonlyRecord(saved) ? saved : {}
-
-const list = (saved: unknown): ReadonlyArray<unknown> => Array.isArray(saved) ? saved : []
-
-const save = (tenant: Tenant, lanes: ReadonlyArray<Lane>): Saved => ({
-  ...plain(tenant),
-  unknown: tenant.unknown.save(),
-  buckets: Array.from(tenant.buckets, (bucket) => ({
-    ...plain(bucket),
-    supply: bucket.supply.save(),
-    likeness: Object.fromEntries(
-      Array.from(tenant.buckets, (other) => [other.id, bucket.likeness.get(other) ?? 0] as const)
-        .filter(([, times]) => times > 0)
-    )
-  })),
-  lanes: Object.fromEntries(lanes.map((lane) => [lane.call.operation, {
-    ...plain(lane),
-    bucket: lane.bucket?.id,
-    seen: [...lane.seen]
-  }]))
-})
-
-const load = (tenant: Tenant, lanes: ReadonlyArray<Lane>, saved: Saved, { lanes: calls, supplies }: Open): void => {
-  const before = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
-  restore(tenant, saved)
-  tenant.unknown.load(part(saved["unknown"]), supplies.get(unknown) ?? 0)
-  tenant.buckets.clear()
-  for (const each of list(saved["buckets"]).map(part)) {
-    const { id, limit } = restore({ id: "", limit: 0 }, each)
-    const known = before.get(id)
-    const bucket = known?.limit === limit ? known : makeBucket(id, limit)
-    bucket.supply.load(part(each["supply"]), supplies.get(id) ?? 0)
-    bucket.lanes.clear()
-    tenant.buckets.add(bucket)
-  }
-  const buckets = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
-  for (const each of list(saved["buckets"]).map(part)) {
-    for (const [other, times] of Object.entries(part(each["likeness"]))) {
-      const [one, two] = [buckets.get(String(each["id"])), buckets.get(other)]
-      if (one !== undefined && two !== undefined) one.likeness.set(two, Number(times))
-    }
-  }
-  for (const lane of lanes) {
-    const { operation } = lane.call
-    const kept = part(part(saved["lanes"])[operation])
-    Object.assign(lane, { startedAt: -Infinity, isSilent: false, doubts: 0 })
-    restore(lane, kept)
-    lane.inFlight = calls.get(operation) ?? 0
-    lane.bucket = buckets.get(String(kept["bucket"]))
-    lane.bucket?.lanes.add(lane)
-    lane.seen.splice(
-      0,
-      Infinity,
-      ...list(kept["seen"]).map((sighting) => restore({ sentAt: 0, endedAt: 0, remaining: 0, fullAt: 0 }, sighting))
-    )
+    answered
   }
 }
 

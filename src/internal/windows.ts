@@ -2,110 +2,79 @@
 
 const second = 1000
 
-export interface Windows {
+/** All that it knows is plain values. */
+export class Windows {
   /** Whether the answers can only be those of windows. */
-  readonly isFound: boolean
+  isFound = false
   /** Whether the last answer was the first of a new window. */
-  readonly isNew: boolean
+  isNew = false
   /** When the window that was told last is over for sure. */
-  readonly endsAt: number
-  /** How long a window lasts, in milliseconds, as far as it is known. */
-  readonly length: number
-  /** The service has refused a call: the window is not over yet. It looks again later each time. */
-  readonly refuse: (now: number) => void
-  /** The clock was set back by so many milliseconds. */
-  readonly shift: (back: number) => void
-  /** An answer that told the time of a reset, and in how many seconds it comes, both in whole seconds. */
-  readonly note: (
-    answer: { readonly reset: number; readonly ahead: number; readonly limit: number; readonly left: number },
-    isRefused: boolean,
-    now: number
-  ) => void
-  /** All that it knows: plain values, which may be set. */
-  readonly state: State
-}
-
-/** What has been told so far. */
-interface State {
-  isFound: boolean
-  isNew: boolean
-  endsAt: number
-  lastReset: number
-  lastLeft: number
+  endsAt = 0
+  private lastReset = NaN
+  private lastLeft = 0
   /** When the first answer came that told this reset. */
-  beganAt: number
-  /** The shortest step between two resets, in milliseconds: how long a window lasts. */
-  length: number
+  private beganAt = 0
+  /** The shortest step between two resets, in milliseconds. */
+  private length = Infinity
   // What a bucket's rate would have to be: so many seconds for a call at the least, and so many calls in a second. Where
   // both cannot be, calls were taken and the reset did not move, as that of a bucket would.
-  slowest: number
-  quickest: number
-  refusals: number
-}
+  private slowest = 0
+  private quickest = 0
+  private refusals = 0
 
-export const make = (): Windows => {
-  const state: State = {
-    isFound: false,
-    isNew: false,
-    endsAt: 0,
-    lastReset: NaN,
-    lastLeft: 0,
-    beganAt: 0,
-    length: Infinity,
-    slowest: 0,
-    quickest: 0,
-    refusals: 0
+  /** How long a window lasts, in milliseconds, as far as it is known. */
+  get lasts(): number {
+    return this.length < Infinity ? this.length : Math.max(second, this.endsAt - this.beganAt)
   }
 
-  const forget = (): void => {
-    state.isFound = false
-    state.length = Infinity
-    state.slowest = state.quickest = 0
+  /** The service has refused a call: the window is not over yet. It looks again later each time. */
+  refuse(now: number): void {
+    this.endsAt = Math.max(this.endsAt, now + second * 2 ** Math.min(5, this.refusals++))
   }
 
-  return {
-    state,
-    get isFound() {
-      return state.isFound
+  /** The clock was set back by so many milliseconds. */
+  shift(back: number): void {
+    this.endsAt -= back
+    this.beganAt -= back
+  }
+
+  /** An answer that told the time of a reset, and in how many seconds it comes, both in whole seconds. */
+  note(
+    { ahead, left, limit, reset }: {
+      readonly reset: number
+      readonly ahead: number
+      readonly limit: number
+      readonly left: number
     },
-    get isNew() {
-      return state.isNew
-    },
-    get endsAt() {
-      return state.endsAt
-    },
-    get length() {
-      return state.length < Infinity ? state.length : Math.max(second, state.endsAt - state.beganAt)
-    },
-    refuse: (now) => {
-      state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
-    },
-    shift: (back) => {
-      state.endsAt -= back
-      state.beganAt -= back
-    },
-    note: ({ ahead, left, limit, reset }, isRefused, now) => {
-      state.isNew = false
-      if (state.isFound && reset === state.lastReset - 1) return // told late
-      if (reset !== state.lastReset) {
-        // Within a window the reset stays: if it moves and nothing has come back, it is a bucket after all.
-        if (state.isFound && !isRefused && (left <= state.lastLeft || reset < state.lastReset)) forget()
-        if (state.isFound && left > state.lastLeft) {
-          state.length = Math.min((reset - state.lastReset) * second, state.length)
-        }
-        state.isNew = true
-        state.lastReset = reset
-        state.beganAt = now
-        state.endsAt = isRefused ? now + (ahead + 1) * second : Infinity
+    isRefused: boolean,
+    now: number
+  ): void {
+    this.isNew = false
+    if (this.isFound && reset === this.lastReset - 1) return // told late
+    if (reset !== this.lastReset) {
+      // Within a window the reset stays: if it moves and nothing has come back, it is a bucket after all.
+      if (this.isFound && !isRefused && (left <= this.lastLeft || reset < this.lastReset)) this.forget()
+      if (this.isFound && left > this.lastLeft) {
+        this.length = Math.min((reset - this.lastReset) * second, this.length)
       }
-      if (!isRefused) {
-        state.refusals = 0
-        state.slowest = Math.max(state.slowest, (ahead - 2) / (limit - left))
-        state.quickest = Math.max(state.quickest, (limit - left - 1) / (ahead + 1))
-        if (state.slowest * state.quickest > 1) state.isFound = true
-      }
-      state.lastLeft = left
-      if (!isRefused) state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
+      this.isNew = true
+      this.lastReset = reset
+      this.beganAt = now
+      this.endsAt = isRefused ? now + (ahead + 1) * second : Infinity
     }
+    if (!isRefused) {
+      this.refusals = 0
+      this.slowest = Math.max(this.slowest, (ahead - 2) / (limit - left))
+      this.quickest = Math.max(this.quickest, (limit - left - 1) / (ahead + 1))
+      if (this.slowest * this.quickest > 1) this.isFound = true
+    }
+    this.lastLeft = left
+    if (!isRefused) this.endsAt = Math.min(this.endsAt, now + (ahead + 1) * second, this.beganAt + this.length)
+  }
+
+  private forget(): void {
+    this.isFound = false
+    this.length = Infinity
+    this.slowest = this.quickest = 0
   }
 }

@@ -72,6 +72,7 @@ const some: ReadonlyArray<Part> = [
         "gate",
         "heap",
         "known",
+        "learned",
         "news",
         "queue",
         "sharing",

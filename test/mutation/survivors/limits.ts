@@ -87,7 +87,7 @@ export const survivors: Survivors = [
   {
     why: "only spares room: to have been alike no times is the same as never to have been compared",
     faults: {
-      "src/internal/sharing.ts": [
+      "src/internal/learned.ts": [
         "times > 0 ⇒ true",
         "times > 0 ⇒ times >= 0",
         "Array.from(tenant.buckets, (other) => [other.id, bucket.like … es]) => times > 0) ⇒ Array.from(tenant.buckets, other => [other.id, bucket.likene … r) ?? 0] as const)"
@@ -96,7 +96,7 @@ export const survivors: Survivors = [
   },
   {
     why: "it matters only in what somebody else has put there: a bucket without a name, for which any does",
-    faults: { "src/internal/sharing.ts": ["\"\" ⇒ \"Stryker was here!\""] }
+    faults: { "src/internal/learned.ts": ["\"\" ⇒ \"Stryker was here!\""] }
   },
   {
     why: "nothing but a name: each bucket has another one",
@@ -106,7 +106,7 @@ export const survivors: Survivors = [
     why: "the same for any input: a limit is told together with what is left, and it is another reset already",
     faults: {
       "src/internal/sharing.ts": ["limit === undefined ⇒ false"],
-      "src/internal/windows.ts": ["reset < state.lastReset ⇒ reset <= state.lastReset"]
+      "src/internal/windows.ts": ["reset < this.lastReset ⇒ reset <= this.lastReset"]
     }
   },
   {
@@ -166,10 +166,6 @@ export const survivors: Survivors = [
   {
     why: "only spares memory: one answer more or less is remembered",
     faults: { "src/internal/belief.ts": ["this.marks.length > memory ⇒ this.marks.length >= memory"] }
-  },
-  {
-    why: "it matters only in what somebody else has put there, and proves nothing: a call at the beginning of time",
-    faults: { "src/internal/belief.ts": ["[] ⇒ [\"Stryker was here\"]"] }
   },
   {
     why: "only spares time: a sleeper that is not ended wakes, and finds nothing to do",
