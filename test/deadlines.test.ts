@@ -115,7 +115,7 @@ describe("time limits", () => {
   it.effect("begin nothing when their scope is closed, and say so", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const { bound, within } = yield* Scope.extend(Deadlines.make, scope)
+      const deadlines = yield* Scope.extend(Deadlines.make, scope)
       yield* Scope.close(scope, Exit.void)
       let begun = 0
       const effect = Effect.sync(() => void begun++)
@@ -124,7 +124,12 @@ describe("time limits", () => {
         return () => true
       }
       const ended = (reason: string, hasBegun: boolean) => `${reason} ${hasBegun}`
-      for (const refused of [within(effect, 5, ended), bound(task, 5, (wait) => wait, ended)]) {
+      for (
+        const refused of [
+          deadlines.within(effect, 5, ended),
+          Deadlines.bound(deadlines, task, 5, (wait) => wait, ended)
+        ]
+      ) {
         assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
       }
       assert.strictEqual(begun, 0)

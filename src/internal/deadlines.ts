@@ -22,6 +22,8 @@ export interface Deadlines {
    * no fiber and no timer of its own.
    */
   readonly add: (millis: number, end: (reason: Reason) => void) => () => void
+  /** Whether the scope is open. */
+  readonly isOpen: () => boolean
   /**
    * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted; one that would begin
    * after the scope is closed does not begin. A platform's client can be stopped only by interrupting the fiber that it
@@ -32,13 +34,6 @@ export interface Deadlines {
     millis: number,
     ended: (reason: Reason, hasBegun: boolean) => E2
   ) => Effect.Effect<A, E | E2, R>
-  /** The same for a task, which needs no fiber to be stopped; to be run where nobody can interrupt but within `restore`. */
-  readonly bound: <A, E, E2>(
-    task: Task<A, E>,
-    millis: number,
-    restore: Restore,
-    ended: (reason: Reason, hasBegun: boolean) => E2
-  ) => Effect.Effect<A, E | E2>
 }
 
 /** Time limits for as long as the scope is open, by the clock of here and now. */
@@ -83,33 +78,35 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
         : Effect.fail(ended("CLOSED", false))
     )
 
-  const bound: Deadlines["bound"] = <A, E, E2>(
-    task: Task<A, E>,
-    millis: number,
-    restore: Restore,
-    ended: (reason: Reason, hasBegun: boolean) => E2
-  ) => {
-    if (!isOpen) return Effect.fail(ended("CLOSED", false))
-    let leave = () => {}
-    const running = Effect.async<A, E | E2>((resume) => {
-      const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
-      const stop = task((result) => {
-        takeBack()
-        resume(result)
-      })
-      leave = () => {
-        takeBack()
-        stop()
-      }
-    })
-    return Effect.catchAllCause(restore(running), (cause) => {
-      leave()
-      return Effect.failCause(cause)
-    })
-  }
-
-  return { add, within, bound }
+  return { add, isOpen: () => isOpen, within }
 })
+
+/** `within` for a task, which needs no fiber to be stopped; to be run where nobody can interrupt but within `restore`. */
+export const bound = <A, E, E2>(
+  { add, isOpen }: Deadlines,
+  task: Task<A, E>,
+  millis: number,
+  restore: Restore,
+  ended: (reason: Reason, hasBegun: boolean) => E2
+): Effect.Effect<A, E | E2> => {
+  if (!isOpen()) return Effect.fail(ended("CLOSED", false))
+  let leave = () => {}
+  const running = Effect.async<A, E | E2>((resume) => {
+    const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
+    const stop = task((result) => {
+      takeBack()
+      resume(result)
+    })
+    leave = () => {
+      takeBack()
+      stop()
+    }
+  })
+  return Effect.catchAllCause(restore(running), (cause) => {
+    leave()
+    return Effect.failCause(cause)
+  })
+}
 
 /** The runtime notes in the log how fibers fail, with all that an error of a platform holds: the URL, and the token. */
 const silent = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())

@@ -13,7 +13,7 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { Deadlines } from "./deadlines.js"
+import * as Deadlines from "./deadlines.js"
 import * as Task from "./task.js"
 
 /** An answer, read. */
@@ -207,18 +207,33 @@ export const unzipped = (received: Received, limit: number): Effect.Effect<Recei
     ? Effect.map(gunzip(received.body, limit), (read) => ({ ...received, ...read }))
     : Effect.succeed(received)
 
+/** A time limit, in milliseconds, for what is run where nobody can interrupt but within `restore`. */
+export interface Time {
+  readonly deadlines: Deadlines.Deadlines
+  readonly millis: number
+  readonly restore: Task.Restore
+}
+
 /** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */
 export type Direct = (message: Message, limit: (status: number) => number) => Task.Task<Received, NoAnswer>
+
+/** Sends a request once, in its time if it has a limit. */
+type Send = (message: Message, limit: (status: number) => number, time?: Time) => Effect.Effect<Received, NoAnswer>
 
 /** What the transports of ours can do besides being a client of the platform's. What is put around such a client hides it. */
 const directs = globalValue(
   "effect-identity-client/internal/http/directs",
-  () => new WeakMap<HttpClient.HttpClient, Direct>()
+  () => new WeakMap<HttpClient.HttpClient, Send>()
 )
 
 /** Makes a client known as one that has a direct way. */
 export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpClient.HttpClient => {
-  directs.set(client, direct)
+  directs.set(client, (message, limit, time) => {
+    const task = direct(message, limit)
+    return time === undefined
+      ? Task.run(task)
+      : Deadlines.bound(time.deadlines, task, time.millis, time.restore, ended)
+  })
   return client
 }
 
@@ -285,13 +300,6 @@ const execute = (
     })
   )
 
-/** A time limit, in milliseconds, for what is run where nobody can interrupt but within `restore`. */
-export interface Time {
-  readonly deadlines: Deadlines
-  readonly millis: number
-  readonly restore: Task.Restore
-}
-
 /** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
 export const exchange = (
   client: HttpClient.HttpClient,
@@ -300,12 +308,9 @@ export const exchange = (
   time?: Time
 ): Effect.Effect<Received, NoAnswer> => {
   const direct = directs.get(client)
-  if (direct === undefined) {
-    const executed = execute(client, message, limit)
-    return time === undefined ? executed : time.restore(time.deadlines.within(executed, time.millis, ended))
-  }
-  const task = direct(message, limit)
-  return time === undefined ? Task.run(task) : time.deadlines.bound(task, time.millis, time.restore, ended)
+  if (direct !== undefined) return direct(message, limit, time)
+  const executed = execute(client, message, limit)
+  return time === undefined ? executed : time.restore(time.deadlines.within(executed, time.millis, ended))
 }
 
 const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
