@@ -1,5 +1,6 @@
 /** The package's own description: what it exports, what it needs, and that both are as the README and the sources say. */
 import { assert, describe, it } from "@effect/vitest"
+import { buildSync } from "esbuild"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { items, licences } from "./support/licences.js"
 
@@ -121,5 +122,36 @@ describe("the README", () => {
     const named = [...section.matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
     assert.isAbove(named.length, 0)
     for (const file of named) assert.isTrue(existsSync(file), file)
+  })
+})
+
+describe("a bundle", () => {
+  it("holds nothing that a script of one call does not use", () => {
+    const { metafile, outputFiles: [output] } = buildSync({
+      stdin: {
+        contents: `
+import { layer } from "./IdentityClient.js"
+import { listActionVersions } from "./index.js"
+import * as RateLimiter from "./RateLimiter.js"
+import { layerBearer } from "./TokenProvider.js"
+export const used = [layer, RateLimiter.layer, layerBearer, listActionVersions]`,
+        resolveDir: "src"
+      },
+      bundle: true,
+      format: "esm",
+      packages: "external",
+      write: false,
+      metafile: true
+    })
+    const { inputs = {} } = Object.values(metafile.outputs)[0] ?? {}
+    const files = Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => bytesInOutput > 0 ? [file] : [])
+    assert.includeMembers(files, ["src/IdentityClient.ts", "src/internal/belief.ts", "src/operations/fields.ts"])
+    for (const name of ["Pagination", "internal/known", "internal/learned", "internal/saved"]) {
+      assert.notInclude(files, `src/${name}.ts`)
+    }
+    assert.lengthOf(files.filter((file) => file.startsWith("src/operations/")), 2)
+    for (const name of ["Conflict", "EventId", "Order", "background", "layerUnlimited", "status", "withHeaders"]) {
+      assert.notMatch(output?.text ?? "", new RegExp(`^(?:var|const|class) ${name}\\b`, "m"), name)
+    }
   })
 })
