@@ -180,4 +180,4 @@ export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =
   Layer.scoped(RateLimiter, Effect.suspend(() => make(Sharing.learning(), options)))
 
 /** `layerAdaptive` with its defaults. */
-export const layer: Layer.Layer<RateLimiter> = layerAdaptive()
+export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ layerAdaptive()

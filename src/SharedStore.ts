@@ -144,7 +144,7 @@ export const layer = <E, R>(
   Layer.scoped(SharedStore, Effect.flatMap(backend, (backend) => make(backend, options)))
 
 /** A store in this process, by the `Clock` of where it is made: for tests, and for several clients within one process. */
-export const memory: Effect.Effect<Backend> = Clock.clockWith((clock) =>
+export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((clock) =>
   Effect.sync(() => {
     const entries = new Map<string, Entry & { readonly until: number }>()
     let written = 0
@@ -173,4 +173,4 @@ export const memory: Effect.Effect<Backend> = Clock.clockWith((clock) =>
 )
 
 /** `memory` as a layer. Provide one to all clients that are to share. */
-export const layerMemory: Layer.Layer<SharedStore> = layer(memory)
+export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ layer(memory)
