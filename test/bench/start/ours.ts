@@ -1,9 +1,12 @@
-/** A script of one operation, over `fetch`: makes one call and ends. */
+/** A script of one operation, over `fetch`: makes one call and ends. By subpaths, as the README says for esbuild. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
+import * as IdentityClient from "../../../src/IdentityClient.js"
+import { listActionVersions } from "../../../src/index.js"
+import * as RateLimiter from "../../../src/RateLimiter.js"
+import * as TokenProvider from "../../../src/TokenProvider.js"
 
 const [, , origin = "", actionId = ""] = process.argv
 
