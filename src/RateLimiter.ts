@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { InvalidInput, type Quota, RateLimited } from "./Errors.js"
+import * as Admission from "./internal/admission.js"
 import * as Gate from "./internal/gate.js"
 import * as Known from "./internal/known.js"
 import * as News from "./internal/news.js"
@@ -102,7 +103,11 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
     const news = News.make()
     const gate = yield* Gate.make(
       source,
-      { maxWait: maxWait === undefined ? Infinity : Duration.toMillis(maxWait), reserve },
+      {
+        maxWait: maxWait === undefined ? Infinity : Duration.toMillis(maxWait),
+        reserve,
+        refused: (call, wait, lane, now) => refusal(call, wait, quota(source.supplyOf(lane), now))
+      },
       news.publish
     )
     yield* opened(gate)
@@ -112,20 +117,17 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
         waiting: gate.waiting(lane),
         ...quota(source.supplyOf(lane), now)
       })))
-    return {
+    const enter: Admission.Direct = (call, fiber, restore) =>
+      gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
+    return Admission.withDirect<Context.Tag.Service<RateLimiter>>({
       acquire: (call) =>
-        Effect.withFiberRuntime((fiber) =>
-          gate.enter(
-            call,
-            fiber.getFiberRef(isBackground),
-            (wait, lane, now) => refusal(call, wait, quota(source.supplyOf(lane), now)),
-            fiber
-          )
+        Effect.uninterruptibleMask((restore) =>
+          Effect.withFiberRuntime<void, RateLimited>((fiber) => enter(call, fiber, restore))
         ),
       observe: (call, answer) => Effect.sync(() => gate.leave(call, answer)),
       status,
       changes: news.stream(status)
-    }
+    }, enter)
   })
 
 const quota = (supply: Pick<Supply.Supply, "known"> | undefined, now: number): Quota => {

@@ -14,7 +14,7 @@ import * as Gate from "../src/internal/gate.js"
 import * as Known from "../src/internal/known.js"
 import * as Learned from "../src/internal/learned.js"
 import * as News from "../src/internal/news.js"
-import { Queue } from "../src/internal/queue.js"
+import { type Place, Queue } from "../src/internal/queue.js"
 import * as Sharing from "../src/internal/sharing.js"
 import * as Supply from "../src/internal/supply.js"
 import { Windows } from "../src/internal/windows.js"
@@ -42,11 +42,19 @@ const kept = (saved: object) => JSON.parse(JSON.stringify(saved))
 
 describe("a line", () => {
   it("keeps the order, and whoever leaves does so once", () => {
-    const queue = new Queue<string>()
-    const [, second, third] = ["a", "b", "c", "d"].map((name) => queue.add(name))
-    assert.deepStrictEqual([...queue], ["a", "b", "c", "d"])
+    interface One extends Place<One> {
+      readonly name: string
+    }
+    const queue = new Queue<One>()
+    const names = () => Array.from(queue, ({ name }) => name)
+    const [, second, third] = ["a", "b", "c", "d"].map((name) => {
+      const one: One = { name, before: undefined, after: undefined, isTaken: false }
+      queue.add(one)
+      return one
+    })
+    assert.deepStrictEqual(names(), ["a", "b", "c", "d"])
     assert.deepStrictEqual([queue.remove(second!), queue.remove(third!), queue.remove(second!)], [true, true, false])
-    assert.deepStrictEqual([...queue], ["a", "d"])
+    assert.deepStrictEqual(names(), ["a", "d"])
     assert.strictEqual(queue.size, 2)
   })
 })
@@ -104,13 +112,16 @@ describe("a gate", () => {
     }
     const scope = Effect.runSync(Scope.make())
     const gate = Effect.runSync(
-      Gate.make(source, { maxWait, reserve: 0 }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
+      Gate.make(source, {
+        maxWait,
+        reserve: 0,
+        refused: (call, wait) => log.push(`${call.operation} refused: ${wait}`)
+      }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
     )
     const enter = (call: Supply.Call, isBackground = false) => {
-      const name = call.operation
       Effect.runFork(
-        Effect.withFiberRuntime<void, number>((fiber) =>
-          gate.enter(call, isBackground, (wait) => log.push(`${name} refused: ${wait}`), fiber)
+        Effect.uninterruptibleMask((restore) =>
+          Effect.withFiberRuntime<void, number>((fiber) => gate.enter(call, isBackground, fiber, restore))
         ).pipe(Effect.ignore)
       )
     }

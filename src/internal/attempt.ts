@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Call, RateLimiter } from "../RateLimiter.js"
 import type { TokenProvider } from "../TokenProvider.js"
+import * as Admission from "./admission.js"
 import type { Deadlines } from "./deadlines.js"
 import * as Http from "./http.js"
 import * as OAuth from "./oauth.js"
@@ -71,9 +72,9 @@ export const permitted = <E>(
   turn: Turn,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
-  const leave = limiter.acquire(call) // a limiter of somebody's own may throw, and then nobody waits
+  const leave = Admission.acquire(limiter, call, turn.restore) // one of somebody's own may throw, and then nobody waits
   turn.pause()
-  return Effect.matchCauseEffect(turn.restore(leave), {
+  return Effect.matchCauseEffect(leave, {
     onFailure: (cause) => {
       turn.resume()
       return Effect.failCause(cause)

@@ -5,8 +5,11 @@ import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
-import { Queue } from "./queue.js"
+import { type Place, Queue } from "./queue.js"
 import { type Answer, type Call, type Supply, type Told, told } from "./supply.js"
+import type { Restore } from "./task.js"
+
+type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
 /** Who grants calls. `Lane` is what it knows of the calls of one kind, `Permit` a call that it has let go. */
 export interface Source<Lane, Permit> {
@@ -30,24 +33,21 @@ export interface Source<Lane, Permit> {
   readonly answered: (permit: Permit, told: Told | undefined, now: number) => void
 }
 
-export interface Options {
+export interface Options<Lane, E> {
   /** How long a call may wait, in milliseconds. */
   readonly maxWait: number
   /** The share of a limit that background calls leave to others. */
   readonly reserve: number
+  /** Why a call may not start: it would wait for so many milliseconds; or, with `undefined`, the gate is closed. */
+  readonly refused: (call: Call, wait: number | undefined, lane: Lane, now: number) => E
 }
 
-export interface Gate<Lane> {
+export interface Gate<Lane, E = unknown> {
   /**
-   * Waits until a fiber's call may start. It fails at once if that takes too long, with what `refused` makes of the milliseconds;
-   * or, with `undefined`, when the gate is closed. Interrupted, it has taken nothing.
+   * Waits until a fiber's call may start; it fails at once if that takes too long, and when the gate is closed. To be run
+   * where nobody can interrupt but within `restore`. Interrupted, it has taken nothing.
    */
-  readonly enter: <E>(
-    call: Call,
-    isBackground: boolean,
-    refused: (wait: number | undefined, lane: Lane, now: number) => E,
-    fiber: Fiber.RuntimeFiber<unknown, unknown>
-  ) => Effect.Effect<void, E>
+  readonly enter: (call: Call, isBackground: boolean, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, E>
   /** A call that was let in is over. */
   readonly leave: (call: Call, answer: Answer | undefined) => void
   readonly waiting: (lane: Lane) => number
@@ -75,12 +75,13 @@ interface Entry<Permit> {
   next: Entry<Permit> | undefined
 }
 
-interface Waiter<Lane> extends Waiting<Lane> {
+interface Waiter<Lane, E> extends Waiting<Lane>, Place<Waiter<Lane, E>> {
+  readonly call: Call
+  readonly fiber: AnyFiber
+  /** Ends its wait. */
+  readonly resume: (leave: Effect.Effect<void, E>) => void
   /** Whether it had to wait for what its calls draw on. */
   held: boolean
-  readonly leave: () => void
-  readonly go: (now: number) => void
-  readonly refuse: (wait: number | undefined) => void
 }
 
 /** No sleep is shorter, in milliseconds: a mistaken estimate cannot make it spin. None is longer without looking again. */
@@ -89,13 +90,14 @@ const [floor, ceiling] = [20, 3_600_000]
 /** What a call is told to wait for that waits for the end of another, in milliseconds. */
 const unknown = 1000
 
-export const make = <Lane, Permit>(
+export const make = <Lane, Permit, E>(
   source: Source<Lane, Permit>,
-  { maxWait, reserve }: Options,
+  { maxWait, refused, reserve }: Options<Lane, E>,
   changed: () => void
-): Effect.Effect<Gate<Lane>, never, Scope.Scope> =>
+): Effect.Effect<Gate<Lane, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    type Line = readonly [interactive: Queue<Waiter<Lane>>, background: Queue<Waiter<Lane>>]
+    type One = Waiter<Lane, E>
+    type Line = readonly [interactive: Queue<One>, background: Queue<One>]
     const lines = new Map<Lane, Line>()
     const entries = new Map<Call, Entry<Permit>>()
     let count = 0
@@ -119,18 +121,42 @@ export const make = <Lane, Permit>(
       return sum
     }
 
-    const goesBefore = (one: Waiter<Lane>, other: Waiter<Lane>): boolean => {
+    const goesBefore = (one: One, other: One): boolean => {
       const [isFirst, isOtherFirst] = [source.isFirst(one.lane), source.isFirst(other.lane)]
       if (isFirst !== isOtherFirst) return isFirst
       return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
     }
 
-    const waitOf = ({ isBackground, lane, since }: Waiter<Lane>, now: number): number =>
+    const waitOf = ({ isBackground, lane, since }: One, now: number): number =>
       source.wait(lane, now, isBackground ? reserve : 0, 0, now - since)
 
+    const queueOf = (lane: Lane, isBackground: boolean): Queue<One> => lineOf(lane)[isBackground ? 1 : 0]
+
+    /** Leaves its line; `false` if it has left before. */
+    const leaves = (one: One): boolean => {
+      const hasLeft = queueOf(one.lane, one.isBackground).remove(one)
+      if (hasLeft) waiting--
+      return hasLeft
+    }
+
+    const refusal = (call: Call, wait: number | undefined, lane: Lane) =>
+      Effect.fail(refused(call, wait, lane, alarm.now()))
+
+    /** Sends the head of a line away. */
+    const turnAway = (one: One, wait: number | undefined): void => {
+      leaves(one)
+      one.resume(refusal(one.call, wait, one.lane))
+    }
+
+    const letGo = (one: One, now: number): void => {
+      leaves(one)
+      letIn(one.call, source.start(one.lane, now, one.held), one.fiber)
+      one.resume(Effect.void)
+    }
+
     /** Who may go now; else in how many milliseconds to look again. */
-    const next = (now: number): Waiter<Lane> | number => {
-      let best: Waiter<Lane> | undefined
+    const next = (now: number): One | number => {
+      let best: One | undefined
       let soonest = Infinity
       for (const line of lines.values()) {
         for (const { first } of line) {
@@ -155,8 +181,7 @@ export const make = <Lane, Permit>(
             const wait = waitOf(first, now)
             // Our own jitter may make it a little late. Who may go now goes.
             if (wait <= Math.max(0, left + 2 * floor) || (wait === Infinity && left > 0)) break
-            first.leave()
-            first.refuse(wait === Infinity ? unknown : wait)
+            turnAway(first, wait === Infinity ? unknown : wait)
           }
         }
       }
@@ -170,10 +195,7 @@ export const make = <Lane, Permit>(
       const now = alarm.now()
       if (maxWait < Infinity) refuse(now)
       let found = next(now)
-      for (; typeof found !== "number"; found = next(now)) {
-        found.leave()
-        found.go(now)
-      }
+      for (; typeof found !== "number"; found = next(now)) letGo(found, now)
       // A little later, so that callers of several processes do not come back at once.
       if (found < Infinity) alarm.set(now + Math.min(Math.max(found, floor), ceiling) + chance * floor)
       else alarm.clear()
@@ -199,7 +221,7 @@ export const make = <Lane, Permit>(
      * Lets a call in. A fiber that is interrupted just then never learns of it: what it has taken is given back when it ends
      * so, unless it has told how its call ended.
      */
-    const letIn = (call: Call, permit: Permit, fiber: Fiber.RuntimeFiber<unknown, unknown>): void => {
+    const letIn = (call: Call, permit: Permit, fiber: AnyFiber): void => {
       const lost = (exit: Exit.Exit<unknown, unknown>): void => {
         if (!Exit.isInterrupted(exit)) return
         takeOut(call, entry)
@@ -226,55 +248,49 @@ export const make = <Lane, Permit>(
         isClosed = true
         for (const line of lines.values()) {
           for (const queue of line) {
-            for (let { first } = queue; first !== undefined; first = queue.first) {
-              first.leave()
-              first.refuse(undefined)
-            }
+            for (let { first } = queue; first !== undefined; first = queue.first) turnAway(first, undefined)
           }
         }
       })
     )
 
-    const wait = <E>(
+    const wait = (
       call: Call,
       lane: Lane,
       isBackground: boolean,
-      refusal: (wait: number | undefined) => Effect.Effect<never, E>,
-      fiber: Fiber.RuntimeFiber<unknown, unknown>
-    ): Effect.Effect<void, E> =>
-      Effect.async<void, E>((resume) => {
-        const queue = lineOf(lane)[isBackground ? 1 : 0]
-        const leave = (): void => {
-          if (queue.remove(place)) waiting--
-        }
-        const waiter: Waiter<Lane> = {
+      fiber: AnyFiber,
+      restore: Restore
+    ): Effect.Effect<void, E> => {
+      let one: One | undefined
+      const turn = Effect.async<void, E>((resume) => {
+        one = {
           lane,
           nth: count++,
           since: alarm.now(),
           isBackground,
           held: false,
-          leave,
-          go: (now) => {
-            letIn(call, source.start(lane, now, waiter.held), fiber)
-            resume(Effect.void)
-          },
-          refuse: (wait) => resume(refusal(wait))
+          call,
+          fiber,
+          resume,
+          before: undefined,
+          after: undefined,
+          isTaken: false
         }
-        const place = queue.add(waiter)
+        queueOf(lane, isBackground).add(one)
         waiting++
         settle()
-        return Effect.sync(() => {
-          leave()
-          settle()
-        })
       })
+      return Effect.catchAllCause(restore(turn), (cause) => {
+        if (one !== undefined && leaves(one)) settle() // interrupted
+        return Effect.failCause(cause)
+      })
+    }
 
     return {
-      enter: (call, isBackground, refused, fiber) => {
+      enter: (call, isBackground, fiber, restore) => {
         const now = alarm.now()
         const lane = source.laneOf(call)
-        const refusal = (wait: number | undefined) => Effect.fail(refused(wait, lane, alarm.now()))
-        if (isClosed) return refusal(undefined)
+        if (isClosed) return refusal(call, undefined, lane)
         const others = waiting === 0 ? 0 : ahead(lane, isBackground)
         const millis = source.wait(lane, now, isBackground ? reserve : 0, others, 0)
         if (millis <= 0 && waiting === 0) {
@@ -283,8 +299,8 @@ export const make = <Lane, Permit>(
           return Effect.void
         }
         return millis > maxWait && millis < Infinity
-          ? refusal(millis)
-          : wait(call, lane, isBackground, refusal, fiber)
+          ? refusal(call, millis, lane)
+          : wait(call, lane, isBackground, fiber, restore)
       },
       leave: (call, answer) => {
         const entry = takeOut(call)

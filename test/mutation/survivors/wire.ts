@@ -100,6 +100,7 @@ export const survivors: Survivors = [
     why: "only spares time: what was worked out before is worked out again, and so is what is no change",
     faults: {
       "src/Retry.ts": ["here === unchanged ⇒ false"],
+      "src/internal/admission.ts": ["direct === undefined ⇒ true"],
       "src/internal/attempt.ts": ["sound.has(token) ⇒ false"],
       "src/internal/headers.ts": ["headers !== lastRead.headers ⇒ true", "text === latest.text ⇒ false"],
       "src/internal/perOperation.ts": ["before !== undefined ⇒ false"]
@@ -187,6 +188,7 @@ export const survivors: Survivors = [
         "\"effect-identity-client/IdentityClient/currentSettings\" ⇒ \"\""
       ],
       "src/Retry.ts": ["\"effect-identity-client/Retry/overrides\" ⇒ \"\""],
+      "src/internal/admission.ts": ["\"effect-identity-client/internal/admission/directs\" ⇒ \"\""],
       "src/internal/http.ts": ["\"effect-identity-client/internal/http/directs\" ⇒ \"\""]
     }
   },
