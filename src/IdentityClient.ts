@@ -81,7 +81,10 @@ export const make = (
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const deadlines = yield* Deadlines.make
-    const calls = yield* OpenCalls.make(deadlines)
+    const calls = yield* OpenCalls.make(
+      deadlines,
+      (operation) => Attempt.transportError(operation, "not-sent", "CLOSED")
+    )
 
     const watchOf = Watch.make(tenant, propagateTrace)
     const policyOf = Retry.current(retry)
@@ -89,31 +92,30 @@ export const make = (
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
-      return calls.track((restore) =>
-        Effect.withFiberRuntime<Success, Failure | ClientError | RateLimited>((fiber) => {
-          const settings = fiber.getFiberRef(currentSettings)
-          const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
-          const prepared = Request.make(endpoint, tenant, input, settings)
-          if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
-          const { request, strings } = prepared.right
-          const watch = watchOf(endpoint, fiber, clock)
-          return watch.around(
-            Repeat.around(endpoint, policyOf(fiber), clock, restore, watch, (turn) =>
-              Attempt.authorized(tokens, operation, turn, (token) =>
-                Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
-                  Attempt.exchange(http, operation, Request.authorize(request, token, trace), {
-                    bodyLimit: limits(endpoint),
-                    deadlines,
-                    millis: turn.limit(Duration.toMillis(settings.timeout)),
-                    restore
-                  })))),
-            strings,
-            (answer) => {
-              settings.witness?.(answer)
-              return Response.interpret(endpoint, answer, strings, clock)
-            }
-          )
-        }), () => Attempt.transportError(operation, "not-sent", "CLOSED"))
+      return calls.track<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
+        const settings = fiber.getFiberRef(currentSettings)
+        const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+        const prepared = Request.make(endpoint, input, settings)
+        if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
+        const request = prepared.right
+        const watch = watchOf(endpoint, fiber, clock)
+        return watch.around(
+          Repeat.around(endpoint, policyOf(fiber), fiber, restore, watch, (turn) =>
+            Attempt.authorized(tokens, operation, turn, (token) =>
+              Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
+                Attempt.exchange(http, operation, Request.authorize(request, tenant, token, trace), {
+                  bodyLimit: limits(endpoint),
+                  deadlines,
+                  millis: turn.limit(Duration.toMillis(settings.timeout)),
+                  restore
+                })))),
+          request.members,
+          (answer, strings) => {
+            settings.witness?.(answer)
+            return Response.interpret(endpoint, answer, strings, clock)
+          }
+        )
+      })
     }
     // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }

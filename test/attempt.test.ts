@@ -381,7 +381,7 @@ describe("the limiter is told exactly once for each permit", () => {
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
           Effect.withFiberRuntime<Http.Received, RateLimited>((fiber) => {
             const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
-            const turn: Turn = { restore, watch, limit: (millis) => millis, pause: () => {}, resume: () => {} }
+            const turn: Turn = { fiber, restore, watch, limit: (millis) => millis, pause: () => {}, resume: () => {} }
             return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
           })
         ))

@@ -1,5 +1,5 @@
 /** How a call gets a limiter's leave. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { globalValue } from "effect/GlobalValue"
 import type { RateLimited } from "../Errors.js"
@@ -11,12 +11,13 @@ interface Limiter {
   readonly acquire: (call: Call) => Effect.Effect<void, RateLimited>
 }
 
-/** Gives way to a fiber's call, where nobody can interrupt but within `restore`. Interrupted, it has taken nothing. */
-export type Direct = (
-  call: Call,
-  fiber: Fiber.RuntimeFiber<unknown, unknown>,
-  restore: Restore
-) => Effect.Effect<void, RateLimited>
+type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
+/**
+ * Gives way to a fiber's call when it may be sent. To be run where nobody can interrupt but within `restore`. Interrupted, it
+ * has taken nothing.
+ */
+export type Direct = (call: Call, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, RateLimited>
 
 /** What the limiters of ours can do besides. What is made of such a limiter hides it. */
 const directs = globalValue("effect-identity-client/internal/admission/directs", () => new WeakMap<Limiter, Direct>())
@@ -27,10 +28,10 @@ export const withDirect = <A extends Limiter>(limiter: A, direct: Direct): A => 
   return limiter
 }
 
-/** Waits for a limiter's leave. To be run where nobody can interrupt but within `restore`. */
-export const acquire = (limiter: Limiter, call: Call, restore: Restore): Effect.Effect<void, RateLimited> => {
-  const direct = directs.get(limiter)
-  return direct === undefined
-    ? restore(limiter.acquire(call))
-    : Effect.withFiberRuntime((fiber) => direct(call, fiber, restore))
-}
+/** Waits for a limiter's leave by the way that there is, in the fiber that makes the call. */
+export const acquire = (
+  limiter: Limiter,
+  call: Call,
+  fiber: AnyFiber,
+  restore: Restore
+): Effect.Effect<void, RateLimited> => directs.get(limiter)?.(call, fiber, restore) ?? restore(limiter.acquire(call))

@@ -29,38 +29,43 @@ const isSound = (token: Redacted.Redacted): boolean => {
   return true
 }
 
+const withToken = <A, E>(
+  tokens: Context.Tag.Service<TokenProvider>,
+  operation: string,
+  turn: Turn,
+  use: (token: Redacted.Redacted) => Effect.Effect<A, E>
+): Effect.Effect<A, E | TokenError> =>
+  Effect.matchEffect(turn.restore(tokens.get), {
+    onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
+    onSuccess: (token): Effect.Effect<A, E | TokenError> =>
+      isSound(token)
+        ? use(token)
+        : new TokenError({ operation, message: "the token holds characters that no header can carry" })
+  })
+
+const answered = ({ body, end, headers, redirected, status }: Http.Received, token: Redacted.Redacted) =>
+  Effect.succeed<Answered>({ status, headers, body, end, redirected, token })
+
 /** Makes a call with a token. Refused, it was not carried out: if there is another token, it is made once more. */
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
-  { restore, watch }: Turn,
+  turn: Turn,
   send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
-): Effect.Effect<Answered, E | TokenError> => {
-  const withToken = <A, E2>(use: (token: Redacted.Redacted) => Effect.Effect<A, E2>) =>
-    Effect.matchEffect(restore(tokens.get), {
-      onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
-      onSuccess: (token): Effect.Effect<A, E2 | TokenError> =>
-        isSound(token)
-          ? use(token)
-          : new TokenError({ operation, message: "the token holds characters that no header can carry" })
-    })
-  const answered = ({ body, end, headers, redirected, status }: Http.Received, token: Redacted.Redacted) =>
-    Effect.succeed<Answered>({ status, headers, body, end, redirected, token })
-  return withToken((token) =>
+): Effect.Effect<Answered, E | TokenError> =>
+  withToken(tokens, operation, turn, (token) =>
     Effect.flatMap(
       send(token),
       (answer): Effect.Effect<Answered, E | TokenError> =>
         answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
-          restore(tokens.invalidate(token)),
-          withToken((fresh) => {
+          turn.restore(tokens.invalidate(token)),
+          withToken(tokens, operation, turn, (fresh) => {
             if (Redacted.value(fresh) === Redacted.value(token)) return answered(answer, token)
-            watch.replays()
+            turn.watch.replays()
             return Effect.flatMap(send(fresh), (answer) => answered(answer, fresh))
           })
         )
-    )
-  )
-}
+    ))
 
 /**
  * Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. It
@@ -72,7 +77,8 @@ export const permitted = <E>(
   turn: Turn,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
-  const leave = Admission.acquire(limiter, call, turn.restore) // one of somebody's own may throw, and then nobody waits
+  // A limiter of somebody's own may throw, and then nobody waits.
+  const leave = Admission.acquire(limiter, call, turn.fiber, turn.restore)
   turn.pause()
   return Effect.matchCauseEffect(leave, {
     onFailure: (cause) => {

@@ -79,7 +79,7 @@ interface Waiter<Lane, E> extends Waiting<Lane>, Place<Waiter<Lane, E>> {
   readonly call: Call
   readonly fiber: AnyFiber
   /** Ends its wait. */
-  readonly resume: (leave: Effect.Effect<void, E>) => void
+  resume: (leave: Effect.Effect<void, E>) => void
   /** Whether it had to wait for what its calls draw on. */
   held: boolean
 }
@@ -130,11 +130,25 @@ export const make = <Lane, Permit, E>(
     const waitOf = ({ isBackground, lane, since }: One, now: number): number =>
       source.wait(lane, now, isBackground ? reserve : 0, 0, now - since)
 
-    const queueOf = (lane: Lane, isBackground: boolean): Queue<One> => lineOf(lane)[isBackground ? 1 : 0]
+    const queueOf = ({ isBackground, lane }: One): Queue<One> => lineOf(lane)[isBackground ? 1 : 0]
+
+    const waiter = (call: Call, lane: Lane, isBackground: boolean, fiber: AnyFiber): One => ({
+      lane,
+      nth: count++,
+      since: alarm.now(),
+      isBackground,
+      call,
+      fiber,
+      resume: () => {},
+      held: false,
+      before: undefined,
+      after: undefined,
+      isTaken: false
+    })
 
     /** Leaves its line; `false` if it has left before. */
     const leaves = (one: One): boolean => {
-      const hasLeft = queueOf(one.lane, one.isBackground).remove(one)
+      const hasLeft = queueOf(one).remove(one)
       if (hasLeft) waiting--
       return hasLeft
     }
@@ -254,34 +268,15 @@ export const make = <Lane, Permit, E>(
       })
     )
 
-    const wait = (
-      call: Call,
-      lane: Lane,
-      isBackground: boolean,
-      fiber: AnyFiber,
-      restore: Restore
-    ): Effect.Effect<void, E> => {
-      let one: One | undefined
+    const wait = (one: One, restore: Restore): Effect.Effect<void, E> => {
       const turn = Effect.async<void, E>((resume) => {
-        one = {
-          lane,
-          nth: count++,
-          since: alarm.now(),
-          isBackground,
-          held: false,
-          call,
-          fiber,
-          resume,
-          before: undefined,
-          after: undefined,
-          isTaken: false
-        }
-        queueOf(lane, isBackground).add(one)
+        one.resume = resume
+        queueOf(one).add(one)
         waiting++
         settle()
       })
       return Effect.catchAllCause(restore(turn), (cause) => {
-        if (one !== undefined && leaves(one)) settle() // interrupted
+        if (leaves(one)) settle() // interrupted
         return Effect.failCause(cause)
       })
     }
@@ -300,7 +295,7 @@ export const make = <Lane, Permit, E>(
         }
         return millis > maxWait && millis < Infinity
           ? refusal(call, millis, lane)
-          : wait(call, lane, isBackground, fiber, restore)
+          : wait(waiter(call, lane, isBackground, fiber), restore)
       },
       leave: (call, answer) => {
         const entry = takeOut(call)

@@ -1,5 +1,7 @@
 /** The calls that run in a client, so that closing it can wait for their end. */
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Deadlines } from "./deadlines.js"
 import type { Restore } from "./task.js"
@@ -7,19 +9,21 @@ import type { Restore } from "./task.js"
 /** How long closing waits at the most, in milliseconds. */
 const grace = 5000
 
-export interface OpenCalls {
+export interface OpenCalls<Refusal> {
   /**
    * Counts an effect as a call while it runs; refused is one that comes while the client is closing. A call can be
    * interrupted where it waits and nowhere else: it wraps its waits into `restore`.
    */
-  readonly track: <A, E, R, E2>(
-    call: (restore: Restore) => Effect.Effect<A, E, R>,
-    refused: () => E2
-  ) => Effect.Effect<A, E | E2, R>
+  readonly track: <A, E>(operation: string, call: Call<A, E>) => Effect.Effect<A, E | Refusal>
 }
 
+type Call<A, E> = (restore: Restore, fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.Effect<A, E>
+
 /** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
-export const make = (deadlines: Deadlines): Effect.Effect<OpenCalls, never, Scope.Scope> =>
+export const make = <Refusal>(
+  deadlines: Deadlines,
+  refused: (operation: string) => Refusal
+): Effect.Effect<OpenCalls<Refusal>, never, Scope.Scope> =>
   Effect.gen(function*() {
     let open = 0
     let isClosing = false
@@ -42,21 +46,24 @@ export const make = (deadlines: Deadlines): Effect.Effect<OpenCalls, never, Scop
       if (open === 0) whenNone()
     }
 
+    // The same for all calls: one that waits keeps nothing of its own for its end.
+    const failed = <E>(cause: Cause.Cause<E>) => {
+      leave()
+      return Effect.failCause(cause)
+    }
+    const succeeded = <A>(value: A) => {
+      leave()
+      return Effect.succeed(value)
+    }
+
     return {
-      track: <A, E, R, E2>(call: (restore: Restore) => Effect.Effect<A, E, R>, refused: () => E2) =>
-        Effect.uninterruptibleMask((restore): Effect.Effect<A, E | E2, R> => {
-          if (isClosing) return Effect.fail(refused())
-          open++
-          return Effect.matchCauseEffect(call(restore), {
-            onFailure: (cause) => {
-              leave()
-              return Effect.failCause(cause)
-            },
-            onSuccess: (value) => {
-              leave()
-              return Effect.succeed(value)
-            }
+      track: <A, E>(operation: string, call: Call<A, E>) =>
+        Effect.withFiberRuntime<A, E | Refusal>((fiber) =>
+          Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Refusal> => {
+            if (isClosing) return Effect.fail(refused(operation))
+            open++
+            return Effect.matchCauseEffect(call(restore, fiber), { onFailure: failed<E>, onSuccess: succeeded<A> })
           })
-        })
+        )
     }
   })

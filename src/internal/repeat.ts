@@ -1,7 +1,9 @@
 /** One call, sent again as its policy has it. */
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type { Any } from "../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Policy } from "../Retry.js"
@@ -12,8 +14,12 @@ import * as Response from "./response.js"
 import type { Restore } from "./task.js"
 import type { Watch } from "./watch.js"
 
+type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
 /** What an attempt knows of the call that it is for. */
 export interface Turn {
+  /** The fiber that makes the call. */
+  readonly fiber: AnyFiber
   /** Where the attempt waits it can be interrupted. */
   readonly restore: Restore
   /** Who is told how it goes. */
@@ -44,10 +50,11 @@ const sentNothing = (error: Failure): boolean => error._tag !== "TransportError"
 class Course<A extends Http.Received, E extends Failure, R> implements Turn {
   readonly endpoint: Any
   readonly policy: Policy
-  readonly clock: Clock.Clock
+  readonly fiber: AnyFiber
   readonly restore: Restore
   readonly watch: Watch
   readonly attempt: (turn: Turn) => Effect.Effect<A, E, R>
+  private readonly clock: Clock.Clock
   private nth = 1
   /** When the call would have begun without its pauses. */
   private notBefore: number
@@ -58,17 +65,18 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
   constructor(
     endpoint: Any,
     policy: Policy,
-    clock: Clock.Clock,
+    fiber: AnyFiber,
     restore: Restore,
     watch: Watch,
     attempt: (turn: Turn) => Effect.Effect<A, E, R>
   ) {
     this.endpoint = endpoint
     this.policy = policy
-    this.clock = clock
+    this.fiber = fiber
     this.restore = restore
     this.watch = watch
     this.attempt = attempt
+    this.clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
     this.notBefore = this.pausedAt = this.now()
   }
 
@@ -88,7 +96,8 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
   }
 
   run(): Effect.Effect<A, E, R> {
-    return Effect.matchEffect(this.attempt(this), {
+    // Put off: while the attempt waits, nothing is kept of how it has got its token.
+    return Effect.matchEffect(Effect.suspend(() => this.attempt(this)), {
       onFailure: (error) => {
         const isNothing = sentNothing(error)
         const result = isNothing && this.doubtful !== undefined ? this.doubtful : Effect.fail(error)
@@ -133,8 +142,8 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
 export const around = <A extends Http.Received, E extends Failure, R>(
   endpoint: Any,
   policy: Policy,
-  clock: Clock.Clock,
+  fiber: AnyFiber,
   restore: Restore,
   watch: Watch,
   attempt: (turn: Turn) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => new Course(endpoint, policy, clock, restore, watch, attempt).run()
+): Effect.Effect<A, E, R> => new Course(endpoint, policy, fiber, restore, watch, attempt).run()

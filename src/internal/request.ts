@@ -131,36 +131,38 @@ const badHeader = (headers: Headers.Headers): Issue | undefined => {
   return undefined
 }
 
-/** A call that may be sent. */
+/** A call that may be sent: as much of its request as had to be checked. The rest is made when it is sent. */
 export interface Prepared {
-  /** The request, but for its token. */
-  readonly request: Http.Message
-  /** Every string of the input, at any depth: what a printed message must not repeat. */
-  readonly strings: () => ReadonlyArray<string>
+  readonly method: Http.Message["method"]
+  /** What follows the base URL. */
+  readonly target: string
+  readonly body: HttpBody.HttpBody
+  /** What the caller has set. */
+  readonly headers: Headers.Headers
+  readonly members: Members
 }
 
-/** Checks an input and makes the request of it. */
+/** Checks an input and makes ready what is sent of it. */
 export const make = (
   endpoint: Any,
-  baseUrl: string,
   input: unknown,
   settings: Settings
 ): Either.Either<Prepared, InvalidInput> => {
   const checked = check(endpoint, input)
   if (Either.isLeft(checked)) return Either.left(checked.left)
   const { members, route } = checked.right
-  const request = encode(endpoint, `${baseUrl}${route}`, members, settings)
-  return Either.isLeft(request)
-    ? Either.left(invalid(endpoint, [request.left]))
-    : Either.right({ request: request.right, strings: () => strings(members) })
+  return Either.mapLeft(
+    encode(endpoint, route, members, settings),
+    (issue) => invalid(endpoint, [issue])
+  )
 }
 
 const encode = (
   endpoint: Any,
-  url: string,
+  route: string,
   members: Members,
   settings: Settings
-): Either.Either<Http.Message, Issue> => {
+): Either.Either<Prepared, Issue> => {
   const { payload, query } = planOf(endpoint)
   const bad = badHeader(settings.headers)
   if (bad !== undefined) return Either.left(bad)
@@ -168,34 +170,38 @@ const encode = (
   if (Either.isLeft(search)) return Either.left(search.left)
   const sent = payload === undefined ? empty : body(pick(members, payload), settings.contentType)
   if (Either.isLeft(sent)) return Either.left(sent.left)
-  const { right } = sent
   return Either.right({
     method: endpoint.method,
-    url: search.right === "" ? url : `${url}?${search.right}`,
-    headers: {
-      ...defaultHeaders,
-      ...settings.headers,
-      ...(right.contentType !== undefined && { "content-type": right.contentType })
-    },
-    body: right
+    target: search.right === "" ? route : `${route}?${search.right}`,
+    body: sent.right,
+    headers: settings.headers,
+    members
   })
 }
 
 const empty: Either.Either<HttpBody.HttpBody> = Either.right(HttpBody.empty)
 
-/** Puts the token on, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
+/** The request, with its token, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
 export const authorize = (
-  { body, headers, method, url }: Http.Message,
+  { body, headers, method, target }: Prepared,
+  baseUrl: string,
   token: Redacted.Redacted,
   trace?: Readonly<Record<string, string>>
 ): Http.Message => ({
   method,
-  url,
-  headers: { ...trace, ...headers, authorization: `Bearer ${Redacted.value(token)}` },
+  url: `${baseUrl}${target}`,
+  headers: {
+    ...trace,
+    ...defaultHeaders,
+    ...headers,
+    ...(body.contentType !== undefined && { "content-type": body.contentType }),
+    authorization: `Bearer ${Redacted.value(token)}`
+  },
   body
 })
 
-const strings = (value: unknown): ReadonlyArray<string> =>
+/** Every string of an input, at any depth: what a printed message must not repeat. */
+export const strings = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ?
     [value]
     : typeof value === "object" && value !== null ?

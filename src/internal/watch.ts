@@ -15,6 +15,7 @@ import type * as Http from "./http.js"
 import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
 import { perOperation } from "./perOperation.js"
+import * as Request from "./request.js"
 import * as Spans from "./spans.js"
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
@@ -78,11 +79,14 @@ export class Watch {
     this.begunAt = clock.unsafeCurrentTimeMillis()
   }
 
-  /** Makes the call, and makes of its answer what it means; `strings` are those of its input. To be run uninterruptibly. */
+  /**
+   * Makes the call, and makes of its answer what it means, which must not repeat the strings of its input. To be run
+   * uninterruptibly.
+   */
   around<Answer extends Http.Received, E, A, E2>(
     call: Effect.Effect<Answer, E>,
-    strings: () => ReadonlyArray<string>,
-    interpret: (answer: Answer) => Either.Either<A, E2>
+    input: unknown,
+    interpret: (answer: Answer, strings: () => ReadonlyArray<string>) => Either.Either<A, E2>
   ): Effect.Effect<A, E | E2> {
     let status = 0
     const interpreted = Effect.matchCauseEffect(call, {
@@ -92,7 +96,8 @@ export class Watch {
       },
       onSuccess: (answer) => {
         status = answer.status
-        const result = interpret(answer)
+        const strings = () => Request.strings(input)
+        const result = interpret(answer, strings)
         this.interpreted(answer.status, result, strings)
         return this.withNotes(result)
       }

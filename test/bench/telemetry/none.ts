@@ -1,9 +1,10 @@
 /** The library's view of a call with nothing in it: what `src/internal/watch.ts` is swapped for to see what that costs. */
 import * as Effect from "effect/Effect"
+import * as Request from "../../../src/internal/request.js"
 import type * as Library from "../../../src/internal/watch.js"
 
 const watch: Pick<Library.Watch, keyof Library.Watch> = {
-  around: (call, _strings, interpret) => Effect.flatMap(call, interpret),
+  around: (call, input, interpret) => Effect.flatMap(call, (answer) => interpret(answer, () => Request.strings(input))),
   waits: () => {},
   waited: () => {},
   attempt: (send) => Effect.suspend(() => send(undefined)),
