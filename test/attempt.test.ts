@@ -341,6 +341,45 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("and of nothing when a call is interrupted that waits for a limiter of ours, which then holds no place for it", () => {
+    const { layer: http, arrived } = inProcess(() => Effect.succeed(done))
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([http, tokensOf("t1").layer]),
+      Layer.provideMerge(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      const calls = yield* Effect.forEach(["a", "b", "c"], () => Effect.fork(deleteEventStream({ id })))
+      yield* breathe
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 3, remaining: 0 })
+      yield* Fiber.interrupt(calls[0]!)
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 2, remaining: 0 })
+      yield* TestClock.adjust("61 seconds")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(calls[1]!)))
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 1, remaining: 0 })
+      yield* Fiber.interrupt(calls[2]!)
+      assert.lengthOf(arrived, 2)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and a limiter is asked that is made of one of ours, not that one", () => {
+    let asked = 0
+    const limiter = Layer.map(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }), (context) => {
+      const inner = Context.get(context, RateLimiter.RateLimiter)
+      return Context.make(RateLimiter.RateLimiter, {
+        ...inner,
+        acquire: (call) => Effect.zipRight(Effect.sync(() => asked++), inner.acquire(call))
+      })
+    })
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([inProcess(() => Effect.succeed(done)).layer, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.strictEqual(asked, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("and of nothing when the limiter turns a call away: nothing is sent, and it is not tried again", () => {
     let asked = 0
     const limited = new RateLimited({ operation: "deleteEventStream", message: "too many", source: "limiter" })

@@ -69,8 +69,9 @@ export interface Waiting<Lane> {
 /** A call that was let in. */
 interface Entry<Permit> {
   readonly permit: Permit
-  /** Forgets the fiber that makes it. */
-  readonly forget: () => void
+  /** The fiber that makes it, and who is told of its end. */
+  readonly fiber: AnyFiber
+  readonly lost: (exit: Exit.Exit<unknown, unknown>) => void
   /** The next that was let in with the same object. */
   next: Entry<Permit> | undefined
 }
@@ -227,7 +228,7 @@ export const make = <Lane, Permit, E>(
         before.next = taken.next
       } else if (taken.next === undefined) entries.delete(call)
       else entries.set(call, taken.next)
-      taken.forget()
+      taken.fiber.removeObserver(taken.lost)
       return taken
     }
 
@@ -242,7 +243,7 @@ export const make = <Lane, Permit, E>(
         source.giveBack(permit, alarm.now())
         settle()
       }
-      const entry: Entry<Permit> = { permit, forget: () => fiber.removeObserver(lost), next: undefined }
+      const entry: Entry<Permit> = { permit, fiber, lost, next: undefined }
       let newest = entries.get(call)
       if (newest === undefined) entries.set(call, entry)
       else {
