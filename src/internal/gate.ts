@@ -45,7 +45,8 @@ export interface Options<Lane, E> {
 export interface Gate<Lane, E = unknown> {
   /**
    * Waits until a fiber's call may start; it fails at once if that takes too long, and when the gate is closed. To be run
-   * where nobody can interrupt but within `restore`. Interrupted, it has taken nothing.
+   * where nobody can interrupt but within `restore`, which there is also where it need not wait. Interrupted, it has taken
+   * nothing.
    */
   readonly enter: (call: Call, isBackground: boolean, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, E>
   /** A call that was let in is over. */
@@ -292,7 +293,7 @@ export const make = <Lane, Permit, E>(
         if (millis <= 0 && waiting === 0) {
           letIn(call, source.start(lane, now, false), fiber)
           changed()
-          return Effect.void
+          return restore(Effect.void)
         }
         return millis > maxWait && millis < Infinity
           ? refusal(call, millis, lane)
