@@ -108,10 +108,8 @@ const path = (
   return Either.right(parts.join("/"))
 }
 
-const body = (payload: Members, contentType: ContentType): Either.Either<HttpBody.HttpBody, Issue> => {
-  const text = contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload)
-  return Either.map(text, (text) => HttpBody.text(text, contentType))
-}
+const textOf = (payload: Members, contentType: ContentType): Either.Either<string, Issue> =>
+  contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload)
 
 /** Headers that say how the message travels; they are the transport's. */
 const transportHeaders = new Set(
@@ -136,9 +134,9 @@ export interface Prepared {
   readonly method: Http.Message["method"]
   /** What follows the base URL. */
   readonly target: string
-  readonly body: HttpBody.HttpBody
-  /** What the caller has set. */
-  readonly headers: Headers.Headers
+  /** The text of the body. */
+  readonly text: string | undefined
+  readonly settings: Settings
   readonly members: Members
 }
 
@@ -168,22 +166,22 @@ const encode = (
   if (bad !== undefined) return Either.left(bad)
   const search = query === undefined ? Either.right("") : Form.encode(pick(members, query))
   if (Either.isLeft(search)) return Either.left(search.left)
-  const sent = payload === undefined ? empty : body(pick(members, payload), settings.contentType)
-  if (Either.isLeft(sent)) return Either.left(sent.left)
+  const text = payload === undefined ? none : textOf(pick(members, payload), settings.contentType)
+  if (Either.isLeft(text)) return Either.left(text.left)
   return Either.right({
     method: endpoint.method,
     target: search.right === "" ? route : `${route}?${search.right}`,
-    body: sent.right,
-    headers: settings.headers,
+    text: text.right,
+    settings,
     members
   })
 }
 
-const empty: Either.Either<HttpBody.HttpBody> = Either.right(HttpBody.empty)
+const none = Either.right(undefined)
 
 /** The request, with its token, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
 export const authorize = (
-  { body, headers, method, target }: Prepared,
+  { method, settings: { contentType, headers }, target, text }: Prepared,
   baseUrl: string,
   token: Redacted.Redacted,
   trace?: Readonly<Record<string, string>>
@@ -194,10 +192,10 @@ export const authorize = (
     ...trace,
     ...defaultHeaders,
     ...headers,
-    ...(body.contentType !== undefined && { "content-type": body.contentType }),
+    ...(text !== undefined && { "content-type": contentType }),
     authorization: `Bearer ${Redacted.value(token)}`
   },
-  body
+  body: text === undefined ? HttpBody.empty : HttpBody.text(text, contentType)
 })
 
 /** Every string of an input, at any depth: what a printed message must not repeat. */
