@@ -15,6 +15,7 @@ import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Derived from "./internal/derived.js"
 import { Listing } from "./internal/listing.js"
+import * as Turn from "./internal/turn.js"
 import type { Paged } from "./Operation.js"
 
 /** What the input of an operation has that can be paged. */
@@ -44,10 +45,11 @@ export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
  * All items from `input.page` on, each once, in the service's order. What else the input sets holds for every page; the
  * service decides how many are on one unless `per_page` is set.
  *
- * A page is emitted as its first item and then the rest. Pulling the rest starts the next page, so that it comes while the
- * rest is being worked on; `Stream.take(1)` costs one request. At most two pages are held. Items that new ones have moved to
- * a later page are known by their `id` and left out, as long as they lie within the last two pages. Those that deletions
- * move to an earlier page are not seen: pages are numbered, and there is no other way to ask for them.
+ * A page is emitted as its first item and then the rest. Pulling the rest sends for the next page, so that it comes while the
+ * rest is being worked on, also by who never pauses; `Stream.take(1)` costs one request. At most two pages are held. Items
+ * that new ones have moved to a later page are known by their `id` and left out, as long as they lie within the last two
+ * pages. Those that deletions move to an earlier page are not seen: pages are numbered, and there is no other way to ask for
+ * them.
  *
  * It fails as the operation does, after all that came before; with `InvalidInput` if `per_page` is 0; and with
  * `UnexpectedResponse`, reason `endless`, if a page has nothing new or there are more than twice as many as `total` allows.
@@ -142,14 +144,17 @@ const pages = <Input extends Paging, Success, Failure, A>(
     const rest = (page: number): Chunks =>
       current.isLast
         ? emit(1, Infinity)
-        : Channel.flatMap(Channel.fromEffect(Effect.forkIn(fetchAhead(page + 1), scope)), (fiber) => {
-          const emitted = emit(1, Infinity)
-          current = empty
-          return Channel.flatMap(
-            Channel.zipRight(emitted, letGo),
-            () => first(page + 1, Effect.flatten(Fiber.await(fiber)))
-          )
-        })
+        : Channel.flatMap(
+          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(fetchAhead(page + 1), scope), Turn.pass)),
+          (fiber) => {
+            const emitted = emit(1, Infinity)
+            current = empty
+            return Channel.flatMap(
+              Channel.zipRight(emitted, letGo),
+              () => first(page + 1, Effect.flatten(Fiber.await(fiber)))
+            )
+          }
+        )
 
     return first(start, fetchAhead(start))
   }

@@ -1,6 +1,7 @@
 /** All items of a listing, however its pages come: each once, in order, with no request too many. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { inspect } from "node:util"
 import {
   type ActionVersion,
@@ -12,11 +13,13 @@ import {
   RateLimiter,
   TokenProvider
 } from "../src/index.js"
+import * as Node from "../src/Node.js"
 import * as Tenant from "../src/Tenant.js"
 import * as Testing from "../src/Testing.js"
 import { forAll } from "./support/arbitraries.js"
 import { baseUrl, scripted } from "./support/client.js"
 import * as Garbage from "./support/garbage.js"
+import { answer, rawServer } from "./support/rawServer.js"
 
 interface Asked {
   readonly actionId: string
@@ -277,6 +280,43 @@ describe("Pagination.stream", () => {
       yield* Effect.yieldNow()
       assert.deepStrictEqual(pages(), [undefined, 1])
       yield* Fiber.interrupt(fiber)
+    }))
+
+  it.scopedLive("has sent for the next page before the rest of one is worked on by who never pauses", () =>
+    Effect.gen(function*() {
+      const events: Array<string | number | undefined> = []
+      const sent = () => events.push("sent")
+      subscribe("undici:client:sendHeaders", sent)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("undici:client:sendHeaders", sent)))
+      const server = yield* rawServer(({ line }, socket) => {
+        const page = Number(/page=(\d+)/.exec(line)?.[1] ?? 0)
+        const versions = range(page * 4, page * 4 + 4)
+        const body = JSON.stringify({ total: 16, page, per_page: 4, versions })
+        socket.write(answer(200, { "content-type": "application/json" }, body))
+      })
+      yield* Stream.runForEach(all, ({ number }) => Effect.sync(() => events.push(number))).pipe(
+        Effect.provide(
+          IdentityClient.layer({ baseUrl: `${server.url}/api/v2` }).pipe(
+            Layer.provide(RateLimiter.layerUnlimited),
+            Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
+            Layer.provide(Layer.orDie(Node.layerHttpClient()))
+          )
+        )
+      )
+      const after = events.slice(events.indexOf(4)) // until then connections are made
+      assert.deepStrictEqual(after, [4, "sent", 5, 6, 7, 8, "sent", 9, 10, 11, 12, 13, 14, 15])
+    }))
+
+  it.effect("all come where turns of the event loop cannot be told apart", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, () => range(0, 25))
+      const immediate = globalThis.setImmediate
+      Reflect.deleteProperty(globalThis, "setImmediate")
+      const items = yield* Effect.ensuring(
+        collect(all, layer),
+        Effect.sync(() => Reflect.set(globalThis, "setImmediate", immediate))
+      )
+      assert.deepStrictEqual(numbers(items), numbers(range(0, 25)))
     }))
 
   it.effect("all come to one who is slower than the service", () =>

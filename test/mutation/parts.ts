@@ -56,7 +56,7 @@ const some: ReadonlyArray<Part> = [
     name: "streams",
     files: [
       ...named("Pagination", "Redelivery", "node/journal"),
-      ...internal("course", "derived", "feed", "journal", "listing", "outcome", "tally")
+      ...internal("course", "derived", "feed", "journal", "listing", "outcome", "tally", "turn")
     ],
     tests: ["node", "pagination", "redelivery", "streams"],
     survivors: streams
