@@ -129,10 +129,8 @@ const pages = <Input extends Paging, Success, Failure, A>(
 
     const fetchAhead = (page: number) => Effect.map(fetch(page), (fetched) => void (ahead = fetched))
 
-    const emit = (from: number, to: number): Chunks => {
-      const items = current.fresh.slice(from, to)
-      return items.length === 0 ? Channel.void : Channel.write(Chunk.unsafeFromArray(items))
-    }
+    const emit = (from: number, to?: number): Chunks =>
+      Channel.write(Chunk.unsafeFromArray(current.fresh.slice(from, to)))
 
     const first = (page: number, ready: Effect.Effect<void, Failure | ClientError>): Chunks =>
       Channel.flatMap(Channel.fromEffect(ready), () => {
@@ -143,11 +141,11 @@ const pages = <Input extends Paging, Success, Failure, A>(
 
     const rest = (page: number): Chunks =>
       current.isLast
-        ? emit(1, Infinity)
+        ? emit(1)
         : Channel.flatMap(
           Channel.fromEffect(Effect.zipLeft(Effect.forkIn(fetchAhead(page + 1), scope), Turn.pass)),
           (fiber) => {
-            const emitted = emit(1, Infinity)
+            const emitted = emit(1)
             current = empty
             return Channel.flatMap(
               Channel.zipRight(emitted, letGo),

@@ -128,6 +128,21 @@ describe("a gate", () => {
     return { gate, lane, log, aheads, sleeps, time, enter, lanes, close: Scope.close(scope, Exit.void) }
   }
 
+  it("takes nobody into a line who was interrupted on the way there", () => {
+    const { gate, lane, lanes, log } = open()
+    const call = lane("a", 1000)
+    const exit = Effect.runSyncExit(
+      Effect.uninterruptibleMask((restore) =>
+        Effect.withFiberRuntime<void, number>((fiber) => {
+          fiber.unsafeInterruptAsFork(fiber.id())
+          return gate.enter(call, false, fiber, restore)
+        })
+      )
+    )
+    assert.isTrue(Exit.isInterrupted(exit))
+    assert.deepStrictEqual([gate.waiting(lanes.get("a")!), log], [0, []])
+  })
+
   it("counts those that come before on what a call draws on: of its kind, and for background calls all", () => {
     const { aheads, enter, lane } = open()
     const [one, other, abroad] = [lane("a", 1000), lane("b", 1000), lane("c", 1000, supplies[1])]

@@ -11,6 +11,7 @@ export const survivors: Survivors = [
         "maxWait < Infinity ⇒ true",
         "maxWait < Infinity ⇒ maxWait <= Infinity",
         "waiting-- ⇒ waiting++",
+        "hasLeft ⇒ false",
         "waiting++ ⇒ waiting--",
         "millis <= 0 ⇒ millis < 0",
         "millis <= 0 && waiting === 0 ⇒ false",
