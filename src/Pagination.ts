@@ -14,8 +14,8 @@ import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Derived from "./internal/derived.js"
+import * as EventLoop from "./internal/eventLoop.js"
 import { Listing } from "./internal/listing.js"
-import * as Turn from "./internal/turn.js"
 import type { Paged } from "./Operation.js"
 
 /** What the input of an operation has that can be paged. */
@@ -45,9 +45,10 @@ export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
  * All items from `input.page` on, each once, in the service's order. What else the input sets holds for every page; the
  * service decides how many are on one unless `per_page` is set.
  *
- * A page is emitted as its first item and then the rest. Pulling the rest sends for the next page, so that it comes while the
- * rest is being worked on, also by who never pauses; `Stream.take(1)` costs one request. At most two pages are held. Items
- * that new ones have moved to a later page are known by their `id` and left out, as long as they lie within the last two
+ * A page is emitted as its first item and then the rest, and an empty chunk after it lets go of the page. Pulling the rest
+ * sends for the next page, so that it comes while the rest is being worked on, also by who never pauses, unless a token, the
+ * limiter or a connection has to be waited for; `Stream.take(1)` costs one request. At most two pages are held. Items that
+ * new ones have moved to a later page are known by their `id` and left out, as long as they lie within the last two
  * pages. Those that deletions move to an earlier page are not seen: pages are numbered, and there is no other way to ask for
  * them.
  *
@@ -143,7 +144,7 @@ const pages = <Input extends Paging, Success, Failure, A>(
       current.isLast
         ? emit(1)
         : Channel.flatMap(
-          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(fetchAhead(page + 1), scope), Turn.pass)),
+          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(fetchAhead(page + 1), scope), EventLoop.pass)),
           (fiber) => {
             const emitted = emit(1)
             current = empty
@@ -168,7 +169,7 @@ const pages = <Input extends Paging, Success, Failure, A>(
 }
 
 /** A channel holds what it has emitted until it emits anew: so it does not hold a page while the next one comes. */
-const letGo = Channel.write(Chunk.empty<never>())
+const letGo = /* @__PURE__ */ Channel.write(/* @__PURE__ */ Chunk.empty<never>())
 
 /** The list on a page; one that may be missing is empty then. */
 const itemsOf = ({ items }: Derived.Listed, success: unknown): ReadonlyArray<unknown> => {

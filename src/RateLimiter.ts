@@ -118,7 +118,10 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
         ...quota(source.supplyOf(lane), now)
       })))
     const enter: Admission.Direct = (call, fiber, restore) =>
-      gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
+      Effect.flatMap(
+        restore(Effect.void), // who was interrupted before takes nothing
+        () => gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
+      )
     return Admission.withDirect<Context.Tag.Service<RateLimiter>>({
       acquire: (call) =>
         Effect.uninterruptibleMask((restore) =>

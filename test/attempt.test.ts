@@ -4,6 +4,7 @@ import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream,
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../src/Errors.js"
 import * as IdentityClient from "../src/IdentityClient.js"
+import * as Admission from "../src/internal/admission.js"
 import * as Attempt from "../src/internal/attempt.js"
 import type * as Http from "../src/internal/http.js"
 import type { Turn } from "../src/internal/repeat.js"
@@ -378,6 +379,57 @@ describe("the limiter is told exactly once for each permit", () => {
       yield* deleteEventStream({ id })
       assert.strictEqual(asked, 1)
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and a limiter of ours is asked the way that somebody has put into it", () => {
+    let asked = 0
+    const limiter = Layer.tap(
+      RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }),
+      (context) =>
+        Effect.sync(() => {
+          const inner = Context.get(context, RateLimiter.RateLimiter)
+          const { acquire } = inner
+          Object.assign(inner, {
+            acquire: (call: RateLimiter.Call) => Effect.zipRight(Effect.sync(() => asked++), acquire(call))
+          })
+        })
+    )
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([inProcess(() => Effect.succeed(done)).layer, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.strictEqual(asked, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and of nothing when a call was interrupted before it asks: it takes nothing", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      let known: ReadonlyArray<RateLimiter.Status> | undefined
+      const asking = Effect.uninterruptibleMask((restore) =>
+        Effect.withFiberRuntime<void, RateLimited>((fiber) => {
+          fiber.unsafeInterruptAsFork(fiber.id())
+          return Admission.acquire(limiter, { tenant: "t", operation: "o" }, fiber, restore)
+        })
+      )
+      const told = Effect.onInterrupt(asking, () => Effect.map(limiter.status, (status) => void (known = status)))
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(yield* Effect.fork(told))))
+      assert.deepStrictEqual(known?.map(({ remaining }) => remaining), [1])
+    }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))))
+
+  it.effect("and a call that cannot even be made ready does not keep its client from being closed", () => {
+    const { layer, sent } = setUp(() => Effect.succeed(done))
+    const input = {
+      get id(): string {
+        throw new Error("nothing is there")
+      }
+    }
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.provide(deleteEventStream(input), layer))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.lengthOf(sent(), 0)
+    })
   })
 
   it.effect("and of nothing when the limiter turns a call away: nothing is sent, and it is not tried again", () => {

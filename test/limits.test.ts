@@ -143,6 +143,21 @@ describe("a gate", () => {
     assert.deepStrictEqual([gate.waiting(lanes.get("a")!), log], [0, []])
   })
 
+  it("refuses who was about to stand in line when it is closed", () => {
+    const { close, gate, lane, lanes, log } = open()
+    const call = lane("a", 1000)
+    const exit = Effect.runSyncExit(
+      Effect.uninterruptibleMask((restore) =>
+        Effect.withFiberRuntime<void, number>((fiber) => {
+          const entering = gate.enter(call, false, fiber, restore)
+          return Effect.zipRight(close, entering)
+        })
+      )
+    )
+    assert.deepStrictEqual([Exit.isFailure(exit), log], [true, ["a refused: undefined"]])
+    assert.strictEqual(gate.waiting(lanes.get("a")!), 0)
+  })
+
   it("counts those that come before on what a call draws on: of its kind, and for background calls all", () => {
     const { aheads, enter, lane } = open()
     const [one, other, abroad] = [lane("a", 1000), lane("b", 1000), lane("c", 1000, supplies[1])]

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { inspect } from "node:util"
+import { vi } from "vitest"
 import {
   type ActionVersion,
   Errors,
@@ -307,17 +308,25 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(after, [4, "sent", 5, 6, 7, 8, "sent", 9, 10, 11, 12, 13, 14, 15])
     }))
 
-  it.effect("all come where turns of the event loop cannot be told apart", () =>
-    Effect.gen(function*() {
-      const { layer } = service(10, () => range(0, 25))
-      const immediate = globalThis.setImmediate
-      Reflect.deleteProperty(globalThis, "setImmediate")
-      const items = yield* Effect.ensuring(
-        collect(all, layer),
-        Effect.sync(() => Reflect.set(globalThis, "setImmediate", immediate))
-      )
-      assert.deepStrictEqual(numbers(items), numbers(range(0, 25)))
-    }))
+  it("all come while somebody else's timers stand still", async () => {
+    const { layer } = service(10, () => range(0, 25))
+    vi.useFakeTimers()
+    const items = await Effect.runPromise(collect(all, layer)).finally(() => vi.useRealTimers())
+    assert.lengthOf(items, 25)
+  })
+
+  it("waits for other fibers alone where there is no `setImmediate`", async () => {
+    vi.resetModules()
+    const immediate = globalThis.setImmediate
+    Reflect.deleteProperty(globalThis, "setImmediate")
+    const { pass } = await import("../src/internal/eventLoop.js").finally(() =>
+      Reflect.set(globalThis, "setImmediate", immediate)
+    )
+    const events: Array<string> = []
+    const other = Effect.fork(Effect.sync(() => events.push("other")))
+    await Effect.runPromise(Effect.zipRight(other, Effect.zipRight(pass, Effect.sync(() => events.push("self")))))
+    assert.deepStrictEqual(events, ["other", "self"])
+  })
 
   it.effect("all come to one who is slower than the service", () =>
     Effect.gen(function*() {

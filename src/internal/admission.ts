@@ -1,30 +1,30 @@
 /** How a call gets a limiter's leave. */
 import type * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import { globalValue } from "effect/GlobalValue"
 import type { RateLimited } from "../Errors.js"
 import type { Call } from "./supply.js"
-import type { Restore } from "./task.js"
+import type { AnyFiber, Restore } from "./task.js"
 
 /** What a limiter does for a call. */
 interface Limiter {
   readonly acquire: (call: Call) => Effect.Effect<void, RateLimited>
 }
 
-type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
-
 /**
- * Gives way to a fiber's call when it may be sent. To be run where nobody can interrupt but within `restore`. Interrupted, it
+ * Lets a fiber's call pass when it may be sent. To be run where nobody can interrupt but within `restore`. Interrupted, it
  * has taken nothing.
  */
 export type Direct = (call: Call, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, RateLimited>
 
-/** What the limiters of ours can do besides. What is made of such a limiter hides it. */
-const directs = globalValue("effect-identity-client/internal/admission/directs", () => new WeakMap<Limiter, Direct>())
+/** The direct ways of our own limiters, by what gives leave: a limiter in which that is another one has none. */
+const directs = globalValue(
+  "effect-identity-client/internal/admission/directs",
+  () => new WeakMap<Limiter["acquire"], Direct>()
+)
 
 /** Makes a limiter known as one that has a direct way: who waits by it holds half as much. */
 export const withDirect = <A extends Limiter>(limiter: A, direct: Direct): A => {
-  directs.set(limiter, direct)
+  directs.set(limiter.acquire, direct)
   return limiter
 }
 
@@ -34,4 +34,5 @@ export const acquire = (
   call: Call,
   fiber: AnyFiber,
   restore: Restore
-): Effect.Effect<void, RateLimited> => directs.get(limiter)?.(call, fiber, restore) ?? restore(limiter.acquire(call))
+): Effect.Effect<void, RateLimited> =>
+  directs.get(limiter.acquire)?.(call, fiber, restore) ?? restore(limiter.acquire(call))

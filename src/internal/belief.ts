@@ -76,7 +76,7 @@ interface Mark {
   readonly high: number
 }
 
-/** What is not private here is what `learned.ts` cannot save and restore like any plain value. */
+/** `learned.ts` saves the plain members by their names, private or not; those that are not, it also sets right by itself. */
 export class Belief implements Supply {
   limit: number | undefined = undefined
   /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */

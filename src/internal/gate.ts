@@ -1,15 +1,12 @@
 /** Who waits for leave to send: first come, first served, with one alarm for all who wait. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
 import { type Place, Queue } from "./queue.js"
 import { type Answer, type Call, type Supply, type Told, told } from "./supply.js"
-import type { Restore } from "./task.js"
-
-type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+import type { AnyFiber, Restore } from "./task.js"
 
 /** Who grants calls. `Lane` is what it knows of the calls of one kind, `Permit` a call that it has let go. */
 export interface Source<Lane, Permit> {
@@ -45,8 +42,7 @@ export interface Options<Lane, E> {
 export interface Gate<Lane, E = unknown> {
   /**
    * Waits until a fiber's call may start; it fails at once if that takes too long, and when the gate is closed. To be run
-   * where nobody can interrupt but within `restore`, which there is also where it need not wait. Interrupted, it has taken
-   * nothing.
+   * where nobody can interrupt but within `restore`. Interrupted, it has taken nothing.
    */
   readonly enter: (call: Call, isBackground: boolean, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, E>
   /** A call that was let in is over. */
@@ -272,6 +268,7 @@ export const make = <Lane, Permit, E>(
 
     const wait = (one: One, restore: Restore): Effect.Effect<void, E> => {
       const turn = Effect.async<void, E>((resume) => {
+        if (isClosed) return resume(refusal(one.call, undefined, one.lane)) // since it was asked
         one.resume = resume
         queueOf(one).add(one)
         waiting++
@@ -293,7 +290,7 @@ export const make = <Lane, Permit, E>(
         if (millis <= 0 && waiting === 0) {
           letIn(call, source.start(lane, now, false), fiber)
           changed()
-          return restore(Effect.void)
+          return Effect.void
         }
         return millis > maxWait && millis < Infinity
           ? refusal(call, millis, lane)

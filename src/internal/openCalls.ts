@@ -1,10 +1,9 @@
 /** The calls that run in a client, so that closing it can wait for their end. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Deadlines } from "./deadlines.js"
-import type { Restore } from "./task.js"
+import type { AnyFiber, Restore } from "./task.js"
 
 /** How long closing waits at the most, in milliseconds. */
 const grace = 5000
@@ -17,7 +16,7 @@ export interface OpenCalls<Refusal> {
   readonly track: <A, E>(operation: string, call: Call<A, E>) => Effect.Effect<A, E | Refusal>
 }
 
-type Call<A, E> = (restore: Restore, fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.Effect<A, E>
+type Call<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
 /** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
 export const make = <Refusal>(
@@ -62,7 +61,10 @@ export const make = <Refusal>(
           Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Refusal> => {
             if (isClosing) return Effect.fail(refused(operation))
             open++
-            return Effect.matchCauseEffect(call(restore, fiber), { onFailure: failed<E>, onSuccess: succeeded<A> })
+            return Effect.matchCauseEffect(Effect.suspend(() => call(restore, fiber)), {
+              onFailure: failed<E>,
+              onSuccess: succeeded<A>
+            })
           })
         )
     }

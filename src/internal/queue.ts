@@ -21,6 +21,7 @@ export class Queue<A extends Place<A>> {
   /** Goes to the end. */
   add(one: A): void {
     one.before = this.tail
+    one.after = undefined
     one.isTaken = true
     if (this.tail === undefined) this.first = one
     else this.tail.after = one

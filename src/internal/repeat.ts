@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import type { Any } from "../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Policy } from "../Retry.js"
@@ -11,10 +10,8 @@ import { backoff } from "./backoff.js"
 import * as Headers from "./headers.js"
 import type * as Http from "./http.js"
 import * as Response from "./response.js"
-import type { Restore } from "./task.js"
+import type { AnyFiber, Restore } from "./task.js"
 import type { Watch } from "./watch.js"
-
-type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
 /** What an attempt knows of the call that it is for. */
 export interface Turn {

@@ -4,7 +4,6 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../Endpoint.js"
@@ -17,8 +16,7 @@ import * as Metrics from "./metrics.js"
 import { perOperation } from "./perOperation.js"
 import * as Request from "./request.js"
 import * as Spans from "./spans.js"
-
-type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+import type { AnyFiber } from "./task.js"
 
 /** A call that is held back for so long is worth a warning, in milliseconds. */
 const patience = 5000

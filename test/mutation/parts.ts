@@ -56,7 +56,7 @@ const some: ReadonlyArray<Part> = [
     name: "streams",
     files: [
       ...named("Pagination", "Redelivery", "node/journal"),
-      ...internal("course", "derived", "feed", "journal", "listing", "outcome", "tally", "turn")
+      ...internal("course", "derived", "eventLoop", "feed", "journal", "listing", "outcome", "tally")
     ],
     tests: ["node", "pagination", "redelivery", "streams"],
     survivors: streams

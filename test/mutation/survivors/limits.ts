@@ -15,7 +15,7 @@ export const survivors: Survivors = [
         "waiting++ ⇒ waiting--",
         "millis <= 0 ⇒ millis < 0",
         "millis <= 0 && waiting === 0 ⇒ false",
-        "{ letIn(call, source.start(lane, now, false), fiber) changed … ore(Effect.void) } ⇒ {}"
+        "{ letIn(call, source.start(lane, now, false), fiber) changed … turn Effect.void } ⇒ {}"
       ],
       "src/internal/supply.ts": ["share === 0 ⇒ false"]
     }
