@@ -158,6 +158,13 @@ describe("a gate", () => {
     assert.strictEqual(gate.waiting(lanes.get("a")!), 0)
   })
 
+  it("lets nobody in when it is closed, however much is left", () => {
+    const { close, enter, lane, log } = open()
+    Effect.runSync(close)
+    enter(lane("a"))
+    assert.deepStrictEqual(log, ["a refused: undefined"])
+  })
+
   it("counts those that come before on what a call draws on: of its kind, and for background calls all", () => {
     const { aheads, enter, lane } = open()
     const [one, other, abroad] = [lane("a", 1000), lane("b", 1000), lane("c", 1000, supplies[1])]

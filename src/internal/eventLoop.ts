@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 
 /** As it is when this is loaded: timers that a test puts in its place later may stand still. */
-const immediate = typeof setImmediate === "function" ? setImmediate : undefined
+const immediate = globalThis.setImmediate as typeof setImmediate | undefined // sound: it is not everywhere
 
 /**
  * Lets what other fibers have begun go out, before this one goes on and may not pause for long: a socket of Node's sends in
