@@ -1,5 +1,6 @@
 /** How often: holds calls back so that the service need not turn them away. */
 import type * as HttpHeaders from "@effect/platform/Headers"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -117,11 +118,13 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
         waiting: gate.waiting(lane),
         ...quota(source.supplyOf(lane), now)
       })))
-    const enter: Admission.Direct = (call, fiber, restore) =>
-      Effect.flatMap(
-        restore(Effect.void), // who was interrupted before takes nothing
-        () => gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
-      )
+    const enter: Admission.Direct = (call, fiber, restore) => {
+      const asked = () => gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
+      // Who was interrupted before takes nothing.
+      return Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
+        ? asked()
+        : Effect.flatMap(restore(Effect.void), asked)
+    }
     return Admission.withDirect<Context.Tag.Service<RateLimiter>>({
       acquire: (call) =>
         Effect.uninterruptibleMask((restore) =>

@@ -410,7 +410,10 @@ describe("the limiter is told exactly once for each permit", () => {
       const asking = Effect.uninterruptibleMask((restore) =>
         Effect.withFiberRuntime<void, RateLimited>((fiber) => {
           fiber.unsafeInterruptAsFork(fiber.id())
-          return Admission.acquire(limiter, { tenant: "t", operation: "o" }, fiber, restore)
+          const asking = Effect.suspend(() =>
+            Admission.acquire(limiter, { tenant: "t", operation: "o" }, fiber, restore)
+          )
+          return Effect.zipRight(Effect.yieldNow(), asking)
         })
       )
       const told = Effect.onInterrupt(asking, () => Effect.map(limiter.status, (status) => void (known = status)))

@@ -18,6 +18,15 @@ export interface OpenCalls<Refusal> {
 
 type Call<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
+/** A call that throws before it begins has ended like any other. Put off instead, it would keep more while it waits. */
+const begin = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> => {
+  try {
+    return call(restore, fiber)
+  } catch (defect) {
+    return Effect.die(defect)
+  }
+}
+
 /** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
 export const make = <Refusal>(
   deadlines: Deadlines,
@@ -61,7 +70,7 @@ export const make = <Refusal>(
           Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Refusal> => {
             if (isClosing) return Effect.fail(refused(operation))
             open++
-            return Effect.matchCauseEffect(Effect.suspend(() => call(restore, fiber)), {
+            return Effect.matchCauseEffect(begin(call, restore, fiber), {
               onFailure: failed<E>,
               onSuccess: succeeded<A>
             })
