@@ -1,6 +1,7 @@
 /** The calls that run in a client, so that closing it can wait for their end. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Deadlines } from "./deadlines.js"
 import type { AnyFiber, Restore } from "./task.js"
@@ -19,13 +20,8 @@ export interface OpenCalls<Refusal> {
 type Call<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
 /** A call that throws before it begins has ended like any other. Put off instead, it would keep more while it waits. */
-const begin = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> => {
-  try {
-    return call(restore, fiber)
-  } catch (defect) {
-    return Effect.die(defect)
-  }
-}
+const begin = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
+  Either.merge(Either.try({ try: () => call(restore, fiber), catch: Effect.die }))
 
 /** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
 export const make = <Refusal>(
