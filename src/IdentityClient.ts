@@ -101,9 +101,9 @@ export const make = (
         const watch = watchOf(endpoint, fiber, clock)
         return watch.around(
           Repeat.around(endpoint, policyOf(fiber), fiber, restore, watch, (turn) =>
-            Attempt.authorized(tokens, operation, turn, (token) =>
+            Attempt.authorized(tokens, operation, turn, (authorization) =>
               Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
-                Attempt.exchange(http, operation, Request.authorize(request, tenant, token, trace), {
+                Attempt.exchange(http, operation, Request.authorize(request, tenant, authorization, trace), {
                   bodyLimit: limits(endpoint),
                   deadlines,
                   millis: turn.limit(Duration.toMillis(settings.timeout)),

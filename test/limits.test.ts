@@ -14,7 +14,7 @@ import * as Gate from "../src/internal/gate.js"
 import * as Known from "../src/internal/known.js"
 import * as Learned from "../src/internal/learned.js"
 import * as News from "../src/internal/news.js"
-import { type Place, Queue } from "../src/internal/queue.js"
+import { Place, Queue } from "../src/internal/queue.js"
 import * as Sharing from "../src/internal/sharing.js"
 import * as Supply from "../src/internal/supply.js"
 import { Windows } from "../src/internal/windows.js"
@@ -42,13 +42,17 @@ const kept = (saved: object) => JSON.parse(JSON.stringify(saved))
 
 describe("a line", () => {
   it("keeps the order, and whoever leaves does so once", () => {
-    interface One extends Place<One> {
+    class One extends Place<One> {
       readonly name: string
+      constructor(name: string) {
+        super()
+        this.name = name
+      }
     }
     const queue = new Queue<One>()
     const names = () => Array.from(queue, ({ name }) => name)
     const [, second, third] = ["a", "b", "c", "d"].map((name) => {
-      const one: One = { name, before: undefined, after: undefined, isTaken: false }
+      const one = new One(name)
       queue.add(one)
       return one
     })
@@ -56,6 +60,11 @@ describe("a line", () => {
     assert.deepStrictEqual([queue.remove(second!), queue.remove(third!), queue.remove(second!)], [true, true, false])
     assert.deepStrictEqual(names(), ["a", "d"])
     assert.strictEqual(queue.size, 2)
+    // Who has left keeps nobody else.
+    assert.deepStrictEqual(
+      [second, third].map((one) => [one?.before, one?.after]),
+      Array(2).fill([undefined, undefined])
+    )
   })
 })
 

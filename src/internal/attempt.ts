@@ -19,28 +19,31 @@ export interface Answered extends Http.Received {
   readonly token: Redacted.Redacted
 }
 
-/** The tokens that were found to be such. */
-const sound = new WeakSet<Redacted.Redacted>()
+/** The headers of tokens that one can carry: each is made once, and not for every call. */
+const headers = new WeakMap<Redacted.Redacted, string>()
 
-const isSound = (token: Redacted.Redacted): boolean => {
-  if (sound.has(token)) return true
-  if (!OAuth.isToken(Redacted.value(token))) return false
-  sound.add(token)
-  return true
+const headerOf = (token: Redacted.Redacted): string | undefined => {
+  const known = headers.get(token)
+  if (known !== undefined || !OAuth.isToken(Redacted.value(token))) return known
+  const header = `Bearer ${Redacted.value(token)}`
+  headers.set(token, header)
+  return header
 }
 
 const withToken = <A, E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
   turn: Turn,
-  use: (token: Redacted.Redacted) => Effect.Effect<A, E>
+  use: (token: Redacted.Redacted, authorization: string) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | TokenError> =>
   Effect.matchEffect(turn.restore(tokens.get), {
     onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
-    onSuccess: (token): Effect.Effect<A, E | TokenError> =>
-      isSound(token)
-        ? use(token)
-        : new TokenError({ operation, message: "the token holds characters that no header can carry" })
+    onSuccess: (token): Effect.Effect<A, E | TokenError> => {
+      const authorization = headerOf(token)
+      return authorization === undefined
+        ? new TokenError({ operation, message: "the token holds characters that no header can carry" })
+        : use(token, authorization)
+    }
   })
 
 const answered = ({ body, end, headers, redirected, status }: Http.Received, token: Redacted.Redacted) =>
@@ -51,18 +54,18 @@ export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
   turn: Turn,
-  send: (token: Redacted.Redacted) => Effect.Effect<Http.Received, E>
+  send: (authorization: string) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Answered, E | TokenError> =>
-  withToken(tokens, operation, turn, (token) =>
+  withToken(tokens, operation, turn, (token, authorization) =>
     Effect.flatMap(
-      send(token),
+      send(authorization),
       (answer): Effect.Effect<Answered, E | TokenError> =>
         answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
           turn.restore(tokens.invalidate(token)),
-          withToken(tokens, operation, turn, (fresh) => {
+          withToken(tokens, operation, turn, (fresh, authorization) => {
             if (Redacted.value(fresh) === Redacted.value(token)) return answered(answer, token)
             turn.watch.replays()
-            return Effect.flatMap(send(fresh), (answer) => answered(answer, fresh))
+            return Effect.flatMap(send(authorization), (answer) => answered(answer, fresh))
           })
         )
     ))

@@ -2,6 +2,7 @@
  * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
  * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
  */
+import { Place, Queue } from "./queue.js"
 import type { Known, Supply, Taken, Told } from "./supply.js"
 import { Windows } from "./windows.js"
 
@@ -60,12 +61,19 @@ const glance = 100
 const second = 1000
 
 /** What is remembered of a call until its answer. */
-interface Ticket {
+class Ticket extends Place<Ticket> {
   sentAt: number
   /** How many calls had ended when it started. */
   readonly ended: number
   /** Whether it was held back by the belief, so that its answer shows how true that is. */
   readonly wasHeld: boolean
+
+  constructor(sentAt: number, ended: number, wasHeld: boolean) {
+    super()
+    this.sentAt = sentAt
+    this.ended = ended
+    this.wasHeld = wasHeld
+  }
 }
 
 /** An answer as bounds of `left + own calls`: it grows at the bucket's rate if nobody else takes calls. */
@@ -106,7 +114,7 @@ export class Belief implements Supply {
   /** Where nothing is told: how many may be in flight, and refusals in a row. */
   private room = 1
   private row = 0
-  private readonly underWay = new Set<Ticket>()
+  private readonly underWay = new Queue<Ticket>()
   readonly marks: Array<Mark> = []
   readonly windows = new Windows()
 
@@ -157,13 +165,13 @@ export class Belief implements Supply {
   start(now: number, held: boolean, sentAt = now): Taken {
     this.keepUp(now)
     if (this.started === this.ended) this.stockAt = now // what came back while nothing was asked is not known to be there
-    const ticket = { sentAt, ended: this.ended, wasHeld: held && now > this.blockedUntil + gap }
+    const ticket = new Ticket(sentAt, this.ended, held && now > this.blockedUntil + gap)
     this.underWay.add(ticket)
     this.started++
     this.take(1, now)
     return {
       giveBack: (now) => {
-        this.underWay.delete(ticket)
+        this.underWay.remove(ticket)
         this.ended++
         this.take(-1, now)
       },
@@ -217,7 +225,7 @@ export class Belief implements Supply {
     this.keepUp(now)
     // Other calls that may have been counted before or after it.
     const overlap = Math.max(0, this.started - ticket.ended - 1)
-    this.underWay.delete(ticket)
+    this.underWay.remove(ticket)
     this.ended++
     if (told === undefined) return
     const { isRefused } = told

@@ -12,8 +12,15 @@ import type { Restore, Task } from "./task.js"
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
 type Reason = "TIMEOUT" | "CLOSED"
 
-interface Deadline extends Entry {
+class Deadline implements Entry {
+  index = -1
+  readonly at: number
   readonly end: (reason: Reason) => void
+
+  constructor(at: number, end: (reason: Reason) => void) {
+    this.at = at
+    this.end = end
+  }
 }
 
 export interface Deadlines {
@@ -62,7 +69,7 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
   )
 
   const add: Deadlines["add"] = (millis, end) => {
-    const deadline = { at: alarm.now() + millis, end, index: -1 }
+    const deadline = new Deadline(alarm.now() + millis, end)
     heap.add(deadline)
     alarm.set(deadline.at)
     return () => heap.remove(deadline)

@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./alarm.js"
-import { type Place, Queue } from "./queue.js"
+import { Place, Queue } from "./queue.js"
 import { type Answer, type Call, type Supply, type Told, told } from "./supply.js"
 import type { AnyFiber, Restore } from "./task.js"
 
@@ -73,13 +73,27 @@ interface Entry<Permit> {
   next: Entry<Permit> | undefined
 }
 
-interface Waiter<Lane, E> extends Waiting<Lane>, Place<Waiter<Lane, E>> {
-  readonly call: Call
-  readonly fiber: AnyFiber
+class Waiter<Lane, E> extends Place<Waiter<Lane, E>> implements Waiting<Lane> {
   /** Ends its wait. */
-  resume: (leave: Effect.Effect<void, E>) => void
+  resume: (leave: Effect.Effect<void, E>) => void = () => {}
   /** Whether it had to wait for what its calls draw on. */
-  held: boolean
+  held = false
+  readonly call: Call
+  readonly lane: Lane
+  readonly isBackground: boolean
+  readonly fiber: AnyFiber
+  readonly nth: number
+  readonly since: number
+
+  constructor(call: Call, lane: Lane, isBackground: boolean, fiber: AnyFiber, nth: number, since: number) {
+    super()
+    this.call = call
+    this.lane = lane
+    this.isBackground = isBackground
+    this.fiber = fiber
+    this.nth = nth
+    this.since = since
+  }
 }
 
 /** No sleep is shorter, in milliseconds: a mistaken estimate cannot make it spin. None is longer without looking again. */
@@ -97,7 +111,7 @@ export const make = <Lane, Permit, E>(
     type One = Waiter<Lane, E>
     type Line = readonly [interactive: Queue<One>, background: Queue<One>]
     const lines = new Map<Lane, Line>()
-    const entries = new Map<Call, Entry<Permit>>()
+    const entries = new WeakMap<Call, Entry<Permit>>()
     let count = 0
     let waiting = 0
     let isClosed = false
@@ -129,20 +143,6 @@ export const make = <Lane, Permit, E>(
       source.wait(lane, now, isBackground ? reserve : 0, 0, now - since)
 
     const queueOf = ({ isBackground, lane }: One): Queue<One> => lineOf(lane)[isBackground ? 1 : 0]
-
-    const waiter = (call: Call, lane: Lane, isBackground: boolean, fiber: AnyFiber): One => ({
-      lane,
-      nth: count++,
-      since: alarm.now(),
-      isBackground,
-      call,
-      fiber,
-      resume: () => {},
-      held: false,
-      before: undefined,
-      after: undefined,
-      isTaken: false
-    })
 
     /** Leaves its line; `false` if it has left before. */
     const leaves = (one: One): boolean => {
@@ -294,7 +294,7 @@ export const make = <Lane, Permit, E>(
         }
         return millis > maxWait && millis < Infinity
           ? refusal(call, millis, lane)
-          : wait(waiter(call, lane, isBackground, fiber), restore)
+          : wait(new Waiter<Lane, E>(call, lane, isBackground, fiber, count++, now), restore)
       },
       leave: (call, answer) => {
         const entry = takeOut(call)

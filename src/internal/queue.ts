@@ -1,10 +1,16 @@
 /** A line: first come, first served, and who gives up leaves it at once. Each costs the same however long the line is. */
 
-/** Who can stand in a line knows its place. Only the line changes it. */
-export interface Place<A> {
-  before: A | undefined
-  after: A | undefined
-  isTaken: boolean
+/**
+ * Who can stand in a line knows its place. Only the line changes it.
+ *
+ * Of classes, and no object literals, is what is remembered of calls under way: where most literals of one place have
+ * survived a garbage collection, as they do while many calls are under way, V8 makes all later ones there among the old
+ * objects, and in those it finds whatever they refer to in use, for long after the call.
+ */
+export abstract class Place<A> {
+  before: A | undefined = undefined
+  after: A | undefined = undefined
+  isTaken = false
 }
 
 export class Queue<A extends Place<A>> {
@@ -21,7 +27,6 @@ export class Queue<A extends Place<A>> {
   /** Goes to the end. */
   add(one: A): void {
     one.before = this.tail
-    one.after = undefined
     one.isTaken = true
     if (this.tail === undefined) this.first = one
     else this.tail.after = one
@@ -38,6 +43,8 @@ export class Queue<A extends Place<A>> {
     else one.before.after = one.after
     if (one.after === undefined) this.tail = one.before
     else one.after.before = one.before
+    // Left as they are, who is gone would keep all who came after.
+    one.before = one.after = undefined
     return true
   }
 }

@@ -3,7 +3,6 @@ import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
-import * as Redacted from "effect/Redacted"
 import type { Any, ContentType, Endpoint } from "../Endpoint.js"
 import { InvalidInput, type Issue } from "../Errors.js"
 import * as Checks from "./checks.js"
@@ -179,11 +178,11 @@ const encode = (
 
 const none = Either.right(undefined)
 
-/** The request, with its token, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
+/** The request, with its authorization, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
 export const authorize = (
   { method, settings: { contentType, headers }, target, text }: Prepared,
   baseUrl: string,
-  token: Redacted.Redacted,
+  authorization: string,
   trace?: Readonly<Record<string, string>>
 ): Http.Message => ({
   method,
@@ -193,7 +192,7 @@ export const authorize = (
     ...defaultHeaders,
     ...headers,
     ...(text !== undefined && { "content-type": contentType }),
-    authorization: `Bearer ${Redacted.value(token)}`
+    authorization
   },
   body: text === undefined ? HttpBody.empty : HttpBody.text(text, contentType)
 })
