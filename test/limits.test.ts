@@ -63,7 +63,7 @@ describe("a line", () => {
     // Who has left keeps nobody else.
     assert.deepStrictEqual(
       [second, third].map((one) => [one?.before, one?.after]),
-      Array(2).fill([undefined, undefined])
+      [[undefined, undefined], [undefined, undefined]]
     )
   })
 })
