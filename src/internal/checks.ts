@@ -81,19 +81,20 @@ const isPlain = (value: object): boolean => {
 interface Member {
   readonly name: PropertyKey
   readonly check: Check
-  /** Most are texts, which need no call. */
-  readonly isText: boolean
-  readonly isRequired: boolean
+  /** How many of those that must be there it is: one or none. */
+  readonly required: number
   /** The member that came after it the last time. */
   next: Member | undefined
 }
 
 /** It goes through what a value has, not through all that it may have. Members mostly come in the order of the last time. */
 const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check => {
-  const members = new Map(propertySignatures.map(({ isOptional, name, type }): [PropertyKey, Member] => {
-    const check = compile(type, excess)
-    return [name, { name, check, isText: check === Predicate.isString, isRequired: !isOptional, next: undefined }]
-  }))
+  const members = new Map(
+    propertySignatures.map(({ isOptional, name, type }): [PropertyKey, Member] => [
+      name,
+      { name, check: compile(type, excess), required: isOptional ? 0 : 1, next: undefined }
+    ])
+  )
   const required = propertySignatures.filter(({ isOptional }) => !isOptional).length
   const start: Pick<Member, "next"> = { next: undefined }
   const areThere: Check = (value) => {
@@ -108,9 +109,11 @@ const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check 
         last.next = member
       }
       last = member
+      const { check, required } = member
       const found = value[name]
-      if (member.isText ? typeof found !== "string" : !member.check(found)) return false
-      if (member.isRequired) missing--
+      // Most are texts, which need no call.
+      if (check === Predicate.isString ? typeof found !== "string" : !check(found)) return false
+      missing -= required
     }
     return missing === 0
   }
