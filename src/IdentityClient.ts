@@ -102,12 +102,13 @@ export const make = (
         return watch.around(
           Repeat.around(endpoint, policyOf(fiber), fiber, restore, watch, (turn) =>
             Attempt.authorized(tokens, operation, turn, (authorization) =>
-              Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
+              Attempt.permitted(limiter, { tenant, operation }, turn, (span, trace) =>
                 Attempt.exchange(http, operation, Request.authorize(request, tenant, authorization, trace), {
                   bodyLimit: limits(endpoint),
                   deadlines,
                   millis: turn.limit(Duration.toMillis(settings.timeout)),
-                  restore
+                  restore,
+                  span
                 })))),
           request.members,
           (answer, strings) => {

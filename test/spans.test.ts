@@ -1,7 +1,7 @@
 /** A call and its attempts have spans, with what is known of every call of their kind and nothing of this one's input, if somebody looks. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } from "../src/index.js"
 import * as Testing from "../src/Testing.js"
 import { bearer, silent } from "./support/client.js"
@@ -241,6 +241,61 @@ describe("a call", () => {
         ["token", "identity.deleteEventStream"],
         ["DELETE /api/v2/event-streams/{id}", "identity.deleteEventStream"]
       ])
+    }))
+
+  it.effect("is seen where its requests are sent, and no more when it is over", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const look = Effect.map(Effect.option(Effect.currentSpan), (span) =>
+        void seen.push(Option.getOrUndefined(span)?.name))
+      const http = HttpClient.make((request) =>
+        Effect.as(
+          look,
+          HttpClientResponse.fromWeb(request, new Response(null, { status: seen.length > 1 ? 403 : 204 }))
+        )
+      )
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([Layer.succeed(HttpClient.HttpClient, http), RateLimiter.layerUnlimited, bearer])
+      )
+      const calls = call.pipe(Effect.zipRight(look), Effect.zipRight(Effect.exit(call)), Effect.zipRight(look))
+      yield* recorded(Effect.withSpan(Effect.provide(calls, layer), "program"))
+      const request = "DELETE /event-streams/{id}"
+      assert.deepStrictEqual(seen, [request, "program", request, "program"])
+    }))
+
+  it.effect("has the attributes and links that all spans are to have where it is made", () =>
+    Effect.gen(function*() {
+      const linked = yield* Effect.makeSpan("linked")
+      const spans = yield* recorded(
+        Effect.provide(call, client(204)).pipe(
+          Effect.annotateSpans({ team: "a", "http.request.method": "theirs" }),
+          Effect.linkSpans(linked, { why: "b" })
+        )
+      )
+      assert.lengthOf(spans, 2)
+      for (const { attributes, links } of spans) {
+        assert.strictEqual(attributes.get("team"), "a")
+        assert.strictEqual(attributes.get("http.request.method"), "DELETE")
+        assert.deepStrictEqual(links.map(({ attributes, span }) => [span, attributes]), [[linked, { why: "b" }]])
+      }
+    }))
+
+  it.effect("lies below the next span that is to be seen", () =>
+    Effect.gen(function*() {
+      const hidden = Context.make(Tracer.DisablePropagation, true)
+      const external = Tracer.externalSpan({ spanId: "1", traceId: "2", context: hidden })
+      const made = Effect.provide(call, client(204))
+      const [below] = yield* recorded(Effect.withParentSpan(made, external))
+      assert.isTrue(below !== undefined && Option.isNone(below.parent))
+      const spans = yield* recorded(
+        made.pipe(Effect.withSpan("hidden", { context: hidden }), Effect.withSpan("program"))
+      )
+      assert.deepStrictEqual(spans.map(({ name }) => name), [
+        "program",
+        "identity.deleteEventStream",
+        "DELETE /api/v2/event-streams/{id}"
+      ])
+      assert.isTrue(spans[1] !== undefined && Option.getOrUndefined(spans[1].parent) === spans[0])
     }))
 
   it.effect("asks for a token in a span that is no child of anybody's, wherever the layer is built, and links to the call", () =>

@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type * as Tracer from "effect/Tracer"
 import { type RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Call, RateLimiter } from "../RateLimiter.js"
 import type { TokenProvider } from "../TokenProvider.js"
@@ -13,6 +14,7 @@ import * as Http from "./http.js"
 import * as OAuth from "./oauth.js"
 import type { Turn } from "./repeat.js"
 import type { Restore } from "./task.js"
+import type * as Watch from "./watch.js"
 
 /** An answer, and the token of the call that it is for. */
 export interface Answered extends Http.Received {
@@ -78,7 +80,7 @@ export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
   turn: Turn,
-  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
+  send: Watch.Send<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
   // A limiter of somebody's own may throw, and then nobody waits.
   const leave = Admission.acquire(limiter, call, turn.fiber, turn.restore)
@@ -111,12 +113,13 @@ export const exchange = (
     readonly deadlines: Deadlines
     readonly millis: number
     readonly restore: Restore
+    readonly span: Tracer.Span | undefined
   }
 ): Effect.Effect<Http.Received, TransportError> =>
   Effect.catchAllCause(
     options.millis <= 0
       ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
-      : Http.exchange(http, request, options.bodyLimit, options),
+      : Http.exchange(http, request, options.bodyLimit, options, options.span),
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 

@@ -1,26 +1,29 @@
 /** Spans for whoever looks at spans; for nobody none is made. They tell how calls went, and nothing of what is in them. */
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Tracer from "effect/Tracer"
+import * as Tracer from "effect/Tracer"
+import type { AnyFiber } from "./task.js"
 
 /** The tracer of those who have set none; its spans go nowhere. */
 const nobody = Effect.runSync(Effect.tracer)
 
 /** Whether somebody looks at what a fiber does. */
-export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
+export const isTraced = (fiber: AnyFiber): boolean =>
   (fiber.currentTracer !== nobody || fiber.currentSpan !== undefined) &&
   fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
 /** The tracing of one fiber, for another that works on its behalf. */
-export const asOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
+export const asOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
   self.pipe(
     Effect.withTracer(fiber.currentTracer),
     Effect.withTracerEnabled(fiber.getFiberRef(FiberRef.currentTracerEnabled))
@@ -57,40 +60,86 @@ const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcom
   span.end(now, told)
 }
 
+/** What may be seen of a span: it, or of those that are not to be propagated what they lie below. */
+const visible = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
+  !Context.get(span.context, Tracer.DisablePropagation)
+    ? Option.some(span)
+    : span._tag === "Span"
+    ? Option.flatMap(span.parent, visible)
+    : Option.none()
+
+/** Begins a span, as `Effect.makeSpan` does, which copies all that its fiber holds. */
+const begin = (fiber: AnyFiber, name: string, options: Tracer.SpanOptions, now: bigint): Tracer.Span => {
+  const { attributes = {}, kind = "internal", links = [], root = false } = options
+  const span = fiber.currentTracer.span(
+    name,
+    root ? Option.none() : Option.flatMap(Option.fromNullable(fiber.currentSpan), visible),
+    Context.empty(),
+    Chunk.toReadonlyArray(fiber.getFiberRef(FiberRef.currentTracerSpanLinks)).concat(links),
+    now,
+    kind,
+    options
+  )
+  HashMap.forEach(
+    fiber.getFiberRef(FiberRef.currentTracerSpanAnnotations),
+    (value, name) => span.attribute(name, value)
+  )
+  for (const name in attributes) span.attribute(name, attributes[name])
+  return span
+}
+
 /**
- * Runs an effect in a span, below that which its fiber is in unless it is a root. To be run where nobody can interrupt it but
- * where it waits.
+ * Makes a span of an effect, below that which its fiber is in unless it is a root; `isSeen` by what is done in it. To be run
+ * where nobody can interrupt it but where it waits: so the span is put there and taken back without a mask, which
+ * `Effect.withParentSpan` needs.
  */
-export const within = <A, E, R>(
+const around = <A, E>(
   name: string,
   options: Tracer.SpanOptions,
-  use: (span: Tracer.Span) => Effect.Effect<A, E, R>,
+  isSeen: boolean,
+  use: (span: Tracer.Span) => Effect.Effect<A, E>,
   outcome: Outcome<A, E>
-): Effect.Effect<A, E, R> =>
+): Effect.Effect<A, E> =>
   Effect.withFiberRuntime((fiber) => {
     const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
     const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
-    return Effect.flatMap(Effect.makeSpan(name, { ...options, captureStackTrace: false }), (span) => {
-      const over = (exit: Exit.Exit<A, E>) => {
-        end(span, isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit, outcome)
-        return exit
-      }
-      return Effect.matchCauseEffect(Effect.withParentSpan(Effect.suspend(() => use(span)), span), {
-        onFailure: (cause) => over(Exit.failCause(cause)),
-        onSuccess: (value) => over(Exit.succeed(value))
-      })
+    const now = () => isTimed ? clock.unsafeCurrentTimeNanos() : 0n
+    const span = begin(fiber, name, options, now())
+    const outside = fiber.currentContext
+    const enter = isSeen ? see(Context.add(outside, Tracer.ParentSpan, span)) : Effect.void
+    const leave = (exit: Exit.Exit<A, E>) => {
+      end(span, now(), exit, outcome)
+      return isSeen ? Effect.zipRight(see(outside), exit) : exit
+    }
+    return Effect.matchCauseEffect(Effect.flatMap(enter, () => use(span)), {
+      onFailure: (cause) => leave(Exit.failCause(cause)),
+      onSuccess: (value) => leave(Exit.succeed(value))
     })
   })
 
-/** One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. */
+const see = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
+
+/** Runs an effect in a span. To be run where nobody can interrupt it but where it waits. */
+export const within = <A, E>(
+  name: string,
+  options: Tracer.SpanOptions,
+  use: (span: Tracer.Span) => Effect.Effect<A, E>,
+  outcome: Outcome<A, E>
+): Effect.Effect<A, E> => around(name, options, true, use, outcome)
+
+/**
+ * One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. Who sends it sees to
+ * it that the span is seen where somebody may look.
+ */
 export const request = <A extends { readonly status: number; readonly end: string }, E>(
   attributes: Attributes,
   nth: number,
   send: (span: Tracer.Span) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  within(
+  around(
     `${String(attributes["http.request.method"])} ${String(attributes["url.template"])}`,
-    { kind: "client", attributes: { ...attributes, ...(nth > 1 && { "http.request.resend_count": nth - 1 }) } },
+    { kind: "client", attributes: nth === 1 ? attributes : { ...attributes, "http.request.resend_count": nth - 1 } },
+    false,
     send,
     (exit) => {
       if (Exit.isFailure(exit)) return { "error.type": typeOf(exit.cause) }
