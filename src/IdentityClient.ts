@@ -102,13 +102,12 @@ export const make = (
         return watch.around(
           Repeat.around(endpoint, policyOf(fiber), fiber, restore, watch, (turn) =>
             Attempt.authorized(tokens, operation, turn, (authorization) =>
-              Attempt.permitted(limiter, { tenant, operation }, turn, (span, trace) =>
+              Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
                 Attempt.exchange(http, operation, Request.authorize(request, tenant, authorization, trace), {
                   bodyLimit: limits(endpoint),
                   deadlines,
                   millis: turn.limit(Duration.toMillis(settings.timeout)),
-                  restore,
-                  span
+                  restore
                 })))),
           request.members,
           (answer, strings) => {

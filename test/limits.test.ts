@@ -60,6 +60,8 @@ describe("a line", () => {
     assert.deepStrictEqual([queue.remove(second!), queue.remove(third!), queue.remove(second!)], [true, true, false])
     assert.deepStrictEqual(names(), ["a", "d"])
     assert.strictEqual(queue.size, 2)
+    for (const one of queue) queue.remove(one)
+    assert.strictEqual(queue.size, 0)
     // Who has left keeps nobody else.
     assert.deepStrictEqual(
       [second, third].map((one) => [one?.before, one?.after]),

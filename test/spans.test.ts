@@ -263,6 +263,49 @@ describe("a call", () => {
       assert.deepStrictEqual(seen, [request, "program", request, "program"])
     }))
 
+  it.effect("is taken back also if the tracer throws at its end", () =>
+    Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...of) => {
+          const span = native.span(...of)
+          span.end = () => {
+            throw new Error("no more")
+          }
+          return span
+        }
+      })
+      const exit = yield* Effect.exit(Effect.withTracer(Effect.provide(call, client(204)), tracer))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.isTrue(Option.isNone(yield* Effect.option(Effect.currentSpan)))
+    }))
+
+  it.effect("has attributes of its own, whatever a tracer does with those that it is given", () =>
+    Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const given: Array<unknown> = []
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...of) => {
+          const attributes = of[6]?.attributes ?? {}
+          given.push({ ...attributes })
+          attributes["url.template"] = "theirs"
+          return native.span(...of)
+        }
+      })
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([
+          Testing.layerHttp(Testing.reply({ status: 204 }), Testing.reply({ status: 204 })),
+          RateLimiter.layerUnlimited,
+          bearer
+        ])
+      )
+      yield* Effect.withTracer(Effect.provide(Effect.zipRight(call, call), layer), tracer)
+      assert.lengthOf(given, 4)
+      for (const attributes of given) assert.deepStrictEqual(attributes, given[0])
+    }))
+
   it.effect("has the attributes and links that all spans are to have where it is made", () =>
     Effect.gen(function*() {
       const linked = yield* Effect.makeSpan("linked")

@@ -4,7 +4,6 @@ import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type * as Tracer from "effect/Tracer"
 import { type RateLimited, TokenError, TransportError } from "../Errors.js"
 import type { Call, RateLimiter } from "../RateLimiter.js"
 import type { TokenProvider } from "../TokenProvider.js"
@@ -14,22 +13,22 @@ import * as Http from "./http.js"
 import * as OAuth from "./oauth.js"
 import type { Turn } from "./repeat.js"
 import type { Restore } from "./task.js"
-import type * as Watch from "./watch.js"
 
 /** An answer, and the token of the call that it is for. */
 export interface Answered extends Http.Received {
   readonly token: Redacted.Redacted
 }
 
-/** The headers of tokens that one can carry: each is made once, and not for every call. */
-const headers = new WeakMap<Redacted.Redacted, string>()
+/** The header of each token that a header can carry, made once. */
+const authorizations = new WeakMap<Redacted.Redacted, string>()
 
-const headerOf = (token: Redacted.Redacted): string | undefined => {
-  const known = headers.get(token)
-  if (known !== undefined || !OAuth.isToken(Redacted.value(token))) return known
-  const header = `Bearer ${Redacted.value(token)}`
-  headers.set(token, header)
-  return header
+const authorizationOf = (token: Redacted.Redacted): string | undefined => {
+  const text = Redacted.value(token) // it throws if the token has been wiped
+  const known = authorizations.get(token)
+  if (known !== undefined || !OAuth.isToken(text)) return known
+  const authorization = `Bearer ${text}`
+  authorizations.set(token, authorization)
+  return authorization
 }
 
 const withToken = <A, E>(
@@ -41,7 +40,7 @@ const withToken = <A, E>(
   Effect.matchEffect(turn.restore(tokens.get), {
     onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
     onSuccess: (token): Effect.Effect<A, E | TokenError> => {
-      const authorization = headerOf(token)
+      const authorization = authorizationOf(token)
       return authorization === undefined
         ? new TokenError({ operation, message: "the token holds characters that no header can carry" })
         : use(token, authorization)
@@ -80,7 +79,7 @@ export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
   turn: Turn,
-  send: Watch.Send<Http.Received, E>
+  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
   // A limiter of somebody's own may throw, and then nobody waits.
   const leave = Admission.acquire(limiter, call, turn.fiber, turn.restore)
@@ -113,13 +112,12 @@ export const exchange = (
     readonly deadlines: Deadlines
     readonly millis: number
     readonly restore: Restore
-    readonly span: Tracer.Span | undefined
   }
 ): Effect.Effect<Http.Received, TransportError> =>
   Effect.catchAllCause(
     options.millis <= 0
       ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
-      : Http.exchange(http, request, options.bodyLimit, options, options.span),
+      : Http.exchange(http, request, options.bodyLimit, options),
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 

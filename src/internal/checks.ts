@@ -81,8 +81,8 @@ const isPlain = (value: object): boolean => {
 interface Member {
   readonly name: PropertyKey
   readonly check: Check
-  /** How many of those that must be there it is: one or none. */
-  readonly required: number
+  /** 1 if it must be there, else 0. */
+  readonly counts: number
   /** The member that came after it the last time. */
   next: Member | undefined
 }
@@ -92,7 +92,7 @@ const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check 
   const members = new Map(
     propertySignatures.map(({ isOptional, name, type }): [PropertyKey, Member] => [
       name,
-      { name, check: compile(type, excess), required: isOptional ? 0 : 1, next: undefined }
+      { name, check: compile(type, excess), counts: isOptional ? 0 : 1, next: undefined }
     ])
   )
   const required = propertySignatures.filter(({ isOptional }) => !isOptional).length
@@ -109,11 +109,11 @@ const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check 
         last.next = member
       }
       last = member
-      const { check, required } = member
+      const { check, counts } = member
       const found = value[name]
       // Most are texts, which need no call.
       if (check === Predicate.isString ? typeof found !== "string" : !check(found)) return false
-      missing -= required
+      missing -= counts
     }
     return missing === 0
   }

@@ -13,7 +13,6 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type * as Tracer from "effect/Tracer"
 import * as Deadlines from "./deadlines.js"
 import * as Task from "./task.js"
 
@@ -301,21 +300,16 @@ const execute = (
     })
   )
 
-/**
- * Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. Of a span a
- * client of the platform's sees that it is in it.
- */
+/** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
 export const exchange = (
   client: HttpClient.HttpClient,
   message: Message,
   limit: (status: number) => number,
-  time?: Time,
-  span?: Tracer.Span
+  time?: Time
 ): Effect.Effect<Received, NoAnswer> => {
   const direct = directs.get(client)
   if (direct !== undefined) return direct(message, limit, time)
-  const answered = execute(client, message, limit)
-  const executed = span === undefined ? answered : Effect.withParentSpan(answered, span)
+  const executed = execute(client, message, limit)
   return time === undefined ? executed : time.restore(time.deadlines.within(executed, time.millis, ended))
 }
 

@@ -3,9 +3,8 @@
 /**
  * Who can stand in a line knows its place. Only the line changes it.
  *
- * Of classes, and no object literals, is what is remembered of calls under way: where most literals of one place have
- * survived a garbage collection, as they do while many calls are under way, V8 makes all later ones there among the old
- * objects, and in those it finds whatever they refer to in use, for long after the call.
+ * A class, for calls under way to be of classes, too: where most object literals of one place in the program survive the
+ * garbage collector, V8 makes later ones there among the old objects, which keep what they refer to for long after a call.
  */
 export abstract class Place<A> {
   before: A | undefined = undefined
@@ -21,7 +20,11 @@ export class Queue<A extends Place<A>> {
 
   /** All, in their order. */
   *[Symbol.iterator](): Iterator<A> {
-    for (let one = this.first; one !== undefined; one = one.after) yield one
+    for (let one = this.first; one !== undefined;) {
+      const { after } = one
+      yield one // it may leave meanwhile
+      one = after
+    }
   }
 
   /** Goes to the end. */

@@ -60,20 +60,22 @@ const end = <A, E>(span: Tracer.Span, now: bigint, exit: Exit.Exit<A, E>, outcom
   span.end(now, told)
 }
 
-/** What may be seen of a span: it, or of those that are not to be propagated what they lie below. */
-const visible = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
+/** The span itself or, if it is not to be propagated, the nearest above it that is. */
+const propagated = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
   !Context.get(span.context, Tracer.DisablePropagation)
     ? Option.some(span)
     : span._tag === "Span"
-    ? Option.flatMap(span.parent, visible)
+    ? Option.flatMap(span.parent, propagated)
     : Option.none()
 
-/** Begins a span, as `Effect.makeSpan` does, which copies all that its fiber holds. */
-const begin = (fiber: AnyFiber, name: string, options: Tracer.SpanOptions, now: bigint): Tracer.Span => {
+type Options = Pick<Tracer.SpanOptions, "attributes" | "kind" | "links" | "root">
+
+/** Begins a span in a fiber that is traced, as `Effect.makeSpan` does, which copies all that the fiber holds. */
+const begin = (fiber: AnyFiber, name: string, options: Options, now: bigint): Tracer.Span => {
   const { attributes = {}, kind = "internal", links = [], root = false } = options
   const span = fiber.currentTracer.span(
     name,
-    root ? Option.none() : Option.flatMap(Option.fromNullable(fiber.currentSpan), visible),
+    root ? Option.none() : Option.flatMap(Option.fromNullable(fiber.currentSpan), propagated),
     Context.empty(),
     Chunk.toReadonlyArray(fiber.getFiberRef(FiberRef.currentTracerSpanLinks)).concat(links),
     now,
@@ -88,15 +90,15 @@ const begin = (fiber: AnyFiber, name: string, options: Tracer.SpanOptions, now: 
   return span
 }
 
+const see = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
+
 /**
- * Makes a span of an effect, below that which its fiber is in unless it is a root; `isSeen` by what is done in it. To be run
- * where nobody can interrupt it but where it waits: so the span is put there and taken back without a mask, which
- * `Effect.withParentSpan` needs.
+ * Runs an effect in a span, below that which its fiber is in unless it is a root. To be run where nobody can interrupt it but
+ * where it waits: so the span is put there and taken back without a mask, which `Effect.withParentSpan` needs.
  */
-const around = <A, E>(
+export const within = <A, E>(
   name: string,
-  options: Tracer.SpanOptions,
-  isSeen: boolean,
+  options: Options,
   use: (span: Tracer.Span) => Effect.Effect<A, E>,
   outcome: Outcome<A, E>
 ): Effect.Effect<A, E> =>
@@ -104,42 +106,32 @@ const around = <A, E>(
     const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
     const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
     const now = () => isTimed ? clock.unsafeCurrentTimeNanos() : 0n
-    const span = begin(fiber, name, options, now())
     const outside = fiber.currentContext
-    const enter = isSeen ? see(Context.add(outside, Tracer.ParentSpan, span)) : Effect.void
-    const leave = (exit: Exit.Exit<A, E>) => {
-      end(span, now(), exit, outcome)
-      return isSeen ? Effect.zipRight(see(outside), exit) : exit
-    }
-    return Effect.matchCauseEffect(Effect.flatMap(enter, () => use(span)), {
-      onFailure: (cause) => leave(Exit.failCause(cause)),
-      onSuccess: (value) => leave(Exit.succeed(value))
-    })
+    const span = begin(fiber, name, options, now())
+    // A tracer may throw, but not before it is taken back.
+    const leave = (exit: Exit.Exit<A, E>) =>
+      Effect.flatMap(see(outside), () => {
+        end(span, now(), exit, outcome)
+        return exit
+      })
+    return Effect.matchCauseEffect(
+      Effect.flatMap(see(Context.add(outside, Tracer.ParentSpan, span)), () => use(span)),
+      {
+        onFailure: (cause) => leave(Exit.failCause(cause)),
+        onSuccess: (value) => leave(Exit.succeed(value))
+      }
+    )
   })
 
-const see = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
-
-/** Runs an effect in a span. To be run where nobody can interrupt it but where it waits. */
-export const within = <A, E>(
-  name: string,
-  options: Tracer.SpanOptions,
-  use: (span: Tracer.Span) => Effect.Effect<A, E>,
-  outcome: Outcome<A, E>
-): Effect.Effect<A, E> => around(name, options, true, use, outcome)
-
-/**
- * One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. Who sends it sees to
- * it that the span is seen where somebody may look.
- */
+/** One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. */
 export const request = <A extends { readonly status: number; readonly end: string }, E>(
   attributes: Attributes,
   nth: number,
   send: (span: Tracer.Span) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  around(
+  within(
     `${String(attributes["http.request.method"])} ${String(attributes["url.template"])}`,
-    { kind: "client", attributes: nth === 1 ? attributes : { ...attributes, "http.request.resend_count": nth - 1 } },
-    false,
+    { kind: "client", attributes: { ...attributes, ...(nth > 1 && { "http.request.resend_count": nth - 1 }) } },
     send,
     (exit) => {
       if (Exit.isFailure(exit)) return { "error.type": typeOf(exit.cause) }

@@ -53,9 +53,6 @@ class Subject {
   }
 }
 
-/** Sends a request, of which somebody may make a span; `trace` lets the service continue it. */
-export type Send<A, E> = (span?: Tracer.Span, trace?: Readonly<Record<string, string>>) => Effect.Effect<A, E>
-
 /** One call, as it is seen from outside. */
 export class Watch {
   private readonly subject: Subject
@@ -105,7 +102,7 @@ export class Watch {
     })
     if (!this.isTraced) return interpreted
     const { attributes, operation } = this.subject
-    return Spans.within(`identity.${operation}`, { attributes }, (span) => {
+    return Spans.within(`identity.${operation}`, { attributes: { ...attributes } }, (span) => {
       this.span = span
       return interpreted
     }, (exit) => ({
@@ -129,16 +126,18 @@ export class Watch {
     this.held(millis, `the limiter held it back for ${Logs.time(millis)}`)
   }
 
-  /** Sends a request, once. */
-  attempt<A extends Http.Received, E>(send: Send<A, E>): Effect.Effect<A, E> {
+  /** Sends a request, once; `send` is given what lets the service continue the trace. */
+  attempt<A extends Http.Received, E>(
+    send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> {
     const nth = ++this.attempts
     this.subject.metrics.attempts.unsafeUpdate(1, this.labels)
     const sent = this.span === undefined
-      ? Effect.suspend(() => send()) // it may throw
+      ? Effect.suspend(() => send(undefined)) // it may throw
       : Spans.request(
         this.subject.attributes,
         nth,
-        (span) => send(span, this.propagate ? Spans.headers(span) : undefined)
+        (span) => send(this.propagate ? Spans.headers(span) : undefined)
       )
     return this.withNotes(this.isDebugged ? this.debugged(sent) : sent)
   }
@@ -292,11 +291,7 @@ export const tokenAttempt = <A extends Http.Received, E>(
   Effect.withFiberRuntime((fiber) =>
     Spans.isTraced(fiber)
       ? Effect.uninterruptibleMask((restore) =>
-        Spans.request(
-          Spans.attributes(url, "POST", ""),
-          nth,
-          (span) => restore(Effect.withParentSpan(send, span))
-        )
+        Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))
       )
       : send
   )

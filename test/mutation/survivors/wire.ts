@@ -100,7 +100,7 @@ export const survivors: Survivors = [
     why: "only spares time: what was worked out before is worked out again, and so is what is no change",
     faults: {
       "src/Retry.ts": ["here === unchanged ⇒ false"],
-      "src/internal/attempt.ts": ["sound.has(token) ⇒ false"],
+      "src/internal/attempt.ts": ["known !== undefined ⇒ false"],
       "src/internal/headers.ts": ["headers !== lastRead.headers ⇒ true", "text === latest.text ⇒ false"],
       "src/internal/perOperation.ts": ["before !== undefined ⇒ false"]
     }
