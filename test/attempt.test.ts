@@ -217,6 +217,25 @@ describe("a token", () => {
     })
   }
 
+  it.effect("that has been wiped is sent no more", () => {
+    const token = Redacted.make("a-token")
+    const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+      get: Effect.succeed(token),
+      invalidate: () => Effect.void
+    })
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([RateLimiter.layerUnlimited, tokens]),
+      Layer.provideMerge(Testing.layerHttp(Testing.reply({ status: 204 })))
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      Redacted.unsafeWipe(token)
+      const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.lengthOf(yield* Testing.requests, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("that is fresh but unusable ends the call in TokenError, not in a second call", () => {
     const { layer, sent } = setUp(() => Effect.succeed(unauthorized), { tokens: ["t1", "bad\ntoken"] })
     return Effect.gen(function*() {
