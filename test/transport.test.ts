@@ -2,7 +2,8 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock, Tracer } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { createServer as createHttpsServer } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../src/Errors.js"
@@ -38,6 +39,32 @@ const observed = (reply: (socket: Socket) => void) =>
   })
 
 const port = (server: { readonly address: () => string | AddressInfo | null }) => (server.address() as AddressInfo).port
+
+/** What instrumentation of undici's finds where a request is handed over: the span that is active there. */
+describe("a request", () => {
+  it.scopedLive("is handed over within its span", () =>
+    Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const server = yield* observed((socket) => void socket.write(good))
+      const found: Array<string | undefined> = []
+      let active: string | undefined
+      const look = () => void found.push(active)
+      subscribe("undici:request:create", look)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("undici:request:create", look)))
+      const tracer = Tracer.make({
+        span: (...of) => native.span(...of),
+        context: (run, fiber) => {
+          const [span, outer] = [fiber.currentSpan, active]
+          active = span?._tag === "Span" ? span.name : undefined
+          const result = run()
+          active = outer // fibers begin within others
+          return result
+        }
+      })
+      yield* remove.pipe(Effect.provide(lean(server.url)), Effect.withTracer(tracer))
+      assert.deepStrictEqual(found, ["DELETE /api/v2/event-streams/{id}"])
+    }))
+})
 
 describe("connections", () => {
   it.scopedLive("are used again", () =>

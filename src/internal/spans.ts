@@ -90,6 +90,7 @@ const begin = (fiber: AnyFiber, name: string, options: Options, now: bigint): Tr
   return span
 }
 
+/** Changes what a fiber sees as its context. */
 const see = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
 
 /**
@@ -108,7 +109,7 @@ export const within = <A, E>(
     const now = () => isTimed ? clock.unsafeCurrentTimeNanos() : 0n
     const outside = fiber.currentContext
     const span = begin(fiber, name, options, now())
-    // A tracer may throw, but not before it is taken back.
+    // First of all it is taken back: the tracer may throw.
     const leave = (exit: Exit.Exit<A, E>) =>
       Effect.flatMap(see(outside), () => {
         end(span, now(), exit, outcome)
