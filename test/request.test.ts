@@ -1,5 +1,5 @@
 /** What goes over the wire, and what one call may set: addresses, headers, bodies, time limits. */
-import { FetchHttpClient, HttpClient, HttpClientResponse } from "@effect/platform"
+import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -10,6 +10,7 @@ import {
   Either,
   Fiber,
   FiberId,
+  FiberRef,
   FiberStatus,
   Layer,
   Option,
@@ -30,6 +31,7 @@ import {
   Retry,
   updateTokenExchangeProfile
 } from "../src/index.js"
+import * as Http from "../src/internal/http.js"
 import * as Node from "../src/Node.js"
 import * as Testing from "../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "./support/arbitraries.js"
@@ -39,6 +41,7 @@ import { answer, rawServer } from "./support/rawServer.js"
 
 const id = "est_1234567890123456789012"
 const bare = { id }
+const plain = HttpClientRequest.get(baseUrl)
 
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
@@ -775,6 +778,31 @@ describe("on the wire", () => {
         )
       )
       assert.deepStrictEqual(seen.map((init) => [init?.redirect, init?.cache]), [["manual", "no-store"]])
+    }))
+
+  it.effect.each<readonly [string, Effect.Effect<HttpClientResponse.HttpClientResponse>]>([
+    ["is answered", Effect.sync(() => HttpClientResponse.fromWeb(plain, new Response(null)))],
+    ["dies", Effect.die("broken")],
+    ["is interrupted", Effect.interrupt]
+  ])("what a request finds in its fiber is gone from another's when it %s", ([, answer]) =>
+    Effect.gen(function*() {
+      const held = Effect.map(
+        Effect.all([FiberRef.get(HttpClient.currentTracerDisabledWhen), FiberRef.get(FiberRef.currentContext)]),
+        ([isDisabled, context]) => [isDisabled(plain), Context.getOption(context, FetchHttpClient.RequestInit)]
+      )
+      const seen: Array<unknown> = []
+      const client = HttpClient.make(() =>
+        Effect.flatMap(held, (found) => {
+          seen.push(found)
+          return answer
+        })
+      )
+      const before = yield* held
+      const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
+      yield* Effect.exit(Http.exchange(Http.strict(client, 10), message, () => 10))
+      assert.deepStrictEqual(seen, [[true, Option.some({ redirect: "manual" })]])
+      assert.deepStrictEqual(yield* held, before)
+      assert.deepStrictEqual(before, [false, Option.none()])
     }))
 
   it.effect("a call is repeated after 429 and after nothing else, and never with Retry.none", () =>

@@ -264,17 +264,21 @@ const withOptions = (limit: number) => {
 
 /**
  * The client, for bodies of which at most `limit` bytes are read. It makes no span of its own: the platform's would hold the
- * whole URL. Its options are set where a request begins, which lies within all that was provided to the client itself.
+ * whole URL. What says so is set in the fiber where a request begins, which lies within all that was provided to the client
+ * itself, and stays there: `exchange` takes it back where the fiber is not the request's own.
  */
 export const strict = (client: HttpClient.HttpClient, limit: number): HttpClient.HttpClient => {
   if (directs.has(client)) return client
-  const options = withOptions(limit)
-  return client.pipe(
-    HttpClient.mapRequestEffect((request) => Effect.as(FiberRef.update(FiberRef.currentContext, options), request)),
-    HttpClient.withTracerDisabledWhen(() => true),
-    HttpClient.transformResponse(Effect.mapInputContext((context: Context.Context<never>) => context)) // where they end
+  const prepare = Effect.zipRight(
+    FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true),
+    FiberRef.update(FiberRef.currentContext, withOptions(limit))
   )
+  return HttpClient.mapRequestEffect(client, (request) => Effect.as(prepare, request))
 }
+
+/** Leaves what the fiber holds as it was. */
+const keeping = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.getFiberRefs, (before) => Effect.ensuring(self, Effect.updateFiberRefs(() => before)))
 
 const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
@@ -310,7 +314,7 @@ export const exchange = (
   const direct = directs.get(client)
   if (direct !== undefined) return direct(message, limit, time)
   const executed = execute(client, message, limit)
-  return time === undefined ? executed : time.restore(time.deadlines.within(executed, time.millis, ended))
+  return time === undefined ? keeping(executed) : time.restore(time.deadlines.within(executed, time.millis, ended))
 }
 
 const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
