@@ -8,6 +8,7 @@ import { InvalidInput } from "../src/Errors.js"
 import * as Node from "../src/Node.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../src/operations/index.js"
 import * as Retry from "../src/Retry.js"
+import * as Tenant from "../src/Tenant.js"
 import { form, json, listen } from "./support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -220,4 +221,16 @@ describe("over sockets", () => {
       )
       assert.deepStrictEqual(page, JSON.parse(body))
     }))
+})
+
+it("the routes of the embedded tenant come in the order of the contract, whatever has loaded the modules", () => {
+  assert.deepStrictEqual(Tenant.routes.map(({ operation }) => operation), [
+    "createUsersExport",
+    "updateTokenExchangeProfile",
+    "listActionVersions",
+    "redeliverEvent",
+    "deleteEventStream",
+    "token",
+    "token"
+  ])
 })

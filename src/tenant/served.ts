@@ -12,13 +12,20 @@ export interface Served {
   readonly handler: Handler<never>
 }
 
-/** Every operation that is declared and has a handler. */
-export const served: ReadonlyArray<Served> = Object.values(operations).flatMap((exported) => {
-  if (!("endpoint" in exported)) return []
-  const { endpoint } = exported
-  const handler = Record.get<string, Handler<never>>(handlers, endpoint.name)
-  return Option.toArray(Option.map(handler, (handler) => ({ endpoint, handler })))
-})
+const endpoints = new Map<string, Endpoint.Any>(
+  Object.values(operations).flatMap((exported) =>
+    "endpoint" in exported ? [[exported.endpoint.name, exported.endpoint] as const] : []
+  )
+)
+
+/**
+ * Every operation that is declared and has a handler, in the order of the handlers: the names of a module come in alphabetical
+ * order, or in that of the file, as it was loaded.
+ */
+export const served: ReadonlyArray<Served> = Record.toEntries<string, Handler<never>>(handlers).flatMap(
+  ([name, handler]) =>
+    Option.toArray(Option.map(Option.fromNullable(endpoints.get(name)), (endpoint) => ({ endpoint, handler })))
+)
 
 /** The path of the management interface on every tenant (contract: Versioning). */
 export const prefix = "/api/v2"
