@@ -8,6 +8,7 @@ import {
   Context,
   Effect,
   Either,
+  Exit,
   Fiber,
   FiberId,
   FiberRef,
@@ -803,6 +804,17 @@ describe("on the wire", () => {
       assert.deepStrictEqual(seen, [[true, Option.some({ redirect: "manual" })]])
       assert.deepStrictEqual(yield* held, before)
       assert.deepStrictEqual(before, [false, Option.none()])
+    }))
+
+  it.effect("a fiber that is interrupted in a request of which nothing stays goes no further", () =>
+    Effect.gen(function*() {
+      const client = Http.strict(HttpClient.make(() => Effect.never), 10)
+      const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
+      const fiber = yield* Effect.fork(
+        Effect.zipRight(Effect.exit(Http.exchange(client, message, () => 10)), Effect.yieldNow())
+      )
+      yield* Effect.yieldNow()
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
     }))
 
   it.effect("a call is repeated after 429 and after nothing else, and never with Retry.none", () =>

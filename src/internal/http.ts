@@ -263,22 +263,14 @@ const withOptions = (limit: number) => {
 }
 
 /**
- * The client, for bodies of which at most `limit` bytes are read. It makes no span of its own: the platform's would hold the
- * whole URL. What says so is set in the fiber where a request begins, which lies within all that was provided to the client
- * itself, and stays there: `exchange` takes it back where the fiber is not the request's own.
+ * The client, for bodies of which at most `limit` bytes are read. Its options are set where a request begins, which lies within
+ * all that was provided to the client itself, and stay in the fiber's context.
  */
 export const strict = (client: HttpClient.HttpClient, limit: number): HttpClient.HttpClient => {
   if (directs.has(client)) return client
-  const prepare = Effect.zipRight(
-    FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true),
-    FiberRef.update(FiberRef.currentContext, withOptions(limit))
-  )
+  const prepare = FiberRef.update(FiberRef.currentContext, withOptions(limit))
   return HttpClient.mapRequestEffect(client, (request) => Effect.as(prepare, request))
 }
-
-/** Leaves what the fiber holds as it was. */
-const keeping = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.flatMap(Effect.getFiberRefs, (before) => Effect.ensuring(self, Effect.updateFiberRefs(() => before)))
 
 const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
@@ -304,6 +296,20 @@ const execute = (
     })
   )
 
+/** The platform's span would hold the whole URL. */
+const makesNoSpan = () => true
+
+/** Runs a request in a fiber of its own. */
+const inOwnFiber = <A, E>(executed: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.zipRight(FiberRef.set(HttpClient.currentTracerDisabledWhen, makesNoSpan), executed)
+
+/** Runs a request in its caller's fiber, in which nothing of it stays. */
+const inCallersFiber = <A, E>(executed: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  executed.pipe(
+    Effect.locally(HttpClient.currentTracerDisabledWhen, makesNoSpan),
+    Effect.mapInputContext((context: Context.Context<never>) => context)
+  )
+
 /** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
 export const exchange = (
   client: HttpClient.HttpClient,
@@ -314,7 +320,9 @@ export const exchange = (
   const direct = directs.get(client)
   if (direct !== undefined) return direct(message, limit, time)
   const executed = execute(client, message, limit)
-  return time === undefined ? keeping(executed) : time.restore(time.deadlines.within(executed, time.millis, ended))
+  return time === undefined
+    ? inCallersFiber(executed)
+    : time.restore(time.deadlines.within(inOwnFiber(executed), time.millis, ended))
 }
 
 const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
