@@ -8,9 +8,8 @@ import { execFile } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
-import { parseArgs } from "node:util"
-import { promisify } from "node:util"
+import { basename, join } from "node:path"
+import { parseArgs, promisify } from "node:util"
 import { javascript } from "../support/javascript.js"
 import { actionId, answers } from "./calls/payloads.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
@@ -48,7 +47,6 @@ const inTurn = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => {
 }
 
 const imported = async () => {
-  await javascript(join(directory, "dist"))
   const modules = modulesOf(readFileSync(join(root, "src/index.ts"), "utf8").replaceAll("\"./", "\"../../../src/"))
   const scripts = { platform: modules, ours: [...modules, "./dist/index.js"] }
   const files = Object.entries(scripts).map(([name, imports]) => {
@@ -92,17 +90,22 @@ const started = async () => {
   return results.map((rounds) => median(rounds.map(({ millis }) => millis)))
 }
 
-const script = (name: string) => readFileSync(join(import.meta.dirname, "start", `${name}.ts`), "utf8")
+/** A script that imports what is published where it imports the sources. */
+const published = (code: string): string =>
+  code.replaceAll("../../../src/", `../../../node_modules/${basename(directory)}/dist/`)
+
+const one = readFileSync(join(import.meta.dirname, "start/ours.ts"), "utf8")
 
 const all = `import * as library from "../../../src/index.js"\nglobalThis["library"] = library`
 
 mkdirSync(directory, { recursive: true })
-// As in the library's own. Without it Node parses each file twice, to find out what it is.
-writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }))
+// As in the library's own. Without its type Node would parse each file twice, to find out what it is.
+writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", sideEffects: [] }))
 try {
+  await javascript(join(directory, "dist"))
   const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
   const [oursStart = NaN, sdkStart = NaN, fetchStart = NaN] = await started()
-  const [one, five] = [overPlatform(script("ours")), overPlatform(all)]
+  const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
   const toSdk = (millis: number) => (millis / sdkStart).toFixed(2)
   console.log(`Whole processes in turn, the median of ${rounds}
 
@@ -113,16 +116,16 @@ import      the platform's modules by themselves ${platformMs.toFixed(0)} ms, ${
 bundled     a script of one call                 ${oursStart.toFixed(0)} ms
             the same with the vendor's SDK       ${sdkStart.toFixed(0)} ms: ${toSdk(oursStart)} of it
             with fetch and nothing else          ${fetchStart.toFixed(0)} ms: ${toSdk(fetchStart)} of the SDK's
-size        one operation                        ${one.toFixed(1)} kB over the platform's own
-            all of the library                   ${five.toFixed(1)} kB over the platform's own (min+gzip)
+size        one operation                        ${oneKb.toFixed(1)} kB over the platform's own
+            all of the library                   ${allKb.toFixed(1)} kB over the platform's own (min+gzip)
 `)
   const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
   console.log(JSON.stringify({
     importOverPlatform: rounded(oursMs / platformMs, 3),
     bundledStartRatio: rounded(oursStart / sdkStart, 3),
     bundledStartRatioFetch: rounded(fetchStart / sdkStart, 3),
-    bundleOneKb: rounded(one, 1),
-    bundleAllKb: rounded(five, 1)
+    bundleOneKb: rounded(oneKb, 1),
+    bundleAllKb: rounded(allKb, 1)
   }))
 } finally {
   rmSync(directory, { recursive: true, force: true })
