@@ -13,9 +13,9 @@ import * as Stream from "effect/Stream"
 import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
-import * as Derived from "./internal/derived.js"
-import * as EventLoop from "./internal/eventLoop.js"
-import { Listing } from "./internal/listing.js"
+import * as Derived from "./internal/pagination/pageSchema.js"
+import { Listing } from "./internal/pagination/pageTracker.js"
+import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
 import type { Paged } from "./Operation.js"
 
 /** What the input of an operation has that can be paged. */

@@ -13,12 +13,12 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { InvalidInput, type Quota, RateLimited } from "./Errors.js"
-import * as Admission from "./internal/admission.js"
-import * as Gate from "./internal/gate.js"
-import * as Known from "./internal/known.js"
-import * as News from "./internal/news.js"
-import * as Sharing from "./internal/sharing.js"
-import type * as Supply from "./internal/supply.js"
+import * as Sharing from "./internal/limiter/adaptive.js"
+import * as Admission from "./internal/limiter/admission.js"
+import * as Known from "./internal/limiter/fixed.js"
+import * as News from "./internal/limiter/news.js"
+import * as Gate from "./internal/limiter/queue.js"
+import type * as Supply from "./internal/limiter/rateLimitHeaders.js"
 
 /** What a limiter knows of a call. */
 export interface Call {

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
-import * as Request from "./internal/request.js"
+import * as Request from "./internal/http/requestEncoder.js"
 import type { Operation } from "./Operation.js"
 
 /** Answers the calls of one operation. */

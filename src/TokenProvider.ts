@@ -18,11 +18,11 @@ import * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type TokenError } from "./Errors.js"
-import * as Address from "./internal/address.js"
-import * as Http from "./internal/http.js"
-import * as OAuth from "./internal/oauth.js"
-import type { SharedToken } from "./internal/sharedToken.js"
-import * as Watch from "./internal/watch.js"
+import type { SharedToken } from "./internal/fleet/token.js"
+import * as Address from "./internal/http/baseUrl.js"
+import * as Http from "./internal/http/exchange.js"
+import * as Watch from "./internal/telemetry/callTelemetry.js"
+import * as OAuth from "./internal/token/clientCredentials.js"
 
 /** The service that supplies tokens (contract: Authentication). */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, {

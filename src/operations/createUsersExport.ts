@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, omittable, oneOf, text } from "./fields.js"
+import { integer, omittable, oneOf, text } from "./schemas.js"
 
 const ConnectionId = Schema.String.pipe(
   Schema.pattern(/^con_[A-Za-z0-9]{16}$/, { description: "a string that matches ^con_[A-Za-z0-9]{16}$" })

@@ -1,7 +1,7 @@
 /** Delete an event stream (contract: Endpoints 5). */
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
-import { EventId } from "./fields.js"
+import { EventId } from "./schemas.js"
 
 /** Deletes an event stream; its id has exactly 26 characters. Deleting one that is already gone succeeds. */
 export const deleteEventStream = Operation.make("deleteEventStream", {

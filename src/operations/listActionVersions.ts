@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, list, omittable, oneOf } from "./fields.js"
+import { integer, list, omittable, oneOf } from "./schemas.js"
 
 const string = omittable(Schema.String)
 

@@ -1,7 +1,7 @@
 /** Redeliver a single failed event by ID (contract: Endpoints 4). */
 import { Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
-import { EventId } from "./fields.js"
+import { EventId } from "./schemas.js"
 
 /**
  * Asks the service to deliver a failed event of a stream once more. Both ids have exactly 26 characters. It is never

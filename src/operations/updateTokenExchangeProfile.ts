@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { omittable, oneOf, text } from "./fields.js"
+import { omittable, oneOf, text } from "./schemas.js"
 
 /** The syntax of RFC 3986: scheme, authority or not, path, query, fragment. */
 const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"

@@ -9,7 +9,7 @@ import { Compile } from "typebox/compile"
 import * as v from "valibot"
 import * as z from "zod"
 import { listActionVersions } from "../../src/index.js"
-import * as Checks from "../../src/internal/checks.js"
+import * as Checks from "../../src/internal/schema/validator.js"
 import { answers, perPage } from "./calls/payloads.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })

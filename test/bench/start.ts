@@ -10,7 +10,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
-import { javascript } from "../support/javascript.js"
+import { javascript } from "../../.ci/build/javascript.js"
 import { actionId, answers } from "./calls/payloads.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
 

@@ -24,7 +24,7 @@ const [calls, first, warmUp] = [200, 30, 12]
 const without: Plugin = {
   name: "without telemetry",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /\/watch\.js$/ }, () => ({ path: join(import.meta.dirname, "telemetry", "none.ts") }))
+    onResolve({ filter: /\/callTelemetry\.js$/ }, () => ({ path: join(import.meta.dirname, "telemetry", "none.ts") }))
   }
 }
 

@@ -8,11 +8,11 @@ import { createServer } from "node:http"
 import { dirname, join, normalize, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
+import { failuresOf } from "../../.ci/docs/operationPage.js"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
 import { Browser, faint, open, overflow, picture, type View, views } from "./browser.js"
-import { failuresOf } from "./operationPage.js"
 
 const made = fileURLToPath(new URL("../../.docs/", import.meta.url))
 const root = join(made, "html")

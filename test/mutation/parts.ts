@@ -34,31 +34,48 @@ const some: ReadonlyArray<Part> = [
   {
     name: "token",
     files: [
-      ...named("Node", "TokenProvider", "node/exchange", "node/transport"),
-      ...internal("deadlines", "drift", "logs", "metrics", "oauth", "spans", "watch")
+      ...named("Node", "TokenProvider", "node/undiciDispatcher", "node/undiciClient"),
+      ...internal(
+        "runtime/timeouts",
+        "schema/drift",
+        "telemetry/logs",
+        "telemetry/metrics",
+        "token/clientCredentials",
+        "telemetry/spans",
+        "telemetry/callTelemetry"
+      )
     ],
     tests: [
-      "attempt",
-      "deadlines",
-      "drift",
-      "hardening",
-      "node",
-      "otlp",
-      "sharedToken",
-      "spans",
-      "telemetry",
-      "tokenProvider",
-      "transport"
+      "client/pipeline",
+      "runtime/timeouts",
+      "schema/drift",
+      "security/hardening",
+      "client/node",
+      "telemetry/otlp",
+      "fleet/token",
+      "telemetry/spans",
+      "telemetry/metricsAndLogs",
+      "token/tokenProvider",
+      "http/undici"
     ],
     survivors: token
   },
   {
     name: "streams",
     files: [
-      ...named("Pagination", "Redelivery", "node/journal"),
-      ...internal("course", "derived", "eventLoop", "feed", "journal", "listing", "outcome", "tally")
+      ...named("Pagination", "Redelivery", "node/fileJournal"),
+      ...internal(
+        "redelivery/run",
+        "pagination/pageSchema",
+        "runtime/yieldToEventLoop",
+        "redelivery/input",
+        "redelivery/journal",
+        "pagination/pageTracker",
+        "redelivery/outcome",
+        "redelivery/progress"
+      )
     ],
-    tests: ["node", "pagination", "redelivery", "streams"],
+    tests: ["client/node", "pagination/pagination", "redelivery/redelivery", "redelivery/parts"],
     survivors: streams
   },
   {
@@ -66,44 +83,47 @@ const some: ReadonlyArray<Part> = [
     files: [
       ...named("RateLimiter"),
       ...internal(
-        "alarm",
-        "belief",
-        "bucket",
-        "gate",
-        "heap",
-        "known",
-        "learned",
-        "news",
-        "queue",
-        "sharing",
-        "supply",
-        "windows"
+        "runtime/timer",
+        "limiter/estimator",
+        "limiter/bucket",
+        "limiter/queue",
+        "runtime/heap",
+        "limiter/fixed",
+        "fleet/snapshot",
+        "limiter/news",
+        "runtime/linkedList",
+        "limiter/adaptive",
+        "limiter/rateLimitHeaders",
+        "limiter/fixedWindow"
       )
     ],
     tests: [
-      "deadlines",
-      "fleet",
-      "fleetLimits",
-      "hardening",
-      "limits",
-      "rateLimiter",
-      "rateLimiter.goodput",
-      "spans",
-      "telemetry",
-      "virtualTime"
+      "runtime/timeouts",
+      "fleet/fleet",
+      "fleet/limiter",
+      "security/hardening",
+      "limiter/estimator",
+      "limiter/rateLimiter",
+      "limiter/goodput",
+      "telemetry/spans",
+      "telemetry/metricsAndLogs",
+      "support/virtualTime"
     ],
     survivors: limits
   },
   {
     name: "fleet",
-    files: [...named("Fleet", "Redis", "SharedStore"), ...internal("fleet", "saved", "seal", "sharedToken")],
-    tests: ["fleet", "fleetLimits", "fleetParts", "hardening", "redis", "sharedToken"],
+    files: [
+      ...named("Fleet", "Redis", "SharedStore"),
+      ...internal("fleet/limiter", "fleet/saved", "fleet/encryption", "fleet/token")
+    ],
+    tests: ["fleet/fleet", "fleet/limiter", "fleet/store", "security/hardening", "fleet/redis", "fleet/token"],
     survivors: fleet
   },
   {
     name: "tenant",
     files: named("Tenant", "Testing", "tenant/"),
-    tests: ["bucketServer", "node", "openapi", "tenant", "testing"],
+    tests: ["support/bucketServer", "client/node", "tenant/openapi", "tenant/tenant", "client/testing"],
     survivors: tenant
   }
 ]
@@ -116,20 +136,20 @@ export const parts: ReadonlyArray<Part> = [
     name: "wire",
     files: rest,
     tests: [
-      "attempt",
-      "checks",
-      "deadlines",
-      "drift",
-      "errors",
-      "hardening",
-      "package",
-      "request",
-      "response",
-      "retry",
-      "timestamp",
-      "tokenProvider",
-      "transport",
-      "wireFacts"
+      "client/pipeline",
+      "schema/validator",
+      "runtime/timeouts",
+      "schema/drift",
+      "client/errors",
+      "security/hardening",
+      "package/package",
+      "http/request",
+      "http/response",
+      "client/retry",
+      "schema/timestamp",
+      "token/tokenProvider",
+      "http/undici",
+      "contract/wireFacts"
     ],
     survivors: wire
   },
@@ -139,7 +159,7 @@ export const parts: ReadonlyArray<Part> = [
 /** A few files that say much in little, for a look in passing. */
 export const quick: Part = {
   name: "quick",
-  files: internal("backoff", "form", "nulls"),
-  tests: ["request", "response", "retry"],
+  files: internal("runtime/backoff", "http/formEncoding", "schema/nulls"),
+  tests: ["http/request", "http/response", "client/retry"],
   survivors: wire
 }

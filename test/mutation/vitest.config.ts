@@ -33,7 +33,7 @@ class QuickToNotice extends BaseSequencer {
 const forgetful: Plugin = {
   name: "forgetful",
   transform: (code, id) => {
-    if (!id.endsWith("/internal/perOperation.ts")) return undefined
+    if (!id.endsWith("/internal/runtime/memoizeByEndpoint.ts")) return undefined
     if (!code.includes("WeakMap")) throw new Error("there is no map that could be forgetful")
     return code.replace(/\bWeakMap\b/g, "mutationForgetfulMap")
   }

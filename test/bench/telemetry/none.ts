@@ -1,7 +1,7 @@
-/** The library's view of a call with nothing in it: what `src/internal/watch.ts` is swapped for to see what that costs. */
+/** The library's view of a call with nothing in it: what `src/internal/telemetry/callTelemetry.ts` is swapped for to see what that costs. */
 import * as Effect from "effect/Effect"
-import * as Request from "../../../src/internal/request.js"
-import type * as Library from "../../../src/internal/watch.js"
+import * as Request from "../../../src/internal/http/requestEncoder.js"
+import type * as Library from "../../../src/internal/telemetry/callTelemetry.js"
 
 const watch: Pick<Library.Watch, keyof Library.Watch> = {
   around: (call, input, interpret) => Effect.flatMap(call, (answer) => interpret(answer, () => Request.strings(input))),

@@ -4,26 +4,26 @@ export const survivors: Survivors = [
   {
     why: "asked for by the types: a text that is split has a first part",
     faults: {
-      "src/internal/seal.ts": ["first === undefined ⇒ false", "\"\" ⇒ \"Stryker was here!\""]
+      "src/internal/fleet/encryption.ts": ["first === undefined ⇒ false", "\"\" ⇒ \"Stryker was here!\""]
     }
   },
   {
     why: "the same for any input: no bytes are made of nothing, and what is not a number is above zero or below",
     faults: {
-      "src/internal/seal.ts": ["() => new Uint8Array() ⇒ () => undefined"],
-      "src/internal/saved.ts": ["value > 0 ⇒ value >= 0"]
+      "src/internal/fleet/encryption.ts": ["() => new Uint8Array() ⇒ () => undefined"],
+      "src/internal/fleet/saved.ts": ["value > 0 ⇒ value >= 0"]
     }
   },
   {
     why: "the same: why it fails is looked at by nobody, and without a key nothing is opened either",
     faults: {
-      "src/internal/seal.ts": ["\"sealed\" ⇒ \"\"", "\"no such key\" ⇒ \"\"", "key === undefined ⇒ false"],
+      "src/internal/fleet/encryption.ts": ["\"sealed\" ⇒ \"\"", "\"no such key\" ⇒ \"\"", "key === undefined ⇒ false"],
       "src/SharedStore.ts": ["() => \"no time\" ⇒ () => undefined", "\"no time\" ⇒ \"\"", "\"late\" ⇒ \"\""]
     }
   },
   {
     why: "only a second guard: nobody is given the key, so that nobody could take it out",
-    faults: { "src/internal/seal.ts": ["false ⇒ true"] }
+    faults: { "src/internal/fleet/encryption.ts": ["false ⇒ true"] }
   },
   {
     why: "the same: it only has to be unlike the others",
@@ -34,7 +34,7 @@ export const survivors: Survivors = [
   {
     why: "asked for by the types: nobody comes to the store before a call has come to the gate",
     faults: {
-      "src/internal/fleet.ts": [
+      "src/internal/fleet/limiter.ts": [
         "gate === undefined ⇒ false",
         "this.host.gate?.waiting ⇒ this.host.gate.waiting",
         "this.host.gate?.wake ⇒ this.host.gate.wake",
@@ -45,7 +45,7 @@ export const survivors: Survivors = [
   {
     why: "it matters at one moment alone, where the one is as good as the other",
     faults: {
-      "src/internal/fleet.ts": [
+      "src/internal/fleet/limiter.ts": [
         "this.at > now ⇒ this.at >= now",
         "this.at - now < time.skew ⇒ this.at - now <= time.skew",
         "this.alarm.now() < this.dueAt ⇒ this.alarm.now() <= this.dueAt",
@@ -60,7 +60,7 @@ export const survivors: Survivors = [
   {
     why: "the same: what is so far ahead is a clock that was set back, or it only has to be another than before",
     faults: {
-      "src/internal/fleet.ts": [
+      "src/internal/fleet/limiter.ts": [
         "-Infinity ⇒ +Infinity",
         "false ⇒ true", // a call that is never answered is never looked at either
         "this.era++ ⇒ this.era--",
@@ -71,7 +71,7 @@ export const survivors: Survivors = [
   {
     why: "the same: nothing has gone, nothing is kept while the store is away, and who waits for nothing has no turn",
     faults: {
-      "src/internal/fleet.ts": ["gone.length === 0 ⇒ false", "this.isApart ⇒ false", "waiting === 0 ⇒ false"]
+      "src/internal/fleet/limiter.ts": ["gone.length === 0 ⇒ false", "this.isApart ⇒ false", "waiting === 0 ⇒ false"]
     }
   },
   {
@@ -97,7 +97,7 @@ export const survivors: Survivors = [
   },
   {
     why: "the same: what was just put there has a version",
-    faults: { "src/internal/fleet.ts": ["entry?.version ⇒ entry.version"] }
+    faults: { "src/internal/fleet/limiter.ts": ["entry?.version ⇒ entry.version"] }
   },
   {
     why: "the same: in the protocol of a URL a colon stands at its end alone",
@@ -106,7 +106,7 @@ export const survivors: Survivors = [
   {
     why: "the same: what is not there is neither removed nor taken back; of two tokens of one moment each is as good",
     faults: {
-      "src/internal/sharedToken.ts": [
+      "src/internal/fleet/token.ts": [
         "entry?.version ⇒ entry.version",
         "kept?.token ⇒ kept.token",
         "other.requestedAt <= kept.requestedAt ⇒ other.requestedAt < kept.requestedAt"
@@ -115,14 +115,14 @@ export const survivors: Survivors = [
   },
   {
     why: "the same: what lacks a part is not opened, whatever stands for it",
-    faults: { "src/internal/seal.ts": ["\"\" ⇒ \"Stryker was here!\"", "\"\" ⇒ \"Stryker was here!\""] }
+    faults: { "src/internal/fleet/encryption.ts": ["\"\" ⇒ \"Stryker was here!\"", "\"\" ⇒ \"Stryker was here!\""] }
   },
   {
     why: "the same: the calls that are left to the others are told nothing",
-    faults: { "src/internal/fleet.ts": ["false ⇒ true"] }
+    faults: { "src/internal/fleet/limiter.ts": ["false ⇒ true"] }
   },
   {
     why: "the same: a store that has failed is not asked at once again",
-    faults: { "src/internal/fleet.ts": ["this.isApart ⇒ false"] }
+    faults: { "src/internal/fleet/limiter.ts": ["this.isApart ⇒ false"] }
   }
 ]

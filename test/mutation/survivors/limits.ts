@@ -4,7 +4,7 @@ export const survivors: Survivors = [
   {
     why: "only speed: a shorter way to the same where nobody waits, or where no call may wait too long",
     faults: {
-      "src/internal/gate.ts": [
+      "src/internal/limiter/queue.ts": [
         "waiting === 0 ⇒ false",
         "waiting === 0 ⇒ false",
         "{ alarm.clear() return changed() } ⇒ {}",
@@ -17,13 +17,13 @@ export const survivors: Survivors = [
         "millis <= 0 && waiting === 0 ⇒ false",
         "{ letIn(call, source.start(lane, now, false), fiber) changed … turn Effect.void } ⇒ {}"
       ],
-      "src/internal/supply.ts": ["share === 0 ⇒ false"]
+      "src/internal/limiter/rateLimitHeaders.ts": ["share === 0 ⇒ false"]
     }
   },
   {
     why: "asked for by the types: without it the comparison is with NaN, or with undefined, and as false",
     faults: {
-      "src/internal/supply.ts": [
+      "src/internal/limiter/rateLimitHeaders.ts": [
         "reset === undefined ⇒ false",
         "limit !== undefined ⇒ true",
         "ahead !== undefined ⇒ true"
@@ -32,32 +32,32 @@ export const survivors: Survivors = [
   },
   {
     why: "the same for any input: nobody asks a known limit for a pause, and undefined goes for false",
-    faults: { "src/internal/known.ts": ["() => 0 ⇒ () => undefined", "() => false ⇒ () => undefined"] }
+    faults: { "src/internal/limiter/fixed.ts": ["() => 0 ⇒ () => undefined", "() => false ⇒ () => undefined"] }
   },
   {
     why:
       "the same for any input: what is published is no value, so the first that waits to be read is as good as the last",
-    faults: { "src/internal/news.ts": ["\"sliding\" ⇒ \"\""] }
+    faults: { "src/internal/limiter/news.ts": ["\"sliding\" ⇒ \"\""] }
   },
   {
     why:
       "the same for any input: where no room is missing the wait is 0, and going back by nothing leaves all where it was",
-    faults: { "src/internal/belief.ts": ["missing > 0 ⇒ missing >= 0", "back <= 0 ⇒ back < 0"] }
+    faults: { "src/internal/limiter/estimator.ts": ["missing > 0 ⇒ missing >= 0", "back <= 0 ⇒ back < 0"] }
   },
   {
     why: "it matters at exactly 50 ms, or a millionth of a call, alone, where the one is as good as the other",
     faults: {
-      "src/internal/belief.ts": [
+      "src/internal/limiter/estimator.ts": [
         "missing <= 1e-6 ⇒ missing < 1e-6",
         "now > this.blockedUntil + gap ⇒ now >= this.blockedUntil + gap"
       ],
-      "src/internal/bucket.ts": ["missing > rounding ⇒ missing >= rounding"]
+      "src/internal/limiter/bucket.ts": ["missing > rounding ⇒ missing >= rounding"]
     }
   },
   {
     why: "the same for any input: no two that wait have one number, and who is taken out of a line is in it",
     faults: {
-      "src/internal/gate.ts": [
+      "src/internal/limiter/queue.ts": [
         "one.nth < other.nth ⇒ one.nth <= other.nth",
         "before.next !== undefined ⇒ true"
       ]
@@ -65,12 +65,12 @@ export const survivors: Survivors = [
   },
   {
     why: "the same for any input: there is one lane, and it goes before no other",
-    faults: { "src/internal/known.ts": ["false ⇒ true"] }
+    faults: { "src/internal/limiter/fixed.ts": ["false ⇒ true"] }
   },
   {
     why: "only spares memory and time: a reader that has gone hears nothing, whether it is told or not",
     faults: {
-      "src/internal/news.ts": [
+      "src/internal/limiter/news.ts": [
         "() => readers.delete(read) ⇒ () => undefined",
         "(read) => Effect.sync(() => readers.delete(read)) ⇒ () => undefined"
       ]
@@ -79,7 +79,7 @@ export const survivors: Survivors = [
   {
     why: "it matters at exactly 50 ms alone, where the one is as good as the other",
     faults: {
-      "src/internal/belief.ts": [
+      "src/internal/limiter/estimator.ts": [
         "span > gap ⇒ span >= gap",
         "now - (this.marks.at(-1)?.endedAt ?? -Infinity) < gap ⇒ now - (this.marks.at(-1)?.endedAt ?? -Infinity) <= gap"
       ]
@@ -88,7 +88,7 @@ export const survivors: Survivors = [
   {
     why: "only spares room: to have been alike no times is the same as never to have been compared",
     faults: {
-      "src/internal/learned.ts": [
+      "src/internal/fleet/snapshot.ts": [
         "times > 0 ⇒ true",
         "times > 0 ⇒ times >= 0",
         "Array.from(tenant.buckets, (other) => [other.id, bucket.like … es]) => times > 0) ⇒ Array.from(tenant.buckets, other => [other.id, bucket.likene … r) ?? 0] as const)"
@@ -97,24 +97,24 @@ export const survivors: Survivors = [
   },
   {
     why: "it matters only in what somebody else has put there: a bucket without a name, for which any does",
-    faults: { "src/internal/learned.ts": ["\"\" ⇒ \"Stryker was here!\""] }
+    faults: { "src/internal/fleet/snapshot.ts": ["\"\" ⇒ \"Stryker was here!\""] }
   },
   {
     why: "nothing but a name: each bucket has another one",
-    faults: { "src/internal/sharing.ts": ["++tenant.made ⇒ --tenant.made"] }
+    faults: { "src/internal/limiter/adaptive.ts": ["++tenant.made ⇒ --tenant.made"] }
   },
   {
     why: "the same for any input: a limit is told together with what is left, and it is another reset already",
     faults: {
-      "src/internal/sharing.ts": ["limit === undefined ⇒ false"],
-      "src/internal/windows.ts": ["reset < this.lastReset ⇒ reset <= this.lastReset"]
+      "src/internal/limiter/adaptive.ts": ["limit === undefined ⇒ false"],
+      "src/internal/limiter/fixedWindow.ts": ["reset < this.lastReset ⇒ reset <= this.lastReset"]
     }
   },
   {
     why:
       "the same, and only slower: since the last sighting of a bucket none of its own calls was carried out, unless calls take no time at all",
     faults: {
-      "src/internal/sharing.ts": [
+      "src/internal/limiter/adaptive.ts": [
         "tenant.buckets.size === 1 ⇒ false",
         "other === bucket ⇒ false"
       ]
@@ -124,7 +124,7 @@ export const survivors: Survivors = [
     why:
       "a guess that matters only where exactly a whole number of calls may have come back: one is as good as the other",
     faults: {
-      "src/internal/sharing.ts": [
+      "src/internal/limiter/adaptive.ts": [
         "excess > 1 ⇒ excess >= 1",
         "excess > 0 ⇒ excess >= 0",
         "gap >= 0 ⇒ gap > 0",
@@ -135,7 +135,7 @@ export const survivors: Survivors = [
   {
     why: "a guess between equals: two buckets that explain it as well, two answers or an end in the same millisecond",
     faults: {
-      "src/internal/sharing.ts": [
+      "src/internal/limiter/adaptive.ts": [
         "gap < least ⇒ gap <= least",
         "own.endedAt >= (last?.endedAt ?? -Infinity) ⇒ own.endedAt > (last?.endedAt ?? -Infinity)",
         "endedAt >= last.fullAt ⇒ endedAt > last.fullAt"
@@ -145,7 +145,7 @@ export const survivors: Survivors = [
   {
     why: "the same: of two of one time either may come first, and where there is no left one there is no right one",
     faults: {
-      "src/internal/heap.ts": [
+      "src/internal/runtime/heap.ts": [
         "parent.at <= entry.at ⇒ parent.at < entry.at",
         "child.at >= entry.at ⇒ child.at > entry.at",
         "right.at < left.at ⇒ right.at <= left.at",
@@ -157,7 +157,7 @@ export const survivors: Survivors = [
     why:
       "it matters in one millisecond alone, where the one is as good as the other, or for nothing: there is no more than that",
     faults: {
-      "src/internal/belief.ts": [
+      "src/internal/limiter/estimator.ts": [
         "ticket.sentAt > this.cutAt ⇒ ticket.sentAt >= this.cutAt",
         "ticket.sentAt >= endedAt ⇒ ticket.sentAt > endedAt",
         "this.level < low ⇒ this.level <= low"
@@ -166,16 +166,16 @@ export const survivors: Survivors = [
   },
   {
     why: "only spares memory: one answer more or less is remembered",
-    faults: { "src/internal/belief.ts": ["this.marks.length > memory ⇒ this.marks.length >= memory"] }
+    faults: { "src/internal/limiter/estimator.ts": ["this.marks.length > memory ⇒ this.marks.length >= memory"] }
   },
   {
     why: "only spares memory: nothing is found either way, and the table forgets a call that is garbage by itself",
-    faults: { "src/internal/gate.ts": ["taken.next === undefined ⇒ false"] }
+    faults: { "src/internal/limiter/queue.ts": ["taken.next === undefined ⇒ false"] }
   },
   {
     why: "only spares time: a sleeper that is not ended wakes, and finds nothing to do",
     faults: {
-      "src/internal/alarm.ts": [
+      "src/internal/runtime/timer.ts": [
         "{ sleeper?.unsafeInterruptAsFork(FiberId.none) sleeper = und … kesAt = Infinity } ⇒ {}",
         "at > wakesAt - grain ⇒ at >= wakesAt - grain"
       ]
@@ -184,7 +184,7 @@ export const survivors: Survivors = [
   {
     why:
       "the same: it is set before it is looked at, a time without an end stands for none, and a wait below zero is none",
-    faults: { "src/internal/belief.ts": ["-Infinity ⇒ +Infinity", "missing > 0 ⇒ true"] }
+    faults: { "src/internal/limiter/estimator.ts": ["-Infinity ⇒ +Infinity", "missing > 0 ⇒ true"] }
   },
   {
     why: "the same: a name among those of a map, where it only has to be unlike the others",
@@ -192,6 +192,6 @@ export const survivors: Survivors = [
   },
   {
     why: "it matters only in what somebody else has put there: buckets that no call was ever made on",
-    faults: { "src/internal/sharing.ts": ["-Infinity ⇒ +Infinity"] }
+    faults: { "src/internal/limiter/adaptive.ts": ["-Infinity ⇒ +Infinity"] }
   }
 ]

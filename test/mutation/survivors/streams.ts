@@ -3,30 +3,30 @@ import type { Survivors } from "../survivors.js"
 export const survivors: Survivors = [
   {
     why: "the same: a first page that has items has new ones, so that it is not stale",
-    faults: { "src/internal/listing.ts": ["false ⇒ true"] }
+    faults: { "src/internal/pagination/pageTracker.ts": ["false ⇒ true"] }
   },
   {
     why: "asked for by the types: no number is greater than what is made of no total",
-    faults: { "src/internal/listing.ts": ["total !== undefined ⇒ true"] }
+    faults: { "src/internal/pagination/pageTracker.ts": ["total !== undefined ⇒ true"] }
   },
   {
     why: "the same: nothing follows in the function, which gives `undefined` then",
     faults: {
-      "src/internal/derived.ts": ["default: return undefined ⇒ default:"],
-      "src/internal/outcome.ts": ["default: return false ⇒ default:"]
+      "src/internal/pagination/pageSchema.ts": ["default: return undefined ⇒ default:"],
+      "src/internal/redelivery/outcome.ts": ["default: return false ⇒ default:"]
     }
   },
   {
     why: "asked for by the types: no value tells whether its list may be changed",
-    faults: { "src/internal/derived.ts": ["true ⇒ false"] }
+    faults: { "src/internal/pagination/pageSchema.ts": ["true ⇒ false"] }
   },
   {
     why: "the same: no run is named so",
-    faults: { "src/internal/journal.ts": ["\"\" ⇒ \"Stryker was here!\""] }
+    faults: { "src/internal/redelivery/journal.ts": ["\"\" ⇒ \"Stryker was here!\""] }
   },
   {
     why: "asked for by the types: JSON has no undefined",
-    faults: { "src/internal/journal.ts": ["{ exact: true } ⇒ {}", "true ⇒ false"] }
+    faults: { "src/internal/redelivery/journal.ts": ["{ exact: true } ⇒ {}", "true ⇒ false"] }
   },
   {
     why: "the same: both ids of that check are the stream's, and what is no issue has no path",

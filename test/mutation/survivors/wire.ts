@@ -4,7 +4,7 @@ export const survivors: Survivors = [
   {
     why: "only spares time: what has no way of its own, the schema checks by itself, and to the same verdict",
     faults: {
-      "src/internal/checks.ts": [
+      "src/internal/schema/validator.ts": [
         "\"StringKeyword\" ⇒ \"\"",
         "\"NumberKeyword\" ⇒ \"\"",
         "\"BooleanKeyword\" ⇒ \"\"",
@@ -31,31 +31,33 @@ export const survivors: Survivors = [
   {
     why: "the same: a member that is not there is undefined",
     faults: {
-      "src/internal/checks.ts": ["{ next: undefined } ⇒ {}"]
+      "src/internal/schema/validator.ts": ["{ next: undefined } ⇒ {}"]
     }
   },
   {
     why: "the same: the case before has no literal, so that its own is `undefined`",
     faults: {
-      "src/internal/checks.ts": ["case \"UndefinedKeyword\": return Predicate.isUndefined ⇒ case \"UndefinedKeyword\":"]
+      "src/internal/schema/validator.ts": [
+        "case \"UndefinedKeyword\": return Predicate.isUndefined ⇒ case \"UndefinedKeyword\":"
+      ]
     }
   },
   {
     why: "the same: it is looked at where a list of length 1 is known to be one",
     faults: {
-      "src/internal/checks.ts": ["ast.rest[0] !== undefined ⇒ true"]
+      "src/internal/schema/validator.ts": ["ast.rest[0] !== undefined ⇒ true"]
     }
   },
   {
     why: "the same: Effect knows only `error` and `preserve`, and takes all else for `ignore`",
     faults: {
-      "src/internal/checks.ts": ["\"ignore\" ⇒ \"\""]
+      "src/internal/schema/validator.ts": ["\"ignore\" ⇒ \"\""]
     }
   },
   {
     why: "only spares time: a small body is read at once, any other in pieces, to the same end",
     faults: {
-      "src/internal/http.ts": [
+      "src/internal/http/exchange.ts": [
         "1024 * 1024 ⇒ 1024 / 1024",
         "(headers: Headers.Headers, limit: number): boolean => /^\\d{1 … ng\"] === undefined ⇒ () => undefined",
         "status >= 200 && status < 300 && isSmall(headers, most) ⇒ false",
@@ -79,15 +81,15 @@ export const survivors: Survivors = [
     why:
       "only spares time: the length decides whether a body is read at once, and one such as `1e3` comes through no transport",
     faults: {
-      "src/internal/http.ts": ["/^\\d{1,15}$/ ⇒ /^\\d{1,15}/", "/^\\d{1,15}$/ ⇒ /\\d{1,15}$/"]
+      "src/internal/http/exchange.ts": ["/^\\d{1,15}$/ ⇒ /^\\d{1,15}/", "/^\\d{1,15}$/ ⇒ /\\d{1,15}$/"]
     }
   },
   {
     why: "the same: it stands for a text that is not there, and nothing is found in either",
     faults: {
-      "src/internal/failure.ts": ["\"\" ⇒ \"Stryker was here!\"", "\"\" ⇒ \"Stryker was here!\""],
-      "src/internal/headers.ts": ["\"\" ⇒ \"Stryker was here!\""],
-      "src/internal/http.ts": [
+      "src/internal/http/errorBody.ts": ["\"\" ⇒ \"Stryker was here!\"", "\"\" ⇒ \"Stryker was here!\""],
+      "src/internal/http/headers.ts": ["\"\" ⇒ \"Stryker was here!\""],
+      "src/internal/http/exchange.ts": [
         "\"\" ⇒ \"Stryker was here!\"",
         "\"\" ⇒ \"Stryker was here!\"",
         "\"\" ⇒ \"Stryker was here!\"",
@@ -100,34 +102,34 @@ export const survivors: Survivors = [
     why: "only spares time: what was worked out before is worked out again, and so is what is no change",
     faults: {
       "src/Retry.ts": ["here === unchanged ⇒ false"],
-      "src/internal/attempt.ts": ["known !== undefined ⇒ false"],
-      "src/internal/headers.ts": ["headers !== lastRead.headers ⇒ true", "text === latest.text ⇒ false"],
-      "src/internal/perOperation.ts": ["before !== undefined ⇒ false"]
+      "src/internal/call/pipeline.ts": ["known !== undefined ⇒ false"],
+      "src/internal/http/headers.ts": ["headers !== lastRead.headers ⇒ true", "text === latest.text ⇒ false"],
+      "src/internal/runtime/memoizeByEndpoint.ts": ["before !== undefined ⇒ false"]
     }
   },
   {
     why: "the same: a date that was parsed last, and neither text is one",
     faults: {
-      "src/internal/headers.ts": ["{ text: \"\", seconds: undefined } ⇒ {}", "\"\" ⇒ \"Stryker was here!\""]
+      "src/internal/http/headers.ts": ["{ text: \"\", seconds: undefined } ⇒ {}", "\"\" ⇒ \"Stryker was here!\""]
     }
   },
   {
     why: "the same: before the first answer there are no headers that any could be taken for",
     faults: {
-      "src/internal/headers.ts": ["{ headers: Headers.empty, limit: readLimit(Headers.empty) } ⇒ {}"]
+      "src/internal/http/headers.ts": ["{ headers: Headers.empty, limit: readLimit(Headers.empty) } ⇒ {}"]
     }
   },
   {
     why: "the same: of what is no number, no time is made",
     faults: {
-      "src/internal/headers.ts": ["seconds === undefined ⇒ false"]
+      "src/internal/http/headers.ts": ["seconds === undefined ⇒ false"]
     }
   },
   {
     why:
       "only spares time: of a failure no more is read than this, of a success the words are not used, and 500 characters are printed",
     faults: {
-      "src/internal/failure.ts": [
+      "src/internal/http/errorBody.ts": [
         "(message ?? string(body.error))?.slice(0, Http.limits.drained) ⇒ message ?? string(body.error)"
       ]
     }
@@ -135,7 +137,7 @@ export const survivors: Survivors = [
   {
     why: "the same: a group that always takes part in its match",
     faults: {
-      "src/internal/failure.ts": [
+      "src/internal/http/errorBody.ts": [
         "/<title[^<>]*>([^<]*)/i.exec(text.slice(0, 16_384))?.[1]?.trim ⇒ /<title[^<>]*>([^<]*)/i.exec(text.slice(0, 16_384))?.[1].trim"
       ]
     }
@@ -143,13 +145,13 @@ export const survivors: Survivors = [
   {
     why: "the same: of what is below 200 nothing comes but 0, which is a redirect's, without a body",
     faults: {
-      "src/internal/response.ts": ["status >= 200 ⇒ true"]
+      "src/internal/http/responseDecoder.ts": ["status >= 200 ⇒ true"]
     }
   },
   {
     why: "the same: it is asked only of operations that promise a value",
     faults: {
-      "src/internal/response.ts": ["success === undefined ⇒ false"]
+      "src/internal/http/responseDecoder.ts": ["success === undefined ⇒ false"]
     }
   },
   {
@@ -161,13 +163,13 @@ export const survivors: Survivors = [
   {
     why: "the same: a URL's host that ends in a number is an IPv4 address, written in full",
     faults: {
-      "src/internal/address.ts": ["/^127(\\.\\d{1,3}){3}$/ ⇒ /127(\\.\\d{1,3}){3}$/"]
+      "src/internal/http/baseUrl.ts": ["/^127(\\.\\d{1,3}){3}$/ ⇒ /127(\\.\\d{1,3}){3}$/"]
     }
   },
   {
     why: "the same: a schema that refuses a value always says where",
     faults: {
-      "src/internal/promise.ts": [
+      "src/internal/schema/decode.ts": [
         "{ path: \"\", message: \"not as expected\" } ⇒ {}",
         "\"\" ⇒ \"Stryker was here!\"",
         "\"not as expected\" ⇒ \"\""
@@ -177,7 +179,7 @@ export const survivors: Survivors = [
   {
     why: "the same: no input has a member of this name, and no server says it",
     faults: {
-      "src/internal/request.ts": ["[] ⇒ [\"Stryker was here\"]", "[] ⇒ [\"Stryker was here\"]"]
+      "src/internal/http/requestEncoder.ts": ["[] ⇒ [\"Stryker was here\"]", "[] ⇒ [\"Stryker was here\"]"]
     }
   },
   {
@@ -187,24 +189,24 @@ export const survivors: Survivors = [
         "\"effect-identity-client/IdentityClient/currentSettings\" ⇒ \"\""
       ],
       "src/Retry.ts": ["\"effect-identity-client/Retry/overrides\" ⇒ \"\""],
-      "src/internal/admission.ts": ["\"effect-identity-client/internal/admission/directs\" ⇒ \"\""],
-      "src/internal/http.ts": ["\"effect-identity-client/internal/http/directs\" ⇒ \"\""]
+      "src/internal/limiter/admission.ts": ["\"effect-identity-client/internal/admission/directs\" ⇒ \"\""],
+      "src/internal/http/exchange.ts": ["\"effect-identity-client/internal/http/directs\" ⇒ \"\""]
     }
   },
   {
     why: "it matters for status 300 alone, which is a redirect whatever its body",
-    faults: { "src/internal/http.ts": ["status < 300 ⇒ status <= 300"] }
+    faults: { "src/internal/http/exchange.ts": ["status < 300 ⇒ status <= 300"] }
   },
   {
     why: "a guard against chains without an end: one cause more or less",
-    faults: { "src/internal/http.ts": ["depth >= 8 ⇒ depth > 8"] }
+    faults: { "src/internal/http/exchange.ts": ["depth >= 8 ⇒ depth > 8"] }
   },
   {
     why: "the same: nothing is unpacked of no bytes, and nothing else asks whether it is whole",
-    faults: { "src/internal/http.ts": ["\"whole\" ⇒ \"\""] }
+    faults: { "src/internal/http/exchange.ts": ["\"whole\" ⇒ \"\""] }
   },
   {
     why: "the same: nothing is added where there is nothing",
-    faults: { "src/internal/http.ts": ["() => ({}) ⇒ () => undefined"] }
+    faults: { "src/internal/http/exchange.ts": ["() => ({}) ⇒ () => undefined"] }
   }
 ]

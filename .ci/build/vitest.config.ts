@@ -1,0 +1,39 @@
+/** How suites run against what `npm run build` has made instead of the sources: those that need nothing but what is public. */
+import { fileURLToPath } from "node:url"
+import { mergeConfig, type Plugin } from "vitest/config"
+import base from "../../test/vitest.config.js"
+
+const suites = [
+  "client/errors",
+  "client/node",
+  "client/retry",
+  "client/testing",
+  "fleet/fleet",
+  "limiter/rateLimiter",
+  "redelivery/redelivery",
+  "schema/timestamp",
+  "security/hardening",
+  "telemetry/metricsAndLogs",
+  "telemetry/spans",
+  "token/tokenProvider"
+]
+
+/** Resolves `../src/Node.js` to `dist/Node.js`. What is internal would be there twice, and is refused. */
+const published: Plugin = {
+  name: "published",
+  enforce: "pre",
+  resolveId(id) {
+    const [, module] = /^(?:\.\.\/)+src\/(.+)\.js$/.exec(id) ?? []
+    if (module === undefined) return undefined
+    if (!/^(?:operations\/)?\w+$/.test(module)) throw new Error(`${id} is not public`)
+    return fileURLToPath(new URL(`../../dist/${module}.js`, import.meta.url))
+  }
+}
+
+// Without the names that lead to the sources.
+const { resolve: _, test, ...rest } = base
+
+export default mergeConfig(rest, {
+  plugins: [published],
+  test: { ...test, include: suites.map((name) => `test/${name}.test.ts`) }
+})

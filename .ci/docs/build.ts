@@ -1,0 +1,100 @@
+/** `npm run docs`: the reference of all that is exported, with a front page and a page for each operation, in `.docs/html`. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Application, Comment, Converter, ReflectionKind } from "typedoc"
+import { operations } from "../../test/support/operations.js"
+import { docstring, example, linkToModule, page } from "./operationPage.js"
+
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+const { exports, name: core }: {
+  readonly name: string
+  readonly exports: Readonly<Record<string, { types?: string }>>
+} = JSON.parse(readFileSync(at("package.json"), "utf8"))
+
+/** What can be imported, and the file that it is made of. */
+const entries = Object.entries(exports).flatMap(([subpath, { types }]) =>
+  types === undefined
+    ? []
+    : [{ module: subpath.replace(/^\./, core), file: types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "src/$1.ts") }]
+)
+
+/** What a file says of itself before all else. */
+const header = (file: string) =>
+  /^\/\*\*([^]*?)\*\//.exec(readFileSync(at(file), "utf8"))?.[1]?.replace(/\n \* ?/g, "\n").trim() ?? ""
+
+const write = (path: string, text: string) => writeFileSync(at(path), text)
+
+const firstSentence = (text: string) => /^[^]*?\.(?=\s|$)/.exec(text)?.[0].replace(/\s+/g, " ") ?? text
+
+for (const folder of [".docs/pages", ".docs/examples", ".docs/html"]) {
+  rmSync(at(folder), { recursive: true, force: true })
+  mkdirSync(at(folder), { recursive: true })
+}
+
+for (const { endpoint } of operations) {
+  write(`.docs/pages/${endpoint.name}.md`, page(endpoint))
+  write(`.docs/examples/${endpoint.name}.ts`, example(endpoint))
+}
+
+const operationList = operations.map(({ endpoint: { name } }) =>
+  `- [${name}](${name}.md): ${firstSentence(docstring(`operations/${name}.ts`, name))}`
+)
+
+const moduleList = entries.map(({ file, module }) => `- ${linkToModule(module)}: ${firstSentence(header(file))}`)
+
+write(
+  ".docs/pages/front.md",
+  readFileSync(at(".ci/docs/front.md"), "utf8")
+    .replace("<!-- operations -->", operationList.join("\n"))
+    .replace("<!-- modules -->", moduleList.join("\n"))
+)
+
+const app = await Application.bootstrap({
+  name: core,
+  entryPoints: entries.map(({ file }) => at(file)),
+  tsconfig: at(".ci/build/tsconfig.json"),
+  readme: at(".docs/pages/front.md"),
+  projectDocuments: operations.map(({ endpoint }) => at(`.docs/pages/${endpoint.name}.md`)),
+  router: "structure",
+  excludeInternal: true,
+  excludePrivate: true,
+  excludeExternals: true,
+  disableSources: true,
+  searchInDocuments: true,
+  sort: ["source-order"],
+  navigation: { includeGroups: true, includeCategories: false },
+  validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, notDocumented: true },
+  // Steps on the way to a type that is shown whole where it is used.
+  intentionallyNotExported: ["Made", "Placeholder", "Refused", "Listed", "Plain"],
+  requiredToBeDocumented: [
+    "Module",
+    "Namespace",
+    "Variable",
+    "Function",
+    "Class",
+    "Interface",
+    "TypeAlias"
+  ],
+  treatWarningsAsErrors: true,
+  treatValidationWarningsAsErrors: true,
+  hideGenerator: true,
+  customCss: at(".ci/docs/style.css")
+})
+
+// Modules have the names by which they are imported, and say what their files say of themselves.
+app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
+  if (!reflection.kindOf([ReflectionKind.Module, ReflectionKind.Namespace])) return
+  reflection.comment ??= new Comment([{ kind: "text", text: header(`src/${reflection.name}.ts`) }])
+  const entry = entries.find(({ file }) => file === `src/${reflection.name}.ts`)
+  if (entry !== undefined) reflection.name = entry.module
+})
+
+const out = at(".docs/html")
+const project = await app.convert()
+if (project === undefined) process.exit(1)
+app.validate(project)
+await app.generateDocs(project, out)
+console.log(`${relative(process.cwd(), out)}/index.html`)
+if (app.logger.hasErrors() || app.logger.hasWarnings()) process.exit(1)

@@ -1,0 +1,140 @@
+/** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { Restore, Task } from "./callbackTask.js"
+import { type Entry, Heap } from "./heap.js"
+import * as Alarm from "./timer.js"
+
+/** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
+type Reason = "TIMEOUT" | "CLOSED"
+
+class Deadline implements Entry {
+  index = -1
+  readonly at: number
+  readonly end: (reason: Reason) => void
+
+  constructor(at: number, end: (reason: Reason) => void) {
+    this.at = at
+    this.end = end
+  }
+}
+
+export interface Deadlines {
+  /**
+   * Calls `end` in so many milliseconds, or when the scope closes if that is earlier. Gives what takes it back. It costs
+   * no fiber and no timer of its own.
+   */
+  readonly add: (millis: number, end: (reason: Reason) => void) => () => void
+  /** Whether the scope is open. */
+  readonly isOpen: () => boolean
+  /**
+   * Ends an effect that takes longer than so many milliseconds, even one that cannot be interrupted; one that would begin
+   * after the scope is closed does not begin. A platform's client can be stopped only by interrupting the fiber that it
+   * runs on, and that would interrupt the children of a caller's own fiber with it: so it runs in a fiber of its own.
+   */
+  readonly within: <A, E, R, E2>(
+    self: Effect.Effect<A, E, R>,
+    millis: number,
+    ended: (reason: Reason, hasBegun: boolean) => E2
+  ) => Effect.Effect<A, E | E2, R>
+}
+
+/** Time limits for as long as the scope is open, by the clock of here and now. */
+export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
+  const heap = new Heap<Deadline>()
+  let isOpen = true
+
+  const end = (deadline: Deadline, reason: Reason): void => {
+    heap.remove(deadline)
+    deadline.end(reason)
+  }
+
+  const sweep = (): void => {
+    const now = alarm.now()
+    for (let next = heap.first; next !== undefined && next.at <= now; next = heap.first) end(next, "TIMEOUT")
+    if (heap.first !== undefined) alarm.set(heap.first.at)
+  }
+
+  const alarm = yield* Alarm.make(Effect.sync(sweep))
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isOpen = false
+      for (let next = heap.first; next !== undefined; next = heap.first) end(next, "CLOSED")
+    })
+  )
+
+  const add: Deadlines["add"] = (millis, end) => {
+    const deadline = new Deadline(alarm.now() + millis, end)
+    heap.add(deadline)
+    alarm.set(deadline.at)
+    return () => heap.remove(deadline)
+  }
+
+  const within: Deadlines["within"] = (self, millis, ended) =>
+    Effect.uninterruptibleMask((restore) =>
+      isOpen
+        ? Effect.flatMap(
+          Effect.forkDaemon(Effect.zipRight(silent, Effect.interruptible(self))),
+          (fiber) => restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => leave(fiber)))
+        )
+        : Effect.fail(ended("CLOSED", false))
+    )
+
+  return { add, isOpen: () => isOpen, within }
+})
+
+/** `within` for a task, which needs no fiber to be stopped; to be run where nobody can interrupt but within `restore`. */
+export const bound = <A, E, E2>(
+  { add, isOpen }: Deadlines,
+  task: Task<A, E>,
+  millis: number,
+  restore: Restore,
+  ended: (reason: Reason, hasBegun: boolean) => E2
+): Effect.Effect<A, E | E2> => {
+  if (!isOpen()) return Effect.fail(ended("CLOSED", false))
+  let leave = () => {}
+  const running = Effect.async<A, E | E2>((resume) => {
+    const takeBack = add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
+    const stop = task((result) => {
+      takeBack()
+      resume(result)
+    })
+    leave = () => {
+      takeBack()
+      stop()
+    }
+  })
+  return Effect.catchAllCause(restore(running), (cause) => {
+    leave()
+    return Effect.failCause(cause)
+  })
+}
+
+/** The runtime notes in the log how fibers fail, with all that an error of a platform holds: the URL, and the token. */
+const silent = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
+
+/** Ends a fiber without waiting for it. */
+const leave = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
+  Effect.sync(() => fiber.unsafeInterruptAsFork(FiberId.none))
+
+const awaiting = <A, E, E2>(
+  add: Deadlines["add"],
+  fiber: Fiber.RuntimeFiber<A, E>,
+  millis: number,
+  ended: (reason: Reason, hasBegun: boolean) => E2
+) =>
+  Effect.async<A, E | E2>((resume) => {
+    const takeBack = add(millis, (reason) => {
+      resume(Effect.fail(ended(reason, true)))
+      fiber.unsafeInterruptAsFork(FiberId.none)
+    })
+    fiber.addObserver((exit) => {
+      takeBack()
+      resume(exit)
+    })
+  })

@@ -1,0 +1,282 @@
+/** The errors themselves: what they carry, how they print, what they never print. */
+import { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { inspect } from "node:util"
+import {
+  createUsersExport,
+  deleteEventStream,
+  Errors,
+  IdentityClient,
+  Operation,
+  RateLimiter,
+  redeliverEvent,
+  updateTokenExchangeProfile
+} from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { baseUrl, bearer, call, failed, over, token } from "../support/client.js"
+import type { Subject } from "../support/operations.js"
+
+const id = "est_1234567890123456789012"
+const failure: Errors.ServiceFailure = { operation: "deleteEventStream", message: "A reason." }
+
+const answering = [
+  [Errors.BadRequest, 400, "BadRequest"],
+  [Errors.Unauthorized, 401, "Unauthorized"],
+  [Errors.Forbidden, 403, "Forbidden"],
+  [Errors.NotFound, 404, "NotFound"],
+  [Errors.Conflict, 409, "Conflict"],
+  [Errors.RateLimited, 429, "RateLimited"],
+  [Errors.answering("Gone", 410), 410, "Gone"]
+] as const
+
+describe("a class that answers to a status", () => {
+  it.each(answering.map(([Answering, status, tag]) => [status, Answering, tag] as const))(
+    "%i is an error with its tag and status",
+    (status, Answering, tag) => {
+      const error = new Answering(failure)
+      assert.instanceOf(error, Error)
+      assert.deepStrictEqual(
+        [error.status, Answering.status, error._tag, error.name, error.message, error.operation],
+        [status, status, tag, tag, "A reason.", "deleteEventStream"]
+      )
+      assert.match(String(error), new RegExp(`^${error._tag}: A reason\\.`))
+    }
+  )
+
+  it.each(answering.map(([Answering, status]) => [status, Answering] as const))(
+    "%i carries what it is given, and nothing as undefined",
+    (_, Answering) => {
+      const bare = new Answering(failure)
+      const full = new Answering({
+        ...failure,
+        errorCode: "a_code",
+        requestId: "request-1",
+        retryAfter: Duration.seconds(7),
+        raw: Redacted.make("body")
+      })
+      assert.deepStrictEqual([full.errorCode, full.requestId, full.raw && Redacted.value(full.raw)], [
+        "a_code",
+        "request-1",
+        "body"
+      ])
+      assert.strictEqual(full.retryAfter && Duration.toMillis(full.retryAfter), 7000)
+      assert.deepStrictEqual(Object.entries(bare).filter(([, value]) => value === undefined), [])
+    }
+  )
+
+  it("is InsufficientScope by that name, and tells which would do", () => {
+    const error = new Errors.InsufficientScope({ ...failure, required: ["read:users"] })
+    assert.deepInclude(error, { _tag: "InsufficientScope", name: "InsufficientScope", status: 403 })
+    assert.deepStrictEqual(error.required, ["read:users"])
+  })
+
+  it.effect("can be yielded and caught by its tag", () =>
+    Effect.gen(function*() {
+      const conflict = new Errors.Conflict(failure)
+      const caught = yield* Effect.catchTag(conflict, "Conflict", ({ status }) => Effect.succeed(status))
+      assert.strictEqual(caught, 409)
+    }))
+
+  it("RateLimited comes from the service unless it says otherwise", () => {
+    assert.deepStrictEqual(
+      [
+        new Errors.RateLimited(failure).source,
+        new Errors.RateLimited({ ...failure, source: "limiter", remaining: 0 }).source
+      ],
+      ["service", "limiter"]
+    )
+  })
+})
+
+describe("InvalidInput", () => {
+  it("has all faults in its message", () => {
+    const { message } = new Errors.InvalidInput({
+      operation: "x",
+      issues: [{ path: "a", message: "is missing" }, { path: "", message: "expected an object" }, {
+        path: "b[0].c",
+        message: "is wrong"
+      }]
+    })
+    assert.strictEqual(message, "a: is missing; expected an object; b[0].c: is wrong")
+  })
+})
+
+describe("the body of a failure", () => {
+  it.effect("prints as <redacted>, everywhere", () =>
+    Effect.gen(function*() {
+      const body = { message: "A reason.", email: "someone.private@example.com" }
+      const error = yield* failed(deleteEventStream, { id }, Testing.reply({ status: 400, body }))
+      assert.include(JSON.stringify(error), "\"raw\":\"<redacted>\"")
+      assert.include(inspect(error), "<redacted>")
+      assert.notInclude(Cause.pretty(Cause.fail(error)), "private")
+    }))
+
+  it.effect("is there for who asks for it", () =>
+    Effect.gen(function*() {
+      const error = (yield* failed(
+        deleteEventStream,
+        { id },
+        Testing.reply({ status: 400, body: "as it came" })
+      )) as Errors.BadRequest
+      assert.strictEqual(error.raw && Redacted.value(error.raw), "as it came")
+    }))
+})
+
+describe("the message of a failure", () => {
+  const message = (text: string, operation: Subject = deleteEventStream, input: unknown = { id }) =>
+    Effect.map(
+      failed(operation, input, Testing.reply({ status: 400, body: { message: text } })),
+      (error) => (error as Errors.BadRequest).message
+    )
+
+  it.effect("of 500 characters is whole", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* message("m".repeat(500)), "m".repeat(500))
+    }))
+
+  it.effect("of more is cut, and says so", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* message("m".repeat(501)), `${"m".repeat(499)}…`)
+    }))
+
+  it.effect("is not cut within a character", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* message(`${"m".repeat(498)}🙂🙂`), `${"m".repeat(498)}…`)
+      assert.strictEqual(yield* message(`\uD800${"m".repeat(497)}🙂🙂`), `\uD800${"m".repeat(497)}…`)
+    }))
+
+  it.effect("is cut after it was cleaned, so that no half of a secret is left", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* message(`${"m".repeat(480)}${token}`), `${"m".repeat(480)}…`)
+    }))
+
+  const name = "a \"name\" with ümlauts/100%"
+
+  it.effect.each([
+    ["plain", name],
+    ["percent-encoded", encodeURIComponent(name)],
+    ["escaped as in JSON", JSON.stringify(name).slice(1, -1)]
+  ])("does not repeat a string of the input, %s", ([, spelling]) =>
+    Effect.gen(function*() {
+      const text = yield* message(`no ${spelling} here, ${spelling}!`, updateTokenExchangeProfile, {
+        id: "x".repeat(9),
+        name
+      })
+      assert.strictEqual(text, "no … here, …!")
+    }))
+
+  it.effect("does not repeat strings deep in the input", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "app_metadata.secret_plan", export_as: "The Plan" }]
+      const text = yield* message("no app_metadata.secret_plan as The Plan", createUsersExport, { fields })
+      assert.strictEqual(text, "no … as …")
+    }))
+
+  it.effect("does not repeat strings of an input that holds all kinds of values", () =>
+    Effect.gen(function*() {
+      const note = Operation.make("note", {
+        method: "POST",
+        path: "/notes",
+        payload: { text: Schema.optional(Schema.String), more: Schema.Unknown },
+        scope: "create:notes",
+        repeat: "never",
+        error: [Errors.BadRequest, Errors.RateLimited]
+      })
+      const more = [null, 7, true, { secret: "The Plan" }]
+      assert.strictEqual(yield* message("no The Plan", note, { text: undefined, more }), "no …")
+      const half = { text: "half \uD800 of it", more }
+      assert.strictEqual(yield* message("no half%20%EF%BF%BD%20of%20it", note, half), "no …")
+    }))
+
+  it.effect("does not repeat a string of which another is a part", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "plan" }, { name: "planet" }]
+      assert.strictEqual(yield* message("planet, plan", createUsersExport, { fields }), "…, …")
+    }))
+
+  it.effect("is not changed by an empty string of the input", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* message("as it is", createUsersExport, { fields: [{ name: "" }] }), "as it is")
+    }))
+
+  it.effect("does not repeat the token, nor any other that looks like one", () =>
+    Effect.gen(function*() {
+      const other = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJvdGhlciJ9"
+      assert.strictEqual(yield* message(`${token} or ${other}, ${other}. or ${other}.c2ln-X_`), "… or …, … or …")
+    }))
+
+  it.effect("is not tripped up by half a character of the input", () =>
+    Effect.gen(function*() {
+      const profile = { id: "x".repeat(9), name: "A name" }
+      assert.strictEqual(yield* message("half \uD800 of it", updateTokenExchangeProfile, profile), "half \uD800 of it")
+    }))
+})
+
+describe("errorCode, requestId, content type and path", () => {
+  it.effect("do not repeat a string of the input or the token", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "secret_plan" }]
+      const error = yield* failed(
+        createUsersExport,
+        { fields },
+        Testing.reply({
+          headers: { "content-type": `text/secret_plan; a=${token}`, "x-request-id": "for-secret_plan" },
+          body: JSON.stringify({
+            id: "1",
+            type: "t",
+            status: "s",
+            fields: [{ name: "a", secret_plan: 1, export_as: 7 }],
+            errorCode: "secret_plan"
+          })
+        })
+      )
+      const { contentType, errorCode, requestId } = error as Errors.UnexpectedResponse
+      assert.deepStrictEqual([contentType, errorCode, requestId], ["text/…; a=…", "…", "for-…"])
+    }))
+
+  it.effect("the scopes that InsufficientScope asks for are no strings of the input", () =>
+    Effect.gen(function*() {
+      const body = { message: "Insufficient scope for update:secret_plan", errorCode: "insufficient_scope" }
+      const error = yield* failed(
+        updateTokenExchangeProfile,
+        { id: "x".repeat(9), subject_token_type: "update:secret_plan" },
+        Testing.reply({ status: 403, body })
+      )
+      assert.deepStrictEqual((error as Errors.InsufficientScope).required, ["update:token_exchange_profiles"])
+    }))
+})
+
+describe("what the limiter says", () => {
+  it.effect("fails a call with RateLimited of its own, and nothing is sent", () =>
+    Effect.gen(function*() {
+      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+        acquire: ({ operation }) =>
+          Effect.fail(new Errors.RateLimited({ operation, message: "Enough.", source: "limiter" })),
+        observe: () => Effect.dieMessage("nothing was acquired"),
+        status: Effect.succeed([]),
+        changes: Stream.empty
+      })
+      const client = IdentityClient.layer({ baseUrl }).pipe(
+        Layer.provide([limiter, bearer]),
+        Layer.provideMerge(Testing.layerHttp())
+      )
+      const [error, requests] = yield* Effect.flip(redeliverEvent({ id, event_id: id })).pipe(
+        Effect.zip(Testing.requests),
+        Effect.provide(client)
+      )
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "redeliverEvent" })
+      assert.lengthOf(requests, 0)
+    }))
+})
+
+describe("a defect of the network's own", () => {
+  it.effect("stays a defect", () =>
+    Effect.gen(function*() {
+      const network = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.dieMessage("a bug")))
+      const cause = yield* Effect.flip(Effect.sandbox(call(deleteEventStream, { id }))).pipe(
+        Effect.provide(over(network))
+      )
+      assert.isTrue(Cause.isDie(cause))
+    }))
+})

@@ -1,0 +1,534 @@
+import { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { inspect } from "node:util"
+import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
+import * as IdentityClient from "../../src/IdentityClient.js"
+import * as Attempt from "../../src/internal/call/pipeline.js"
+import type { Turn } from "../../src/internal/call/retry.js"
+import type * as Http from "../../src/internal/http/exchange.js"
+import * as Admission from "../../src/internal/limiter/admission.js"
+import * as Watch from "../../src/internal/telemetry/callTelemetry.js"
+import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Retry from "../../src/Retry.js"
+import * as Testing from "../../src/Testing.js"
+import * as TokenProvider from "../../src/TokenProvider.js"
+import { type Answer, inProcess } from "../support/tokenServer.js"
+
+const breathe = Effect.repeatN(Effect.yieldNow(), 100)
+const id = "est_0123456789012345678901"
+const unauthorized: Answer = { status: 401, body: { statusCode: 401, error: "Unauthorized", message: "Invalid token" } }
+const done: Answer = { status: 200 }
+
+/** Gives the next of these tokens each time the last one is taken back; the last one for good. */
+const tokensOf = (...values: ReadonlyArray<string>) => {
+  const invalidated: Array<string> = []
+  const layer = Layer.succeed(TokenProvider.TokenProvider, {
+    get: Effect.sync(() => Redacted.make(values[Math.min(invalidated.length, values.length - 1)]!)),
+    invalidate: (token) => Effect.sync(() => void invalidated.push(Redacted.value(token)))
+  })
+  return { invalidated, layer }
+}
+
+/** A limiter that writes down what it is asked and told. */
+const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
+  const log: Array<string> = []
+  const calls: Array<RateLimiter.Call> = []
+  const layer = Layer.succeed(RateLimiter.RateLimiter, {
+    acquire: (call) =>
+      Effect.zipRight(
+        acquire,
+        Effect.sync(() => {
+          calls.push(call)
+          log.push("acquire")
+        })
+      ),
+    observe: (call, answer) =>
+      Effect.sync(() => {
+        calls.push(call)
+        log.push(`observe ${answer === undefined ? "nothing" : answer.status}`)
+      }),
+    status: Effect.succeed([]),
+    changes: Stream.empty
+  })
+  return { calls, layer, log }
+}
+
+/** The client over a network that answers as it is told. */
+const setUp = (
+  answer: (nth: number) => Effect.Effect<Answer>,
+  options: { readonly tokens?: ReadonlyArray<string>; readonly acquire?: Effect.Effect<void, RateLimited> } = {}
+) => {
+  const network = inProcess(answer)
+  const limiter = recording(options.acquire)
+  const tokens = tokensOf(...options.tokens ?? ["t1", "t2", "t3"])
+  const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+    Layer.provide([network.layer, limiter.layer, tokens.layer])
+  )
+  const sent = () => network.arrived.map(({ headers }) => headers["authorization"])
+  return { ...limiter, invalidated: tokens.invalidated, layer, sent }
+}
+
+describe("a call that is refused with 401", () => {
+  it.effect("is made once more with a fresh token and a fresh permit", () => {
+    const { invalidated, layer, log, sent } = setUp((nth) => Effect.succeed(nth === 1 ? unauthorized : done))
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.deepStrictEqual(sent(), ["Bearer t1", "Bearer t2"])
+      assert.deepStrictEqual(invalidated, ["t1"])
+      assert.deepStrictEqual(log, ["acquire", "observe 401", "acquire", "observe 200"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is made once more even if it must not be repeated: it was not carried out", () => {
+    const job = { id: "job_1", type: "users_export", status: "pending", connection: "c" }
+    const { layer, sent } = setUp((nth) => Effect.succeed(nth === 1 ? unauthorized : { body: job }))
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* createUsersExport({}), job)
+      assert.lengthOf(sent(), 2)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("twice is Unauthorized after exactly two calls", () => {
+    const { layer, sent } = setUp(() => Effect.succeed(unauthorized))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(deleteEventStream({ id }))
+      assert.strictEqual(error._tag, "Unauthorized")
+      assert.strictEqual(error.message, "Invalid token")
+      assert.lengthOf(sent(), 2)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not made again when there is no other token", () => {
+    const { invalidated, layer, log, sent } = setUp(() => Effect.succeed(unauthorized), { tokens: ["only"] })
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(deleteEventStream({ id })))._tag, "Unauthorized")
+      assert.lengthOf(sent(), 1)
+      assert.deepStrictEqual(invalidated, ["only"])
+      assert.deepStrictEqual(log, ["acquire", "observe 401"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is a TokenError when no fresh token can be had", () => {
+    const { arrived, layer } = inProcess((nth) =>
+      Effect.succeed(
+        nth === 1
+          ? { body: { access_token: "t1" } }
+          : nth === 2
+          ? unauthorized
+          : { status: 403, body: { error: "access_denied" } }
+      )
+    )
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
+      Layer.provide(RateLimiter.layer),
+      Layer.provide(TokenProvider.layerClientCredentials({
+        domain: "t.example.com",
+        clientId: "i",
+        clientSecret: Redacted.make("s3cret")
+      })),
+      Layer.provide(layer)
+    )
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(deleteEventStream({ id }))
+      assert.deepInclude(error, {
+        _tag: "TokenError",
+        operation: "deleteEventStream",
+        status: 403,
+        error: "access_denied"
+      })
+      assert.lengthOf(arrived, 3)
+    }).pipe(Effect.provide(client))
+  })
+
+  it.effect("among many that share a token costs one new token, and all of them succeed", () => {
+    let issued = 0
+    const { arrived, layer } = inProcess((_, request) =>
+      Effect.as(
+        Effect.yieldNow(),
+        request.url.includes("/oauth/") ?
+          { body: { access_token: `t${++issued}` } }
+          : request.headers["authorization"] === "Bearer t1" ?
+          unauthorized
+          : done
+      )
+    )
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
+      Layer.provide(RateLimiter.layerUnlimited),
+      Layer.provide(TokenProvider.layerClientCredentials({
+        domain: "t.example.com",
+        clientId: "i",
+        clientSecret: Redacted.make("s3cret")
+      })),
+      Layer.provide(layer)
+    )
+    return Effect.gen(function*() {
+      yield* Effect.all(Array.from({ length: 50 }, () => deleteEventStream({ id })), {
+        concurrency: "unbounded",
+        discard: true
+      })
+      assert.strictEqual(issued, 2)
+      assert.lengthOf(arrived, 2 + 100)
+    }).pipe(Effect.provide(client))
+  })
+})
+
+describe("a token", () => {
+  it.effect("that cannot be had fails the call under the operation's name, with all that is known and no permit taken", () => {
+    const { arrived, layer } = inProcess(() => Effect.succeed(done))
+    const { layer: limiter, log } = recording()
+    const known = {
+      message: "down",
+      status: 429,
+      error: "too_many_requests",
+      description: "Later.",
+      retryAfter: Duration.hours(1),
+      code: "X"
+    }
+    const tokens = TokenProvider.layerEffect(Effect.fail(new TokenError({ operation: "token", ...known })))
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([layer, limiter, tokens])
+    )
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(deleteEventStream({ id }))
+      assert.instanceOf(error, TokenError)
+      assert.deepStrictEqual({ ...error, message: error.message }, {
+        _tag: "TokenError",
+        operation: "deleteEventStream",
+        ...known
+      } as never)
+      assert.deepStrictEqual(log, [])
+      assert.lengthOf(arrived, 0)
+    }).pipe(Effect.provide(client))
+  })
+
+  for (const token of ["", "a b", "a\r\nx-evil: 1", "tökén", "a\u0000"]) {
+    it.effect(`that no header can carry is a TokenError and never sent: ${JSON.stringify(token)}`, () => {
+      const { layer, log, sent } = setUp(() => Effect.succeed(done), { tokens: [token] })
+      return Effect.gen(function*() {
+        const error = yield* Effect.flip(deleteEventStream({ id }))
+        assert.strictEqual(error._tag, "TokenError")
+        assert.strictEqual((error as TokenError).operation, "deleteEventStream")
+        assert.include(error.message, "no header can carry")
+        assert.isTrue(token === "" || !inspect(error, { depth: null }).includes(token))
+        assert.lengthOf(sent(), 0)
+        assert.deepStrictEqual(log, [])
+      }).pipe(Effect.provide(layer))
+    })
+  }
+
+  it.effect("that has been wiped is sent no more", () => {
+    const token = Redacted.make("a-token")
+    const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+      get: Effect.succeed(token),
+      invalidate: () => Effect.void
+    })
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([RateLimiter.layerUnlimited, tokens]),
+      Layer.provideMerge(Testing.layerHttp(Testing.reply({ status: 204 })))
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      Redacted.unsafeWipe(token)
+      const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.lengthOf(yield* Testing.requests, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that is fresh but unusable ends the call in TokenError, not in a second call", () => {
+    const { layer, sent } = setUp(() => Effect.succeed(unauthorized), { tokens: ["t1", "bad\ntoken"] })
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(deleteEventStream({ id })))._tag, "TokenError")
+      assert.lengthOf(sent(), 1)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("the limiter is told exactly once for each permit", () => {
+  it.effect("of the answer to a call that succeeds, under tenant and operation", () => {
+    const { calls, layer, log } = setUp(() => Effect.succeed(done))
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.deepStrictEqual(log, ["acquire", "observe 200"])
+      const call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
+      assert.deepStrictEqual(calls, [call, call])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("of an answer that is a failure", () => {
+    const { layer, log } = setUp(() => Effect.succeed({ status: 500 }))
+    return Effect.gen(function*() {
+      yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+      assert.deepStrictEqual(log, ["acquire", "observe 500"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that none came when the connection fails", () => {
+    const { layer: limiter, log } = recording()
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([Testing.layerHttp(Testing.noReply("ECONNRESET")), limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+      assert.deepInclude(error, {
+        _tag: "TransportError",
+        operation: "deleteEventStream",
+        outcome: "unknown",
+        code: "ECONNRESET"
+      })
+      assert.strictEqual(error.message, "the service gave no answer (ECONNRESET)")
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(client))
+  })
+
+  it.effect("that none came when sending dies", () => {
+    const { layer, log } = setUp(() => Effect.dieMessage("boom"))
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that none came when what is put around the client throws", () => {
+    const { layer: limiter, log } = recording()
+    const throwing = Layer.map(Testing.layerHttp(Testing.reply({})), (context) =>
+      Context.add(
+        context,
+        HttpClient.HttpClient,
+        HttpClient.mapRequestInput(Context.get(context, HttpClient.HttpClient), () => {
+          throw new Error("boom")
+        })
+      ))
+    const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+      Layer.provide([throwing, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(client))
+  })
+
+  it.effect("that none came when the call is interrupted while it is sent", () => {
+    const { layer, log, sent } = setUp(() => Effect.never)
+    return Effect.gen(function*() {
+      const call = yield* Effect.fork(deleteEventStream({ id }))
+      yield* breathe
+      assert.lengthOf(sent(), 1)
+      yield* Fiber.interrupt(call)
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that none came when the time limit runs out, at the limit and not before", () => {
+    const { layer, log } = setUp(() => Effect.never)
+    return Effect.gen(function*() {
+      const call = yield* deleteEventStream({ id }).pipe(
+        IdentityClient.withTimeout("5 seconds"),
+        Retry.none,
+        Effect.flip,
+        Effect.fork
+      )
+      yield* TestClock.adjust("4999 millis")
+      assert.deepStrictEqual(log, ["acquire"])
+      yield* TestClock.adjust("1 millis")
+      const error = yield* Fiber.join(call)
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
+      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("of an answer that comes within the time limit", () => {
+    const { layer, log } = setUp(() => Effect.delay(Effect.succeed(done), "4 seconds"))
+    return Effect.gen(function*() {
+      const call = yield* Effect.fork(IdentityClient.withTimeout(deleteEventStream({ id }), "5 seconds"))
+      yield* TestClock.adjust("4 seconds")
+      yield* Fiber.join(call)
+      assert.deepStrictEqual(log, ["acquire", "observe 200"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and of nothing when a waiting call is interrupted", () => {
+    const { layer, log, sent } = setUp(() => Effect.succeed(done), { acquire: Effect.never })
+    return Effect.gen(function*() {
+      const call = yield* Effect.fork(deleteEventStream({ id }))
+      yield* breathe
+      yield* Fiber.interrupt(call)
+      assert.deepStrictEqual(log, [])
+      assert.lengthOf(sent(), 0)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and of nothing when a call is interrupted that waits for a limiter of ours, which then holds no place for it", () => {
+    const { layer: http, arrived } = inProcess(() => Effect.succeed(done))
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([http, tokensOf("t1").layer]),
+      Layer.provideMerge(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      const calls = yield* Effect.forEach(["a", "b", "c"], () => Effect.fork(deleteEventStream({ id })))
+      yield* breathe
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 3, remaining: 0 })
+      yield* Fiber.interrupt(calls[0]!)
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 2, remaining: 0 })
+      yield* TestClock.adjust("61 seconds")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(calls[1]!)))
+      assert.deepInclude((yield* RateLimiter.status)[0], { waiting: 1, remaining: 0 })
+      yield* Fiber.interrupt(calls[2]!)
+      assert.lengthOf(arrived, 2)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and a limiter is asked that is made of one of ours, not that one", () => {
+    let asked = 0
+    const limiter = Layer.map(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }), (context) => {
+      const inner = Context.get(context, RateLimiter.RateLimiter)
+      return Context.make(RateLimiter.RateLimiter, {
+        ...inner,
+        acquire: (call) => Effect.zipRight(Effect.sync(() => asked++), inner.acquire(call))
+      })
+    })
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([inProcess(() => Effect.succeed(done)).layer, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.strictEqual(asked, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and a limiter of ours is asked the way that somebody has put into it", () => {
+    let asked = 0
+    const limiter = Layer.tap(
+      RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }),
+      (context) =>
+        Effect.sync(() => {
+          const inner = Context.get(context, RateLimiter.RateLimiter)
+          const { acquire } = inner
+          Object.assign(inner, {
+            acquire: (call: RateLimiter.Call) => Effect.zipRight(Effect.sync(() => asked++), acquire(call))
+          })
+        })
+    )
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([inProcess(() => Effect.succeed(done)).layer, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      yield* deleteEventStream({ id })
+      assert.strictEqual(asked, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("and of nothing when a call was interrupted before it asks: it takes nothing", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      let known: ReadonlyArray<RateLimiter.Status> | undefined
+      const asking = Effect.uninterruptibleMask((restore) =>
+        Effect.withFiberRuntime<void, RateLimited>((fiber) => {
+          fiber.unsafeInterruptAsFork(fiber.id())
+          const asking = Effect.suspend(() =>
+            Admission.acquire(limiter, { tenant: "t", operation: "o" }, fiber, restore)
+          )
+          return Effect.zipRight(Effect.yieldNow(), asking)
+        })
+      )
+      const told = Effect.onInterrupt(asking, () => Effect.map(limiter.status, (status) => void (known = status)))
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(yield* Effect.fork(told))))
+      assert.deepStrictEqual(known?.map(({ remaining }) => remaining), [1])
+    }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))))
+
+  it.effect("and a call that cannot even be made ready does not keep its client from being closed", () => {
+    const { layer, sent } = setUp(() => Effect.succeed(done))
+    const input = {
+      get id(): string {
+        throw new Error("nothing is there")
+      }
+    }
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.provide(deleteEventStream(input), layer))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.lengthOf(sent(), 0)
+    })
+  })
+
+  it.effect("and of nothing when the limiter turns a call away: nothing is sent, and it is not tried again", () => {
+    let asked = 0
+    const limited = new RateLimited({ operation: "deleteEventStream", message: "too many", source: "limiter" })
+    const acquire = Effect.suspend(() => {
+      asked++
+      return Effect.fail(limited)
+    })
+    const { layer, log, sent } = setUp(() => Effect.succeed(done), { acquire })
+    return Effect.gen(function*() {
+      assert.strictEqual(yield* Effect.flip(deleteEventStream({ id })), limited)
+      assert.strictEqual(asked, 1)
+      assert.deepStrictEqual(log, [])
+      assert.lengthOf(sent(), 0)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("even when the call is interrupted at any step of it", () =>
+    Effect.gen(function*() {
+      const answer: Http.Received = {
+        status: 200,
+        headers: {} as never,
+        body: new Uint8Array(),
+        end: "whole",
+        redirected: false
+      }
+      const outcomes = new Set<string>()
+      const watchOf = Watch.make("https://t.example.com", false)
+      const clock = yield* Effect.clock
+      for (let steps = 0; steps < 60; steps++) {
+        const counts = { acquired: 0, observed: 0 }
+        const limiter: RateLimiter.RateLimiter["Type"] = {
+          acquire: () => Effect.zipRight(Effect.yieldNow(), Effect.sync(() => void counts.acquired++)),
+          observe: () => Effect.sync(() => void counts.observed++),
+          status: Effect.succeed([]),
+          changes: Stream.empty
+        }
+        const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
+        const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
+          Effect.withFiberRuntime<Http.Received, RateLimited>((fiber) => {
+            const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
+            const turn: Turn = { fiber, restore, watch, limit: (millis) => millis, pause: () => {}, resume: () => {} }
+            return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
+          })
+        ))
+        yield* Effect.repeatN(Effect.yieldNow(), steps)
+        yield* Fiber.interrupt(call)
+        assert.strictEqual(counts.observed, counts.acquired)
+        outcomes.add(`${counts.acquired} ${Exit.isSuccess(yield* Fiber.await(call))}`)
+      }
+      // Interrupted before the permit, during the exchange, and not at all.
+      assert.deepStrictEqual(outcomes, new Set(["0 false", "1 false", "1 true"]))
+    }))
+})
+
+describe("an exchange", () => {
+  for (
+    const [code, outcome, message] of [
+      ["ECONNREFUSED", "not-sent", "the service could not be reached (ECONNREFUSED)"],
+      ["ECONNRESET", "unknown", "the service gave no answer (ECONNRESET)"],
+      ["not a code", "unknown", "the service gave no answer"]
+    ] as const
+  ) {
+    it.effect(`that fails with ${code} is ${outcome}, and no more than that is said`, () => {
+      const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([Testing.layerHttp(Testing.noReply(code)), RateLimiter.layerUnlimited, tokensOf("t1").layer])
+      )
+      return Effect.gen(function*() {
+        const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+        assert.instanceOf(error, TransportError)
+        assert.strictEqual((error as TransportError).outcome, outcome)
+        assert.strictEqual(error.message, message)
+        assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
+        assert.notInclude(inspect(error, { depth: null }), "t1")
+        assert.notInclude(inspect(error, { depth: null }), id)
+      }).pipe(Effect.provide(client))
+    })
+  }
+})

@@ -1,0 +1,212 @@
+/** The seams for users' tests: operations that are answered, and HTTP replies that are scripted. */
+import { HttpClient, type HttpClientError, HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, type Layer, Option } from "effect"
+import {
+  createUsersExport,
+  deleteEventStream,
+  Errors,
+  IdentityClient,
+  listActionVersions,
+  redeliverEvent,
+  updateTokenExchangeProfile
+} from "../../src/index.js"
+import * as Retry from "../../src/Retry.js"
+import * as Testing from "../../src/Testing.js"
+import { call, scripted } from "../support/client.js"
+import { operations, sample, type Subject } from "../support/operations.js"
+
+const id = "est_1234567890123456789012"
+
+/** A client that answers every operation with its name, and lists what it was asked. */
+const echo = () => {
+  const asked: Array<unknown> = []
+  const handlers = operations.map((operation): Testing.Handler => ({
+    endpoint: operation.endpoint,
+    handle: (input: unknown) =>
+      Effect.sync(() => {
+        asked.push(input)
+        return operation.endpoint.name
+      })
+  }))
+  return { asked, layer: Testing.layer(...handlers) }
+}
+
+describe("Testing.layer", () => {
+  it.effect("gives a call to the handler of its operation, and its answer back", () =>
+    Effect.gen(function*() {
+      const { layer } = echo()
+      const answers = yield* Effect.forEach(operations, (operation) => operation(sample(operation) as never)).pipe(
+        Effect.provide(layer)
+      )
+      assert.deepStrictEqual(answers, operations.map(({ endpoint }) => endpoint.name))
+    }))
+
+  it.effect("gives the handler the caller's input", () =>
+    Effect.gen(function*() {
+      const { asked, layer } = echo()
+      yield* Effect.provide(createUsersExport({ format: "csv", fields: [{ name: "email" }] }), layer)
+      assert.deepStrictEqual(asked, [{ format: "csv", fields: [{ name: "email" }] }])
+    }))
+
+  it.effect("fails as the handler fails", () =>
+    Effect.gen(function*() {
+      const gone = new Errors.NotFound({ operation: "redeliverEvent", message: "No such event." })
+      const layer = Testing.layer(Testing.handle(redeliverEvent, () => Effect.fail(gone)))
+      assert.strictEqual(yield* Effect.flip(Effect.provide(redeliverEvent({ id, event_id: id }), layer)), gone)
+    }))
+
+  it.effect("answers by the first handler of an operation", () =>
+    Effect.gen(function*() {
+      const answers = (total: number) =>
+        Testing.handle(listActionVersions, () => Effect.succeed({ total, per_page: 20, versions: [] }))
+      const { total } = yield* Effect.provide(
+        listActionVersions({ actionId: "x" }),
+        Testing.layer(answers(1), answers(2))
+      )
+      assert.strictEqual(total, 1)
+    }))
+
+  it.effect("an operation that nobody handles is a defect that names it", () =>
+    Effect.gen(function*() {
+      const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))
+      const exit = yield* Effect.exit(Effect.provide(createUsersExport({}), layer))
+      assert.include(
+        String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })),
+        "nothing handles createUsersExport"
+      )
+    }))
+
+  const refused: ReadonlyArray<readonly [string, Subject, unknown]> = [
+    ["a member of the wrong kind", deleteEventStream, { id: "short" }],
+    ["an unknown member", createUsersExport, { unknown: 1 }],
+    ["too few members", updateTokenExchangeProfile, { id: "x" }],
+    ["an empty path parameter", listActionVersions, { actionId: "" }],
+    ["a dot segment", updateTokenExchangeProfile, { id: "..", name: "A name" }],
+    ["a lone surrogate in a path", listActionVersions, { actionId: "\uD800" }]
+  ]
+
+  it.effect.each(refused)(
+    "refuses %s as the real client does, and asks no handler",
+    ([, operation, input]) =>
+      Effect.gen(function*() {
+        const { asked, layer } = echo()
+        const refusal = (client: Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>) =>
+          Effect.map(Effect.flip(Effect.provide(call(operation, input), client)), (error) => {
+            assert.instanceOf(error, Errors.InvalidInput)
+            const { issues, operation } = error as Errors.InvalidInput
+            return { issues, operation }
+          })
+        assert.deepStrictEqual(yield* refusal(layer), yield* refusal(scripted(Testing.reply({}))))
+        assert.deepStrictEqual(asked, [])
+      })
+  )
+
+  it.effect("there is no response to tell of", () =>
+    Effect.gen(function*() {
+      const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))
+      const { response } = yield* Effect.provide(IdentityClient.withResponse(deleteEventStream({ id })), layer)
+      assert.isTrue(Option.isNone(response))
+    }))
+})
+
+describe("Testing.layerHttp", () => {
+  const get = (path: string) => HttpClient.execute(HttpClientRequest.get(`https://example.com${path}`))
+
+  it.effect("gives the replies in their order", () =>
+    Effect.gen(function*() {
+      const statuses = yield* Effect.forEach(["/a", "/b"], get)
+      assert.deepStrictEqual(statuses.map(({ status }) => status), [201, 418])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ status: 201 }), Testing.reply({ status: 418 })))))
+
+  it.effect("lists the requests, the oldest first", () =>
+    Effect.gen(function*() {
+      yield* Effect.forEach(["/a", "/b"], get)
+      assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url), [
+        "https://example.com/a",
+        "https://example.com/b"
+      ])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({}), Testing.reply({})))))
+
+  it.effect("a list that was given is not changed by later requests", () =>
+    Effect.gen(function*() {
+      const before = yield* Testing.requests
+      yield* get("/a")
+      assert.lengthOf(before, 0)
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({})))))
+
+  it.effect("each layer counts for itself", () =>
+    Effect.gen(function*() {
+      const layer = Testing.layerHttp(Testing.reply({ status: 201 }))
+      const once = Effect.map(get("/a"), ({ status }) => status).pipe(Effect.provide(layer))
+      assert.deepStrictEqual([yield* once, yield* once], [201, 201])
+    }))
+
+  it.effect("a request after the last reply is a defect that names it", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(get("/late"))
+      assert.include(
+        String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })),
+        "no reply left for GET https://example.com/late"
+      )
+    }).pipe(Effect.provide(Testing.layerHttp())))
+
+  it.effect("a program without it is told what it lacks", () =>
+    Effect.gen(function*() {
+      const lacking = Testing.requests as Effect.Effect<unknown> // what the compiler would not let pass
+      const cause = yield* Effect.sandbox(lacking).pipe(Effect.flip)
+      assert.match(Cause.pretty(cause), /Service not found: effect-identity-client\/Testing\/Requests\b/)
+    }))
+
+  it.effect("noReply fails as a connection does, with its code", () =>
+    Effect.gen(function*() {
+      const { _tag, cause, reason } = (yield* Effect.flip(get("/"))) as HttpClientError.RequestError
+      assert.deepStrictEqual([_tag, reason, cause], [
+        "RequestError",
+        "Transport",
+        Object.assign(new Error("ECONNRESET"), { code: "ECONNRESET" })
+      ])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.noReply("ECONNRESET")))))
+
+  it.effect("noReply fails beneath the client as a connection does, with its code", () =>
+    Effect.gen(function*() {
+      const { outcome, code } = (yield* Effect.flip(Retry.none(deleteEventStream({ id })))) as Errors.TransportError
+      assert.deepStrictEqual([outcome, code], ["not-sent", "ECONNREFUSED"])
+    }).pipe(Effect.provide(scripted(Testing.noReply("ECONNREFUSED")))))
+
+  it.effect("a reply without options is 200 without a body", () =>
+    Effect.gen(function*() {
+      const response = yield* get("/")
+      assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({})))))
+
+  it.effect("a body that is neither text nor bytes is JSON and says so", () =>
+    Effect.gen(function*() {
+      const response = yield* get("/")
+      assert.deepStrictEqual([response.headers["content-type"], yield* response.text], [
+        "application/json",
+        "{\"a\":[1,null]}"
+      ])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ body: { a: [1, null] } })))))
+
+  it.effect("headers of a reply replace the one that JSON brings", () =>
+    Effect.gen(function*() {
+      const { headers } = yield* get("/")
+      assert.deepStrictEqual([headers["content-type"], headers["x-a"]], ["application/problem+json", "b"])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({
+      headers: { "content-type": "application/problem+json", "X-A": "b" },
+      body: {}
+    })))))
+
+  it.effect("bytes are sent as they are", () =>
+    Effect.gen(function*() {
+      const response = yield* get("/")
+      assert.deepStrictEqual(new Uint8Array(yield* response.arrayBuffer), new Uint8Array([0xff, 0x00]))
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ body: new Uint8Array([0xff, 0x00]) })))))
+
+  it.effect.each([204, 205, 304])("%i has no body", (status) =>
+    Effect.gen(function*() {
+      const response = yield* get("/")
+      assert.deepStrictEqual([response.status, yield* response.text], [status, ""])
+    }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ status, body: "dropped" })))))
+})

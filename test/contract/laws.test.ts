@@ -1,0 +1,454 @@
+/** Laws that hold for every operation there is: each is written once, over the declaration, and also for an invented one. */
+import type { HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Cause, Duration, Effect, FastCheck, ParseResult, Redacted, Schema, Tracer } from "effect"
+import { inspect } from "node:util"
+import { Errors, IdentityClient, Operation } from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { forAll } from "../support/arbitraries.js"
+import { answered, baseUrl, bodyOf, call, failed, scripted, sent, sentOne, token } from "../support/client.js"
+import {
+  asText,
+  contentTypes,
+  declaredFor,
+  fieldsOf,
+  isFormable,
+  isOptional,
+  type Members,
+  operations,
+  part,
+  readForm,
+  sample,
+  set,
+  stringsOf,
+  type Subject
+} from "../support/operations.js"
+
+/** A status that no operation of the library declares. */
+class Gone extends Errors.answering("Gone", 410) {}
+
+/** An operation that does not exist, of every feature a declaration has. */
+const uploadWidget = Operation.make("uploadWidget", {
+  method: "PUT",
+  path: "/widgets/:widget_id/parts/:part",
+  params: { widget_id: Schema.String, part: Schema.String },
+  query: { overwrite: Schema.Boolean, revision: Schema.optional(Schema.Int) },
+  payload: {
+    title: Schema.String,
+    pieces: Schema.optional(Schema.Array(Schema.Struct({
+      label: Schema.String,
+      weight: Schema.optional(Schema.Int),
+      marks: Schema.optional(Schema.Array(Schema.String))
+    })))
+  },
+  success: Schema.Struct({ id: Schema.String, note: Schema.optionalWith(Schema.String, { exact: true }) }),
+  scope: "update:widgets",
+  repeat: "safe",
+  error: [Errors.BadRequest, Errors.InsufficientScope, Errors.NotFound, Gone, Errors.RateLimited]
+})
+
+const subjects: ReadonlyArray<Subject> = [...operations, uploadWidget]
+
+const as = (contentType: string) =>
+  contentType === "application/json" ? <A>(self: A): A => self : IdentityClient.withFormBody
+
+/** Inputs as their declaration allows them, except those that no path can carry. */
+const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<Members> =>
+  (Arbitrary.make(endpoint.input as Schema.Schema<Members>)).filter((input) =>
+    Object.values(part(input, endpoint.params)).every((value) => !["", ".", ".."].includes(String(value))) &&
+    Object.values(part(input, endpoint.payload)).filter((value) => value !== undefined).length >=
+      (endpoint.minProperties ?? 0)
+  )
+
+/** What an answer that satisfies the operation may hold, as JSON. */
+const answersOf = ({ endpoint }: Subject): FastCheck.Arbitrary<string> =>
+  endpoint.success === undefined
+    ? FastCheck.constantFrom("", "{}", "\"\"", "null", "[]", "{\"id\":1}", "accepted")
+    : (Arbitrary.make(endpoint.success) as FastCheck.Arbitrary<unknown>).map((value) => JSON.stringify(value) ?? "")
+      .filter((text) => ParseResult.is(endpoint.success!)(text === "" ? undefined : JSON.parse(text)))
+
+const withEachMember = (
+  { path, value }: { path: ReadonlyArray<string>; value: unknown }
+): ReadonlyArray<ReadonlyArray<string>> =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => [
+      ...(Array.isArray(value) ? [] : [[...path, name]]),
+      ...withEachMember({ path: [...path, name], value: inner })
+    ])
+    : []
+
+/** A copy in which the member at a path is `undefined`, or not there at all. */
+const unset = (value: unknown, [name = "", ...rest]: ReadonlyArray<string>, how: "absent" | "undefined"): unknown => {
+  if (Array.isArray(value)) return value.map((item, index) => String(index) === name ? unset(item, rest, how) : item)
+  const { [name]: inner, ...others } = value as Members
+  if (rest.length > 0) return { ...others, [name]: unset(inner, rest, how) }
+  return how === "absent" ? others : { ...others, [name]: undefined }
+}
+
+/** The parts of a URL's path and query as they were written. */
+const split = ({ url }: HttpClientRequest.HttpClientRequest) => {
+  const [path = "", query] = url.slice(baseUrl.length).split("?")
+  return { path, query }
+}
+
+/** All of a request that goes over the wire. */
+const written = (request: HttpClientRequest.HttpClientRequest) => ({
+  method: request.method,
+  url: request.url,
+  headers: { ...request.headers },
+  body: bodyOf(request)
+})
+
+/** Every way in which a program may come to print a failure. */
+const prints = (error: unknown): string =>
+  [
+    String(error),
+    error instanceof Error ? `${error.message} ${error.stack}` : "",
+    inspect(error, { depth: Infinity }),
+    JSON.stringify(error),
+    Cause.pretty(Cause.fail(error), { renderErrorCause: true }),
+    String(Cause.fail(error)),
+    inspect(Object.getOwnPropertyDescriptors(error), { depth: Infinity, showHidden: true })
+  ].join("\n")
+
+const spellings = (text: string) => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]
+
+/** A body of which nothing but the message may be printed, and that only without secrets. */
+const telltale = (input: Members, errorCode: string) => ({
+  statusCode: 400,
+  error: "Reason",
+  message: `The service says: ${[token, ...stringsOf(input)].flatMap(spellings).join(" and ")} is wrong`,
+  errorCode,
+  attributes: { owner: "someone.private@example.com" }
+})
+
+const assertSilent = (error: unknown, input: Members) => assertHidden(prints(error), input)
+
+/** `json` stands in content types; that the caller asked for it is no secret. */
+const assertHidden = (printed: string, input: Members) => {
+  const strings = stringsOf(input).filter((text) => text !== "json")
+  for (const secret of [token, ...strings, "someone.private@example.com"].flatMap(spellings)) {
+    assert.notInclude(printed, secret)
+  }
+}
+
+const codeFor = (error: Errors.ErrorClass) => error === Errors.InsufficientScope ? "insufficient_scope" : "some_code"
+
+/** The declared classes, each once. */
+const declared = ({ endpoint }: Subject) => endpoint.error.filter((error, index, all) => all.indexOf(error) === index)
+
+describe.each(subjects.map((operation) => [operation.endpoint.name, operation] as const))("%s", (_, operation) => {
+  const { endpoint } = operation
+  const input = sample(operation)
+
+  describe.each(contentTypes)("%s", (contentType) => {
+    for (const Declared of declared(operation)) {
+      it.effect(`${Declared.status} is its declared ${Declared.name}, with all that the answer says`, () =>
+        Effect.gen(function*() {
+          const body = {
+            statusCode: Declared.status,
+            error: "Reason",
+            message: "A reason.",
+            errorCode: codeFor(Declared)
+          }
+          const error = yield* as(contentType)(failed(
+            operation,
+            input,
+            Testing.reply({
+              status: Declared.status,
+              headers: { "X-Request-Id": "request-1", "Retry-After": "7" },
+              body
+            })
+          ))
+          assert.instanceOf(error, Declared)
+          const { errorCode, message, operation: name, raw, requestId, retryAfter, status } = error as
+            & Errors.ServiceFailure
+            & {
+              readonly status: number
+            }
+          assert.deepStrictEqual(
+            [
+              name,
+              status,
+              message,
+              errorCode,
+              requestId,
+              retryAfter && Duration.toMillis(retryAfter),
+              raw && Redacted.value(raw)
+            ],
+            [endpoint.name, Declared.status, "A reason.", codeFor(Declared), "request-1", 7000, JSON.stringify(body)]
+          )
+        }))
+    }
+
+    it.effect("the request is exactly what is declared and set", () =>
+      forAll(inputs(operation), (input) =>
+        Effect.gen(function*() {
+          const payload = set(part(input, endpoint.payload)) as Members
+          const query = set(part(input, endpoint.query)) as Members
+          const isForm = contentType !== "application/json"
+          if (isForm && Object.values(payload).some((value) => !isFormable(value))) {
+            const error = yield* IdentityClient.withFormBody(failed(operation, input, Testing.reply({})))
+            assert.instanceOf(error, Errors.InvalidInput)
+            return
+          }
+          const request = yield* as(contentType)(sentOne(operation, input))
+          const url = split(request)
+          const template = endpoint.path.split("/")
+          assert.deepStrictEqual(
+            {
+              method: request.method,
+              base: request.url.slice(0, baseUrl.length),
+              path: url.path.split("/").map((segment, index) =>
+                template[index]?.startsWith(":") ? decodeURIComponent(segment) : segment
+              ),
+              query: url.query === undefined ? {} : readForm(url.query),
+              body: bodyOf(request) === undefined ?
+                undefined
+                : isForm ?
+                readForm(bodyOf(request) ?? "")
+                : JSON.parse(bodyOf(request) ?? "") as unknown,
+              contentType: request.headers["content-type"]
+            },
+            {
+              method: endpoint.method,
+              base: baseUrl,
+              path: template.map((segment) => segment.startsWith(":") ? String(input[segment.slice(1)]) : segment),
+              query: asText(query),
+              body: endpoint.payload === undefined ? undefined : isForm ? asText(payload) : payload,
+              contentType: endpoint.payload === undefined ? undefined : contentType
+            }
+          )
+        })))
+
+    it.effect("`undefined` is not set, at any depth", () =>
+      Effect.forEach(withEachMember({ path: [], value: input }), (path) =>
+        Effect.gen(function*() {
+          const without = unset(input, path, "absent")
+          const undefinedThere = unset(input, path, "undefined")
+          if (!ParseResult.is(endpoint.input)(without)) return
+          assert.deepStrictEqual(
+            written(yield* as(contentType)(sentOne(operation, undefinedThere))),
+            written(yield* as(contentType)(sentOne(operation, without)))
+          )
+        })))
+  })
+
+  it.effect("a declared failure without a body has no member but those that were sent", () =>
+    Effect.forEach(
+      endpoint.error.filter((error) => error !== Errors.InsufficientScope),
+      ({ name, status }) =>
+        Effect.gen(function*() {
+          const error = yield* failed(operation, input, Testing.reply({ status, body: new Uint8Array() }))
+          const only = endpoint.error.find((error) => error.status === status && error !== Errors.InsufficientScope)
+          assert.deepStrictEqual(
+            [error instanceof Error && error.message, Object.keys(error as object).sort()],
+            [
+              `status ${status}: no content type, 0 bytes`,
+              [...(name === "RateLimited" ? ["source"] : []), "_tag", "operation", "raw", "status"].sort()
+            ],
+            only?.name
+          )
+        })
+    ))
+
+  it.effect("every status from 400 to 599 is what is declared for it, else UnexpectedResponse of that status", () =>
+    Effect.forEach(
+      Array.from({ length: 200 }, (_, index) => 400 + index),
+      (status) =>
+        Effect.forEach(["insufficient_scope", "some_code"], (errorCode) =>
+          Effect.gen(function*() {
+            const error = yield* failed(
+              operation,
+              input,
+              Testing.reply({ status, body: { message: "A reason.", errorCode } })
+            )
+            const Declared = declaredFor(operation, status).find((candidate) =>
+              status !== 403 || (candidate === Errors.InsufficientScope) === (errorCode === "insufficient_scope")
+            )
+            assert.instanceOf(error, Declared ?? Errors.UnexpectedResponse)
+            if (Declared === undefined) {
+              const { message, reason, status: found } = error as Errors.UnexpectedResponse
+              assert.deepStrictEqual([found, reason, message], [status, "status", "A reason."])
+            }
+          }))
+    ))
+
+  it.effect("every 2xx is success, and its value is the JSON that came", () =>
+    forAll(
+      FastCheck.tuple(
+        answersOf(operation),
+        FastCheck.constantFrom(200, 201, 202, 203, 206, 226, 299),
+        FastCheck.constantFrom("application/json", "application/json; charset=utf-8", "text/plain", "text/html", "")
+      ),
+      ([body, status, contentType]) =>
+        Effect.gen(function*() {
+          const reply = Testing.reply({
+            status,
+            headers: contentType === "" ? {} : { "content-type": contentType },
+            body: new TextEncoder().encode(body)
+          })
+          const parsed: unknown = body === "" || endpoint.success === undefined ? undefined : JSON.parse(body)
+          assert.deepStrictEqual(yield* answered(operation, input, reply), parsed)
+        })
+    ))
+
+  it.effect("where the value may be missing, every 2xx without one is success", () =>
+    Effect.forEach(
+      [200, 202, 204, 205],
+      (status) =>
+        Effect.forEach(["", "\"\"", "null", " \n"], (body) =>
+          Effect.gen(function*() {
+            const promised = endpoint.success !== undefined && !ParseResult.is(endpoint.success)(undefined)
+            const headers = { "content-type": "application/json" }
+            const exit = yield* Effect.exit(answered(operation, input, Testing.reply({ status, headers, body })))
+            assert.strictEqual(exit._tag, promised ? "Failure" : "Success", `${status} ${body}`)
+          }))
+    ))
+
+  it.effect("a redirect is UnexpectedResponse of reason redirect, and nothing more is sent", () =>
+    Effect.forEach([300, 301, 302, 303, 304, 307, 308], (status) =>
+      Effect.gen(function*() {
+        const reply = Testing.reply({ status, headers: { location: "https://elsewhere.example.com/" } })
+        const [error, requests] = yield* Effect.flip(call(operation, input)).pipe(
+          Effect.zip(Testing.requests),
+          Effect.provide(scripted(reply))
+        )
+        assert.instanceOf(error, Errors.UnexpectedResponse)
+        const { reason, status: found } = error as Errors.UnexpectedResponse
+        assert.deepStrictEqual([reason, found, requests.length], ["redirect", status, 1])
+      })))
+
+  it.effect("a web page with a status of success is UnexpectedResponse of reason html", () =>
+    Effect.forEach(
+      [
+        "<!doctype html><html><head><title>Sign in</title></head></html>",
+        "\uFEFF \n<html></html>",
+        Buffer.from("<html><title>Connexion refus\xE9e</title></html>", "latin1"),
+        Buffer.from(`<html>${"<!-- \u00E9 -->".repeat(8000)}</html>`)
+      ],
+      (body) =>
+        Effect.gen(function*() {
+          const headers = { "content-type": "text/html" }
+          const error = yield* failed(operation, input, Testing.reply({ headers, body }))
+          assert.instanceOf(error, Errors.UnexpectedResponse)
+          assert.strictEqual((error as Errors.UnexpectedResponse).reason, "html")
+        })
+    ))
+
+  it.effect("the token, Accept and User-Agent are on every request, and nothing else is, not even of a trace", () =>
+    Effect.gen(function*() {
+      const request = yield* Effect.withSpan(sentOne(operation, input), "a span")
+      const forBody = endpoint.payload === undefined ? [] : ["content-length", "content-type"]
+      assert.deepStrictEqual(
+        Object.keys(request.headers).sort(),
+        ["accept", "authorization", ...forBody, "user-agent"].sort()
+      )
+      assert.deepStrictEqual(
+        [request.headers.authorization, request.headers.accept],
+        [`Bearer ${token}`, "application/json"]
+      )
+      assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+$/)
+    }))
+
+  it.effect("unknown members are refused by name, all of them, and nothing is sent", () =>
+    Effect.gen(function*() {
+      const surprise = { ...input, suprise: "a hidden value", "x-other": { deep: "a hidden value" } }
+      const error = yield* failed(operation, surprise, Testing.reply({}))
+      assert.instanceOf(error, Errors.InvalidInput)
+      const { issues } = error as Errors.InvalidInput
+      assert.deepStrictEqual(issues.map(({ path }) => path), ["suprise", "x-other"])
+      assertSilent(error, { value: "a hidden value" })
+      assert.lengthOf(yield* sent(operation, surprise), 0)
+    }))
+
+  it.effect("a member of the wrong type is named, and nothing is sent", () =>
+    Effect.forEach(Object.keys(fieldsOf(operation)), (name) =>
+      Effect.gen(function*() {
+        const wrong = { ...input, [name]: { wrong: "a hidden value" } }
+        const error = yield* failed(operation, wrong, Testing.reply({}))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.isTrue((error as Errors.InvalidInput).issues.every(({ path }) => path.startsWith(name)))
+        assert.isTrue((error as Errors.InvalidInput).message.startsWith(name))
+        assert.lengthOf(yield* sent(operation, wrong), 0)
+      })))
+
+  it.effect("a required member that is missing is named, and nothing is sent", () =>
+    Effect.forEach(
+      Object.entries(fieldsOf(operation)).filter(([, field]) => !isOptional(field)),
+      ([name]) =>
+        Effect.gen(function*() {
+          const without = unset(input, [name], "absent")
+          const error = yield* failed(operation, without, Testing.reply({}))
+          assert.instanceOf(error, Errors.InvalidInput)
+          assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path: name, message: "is missing" }])
+          assert.lengthOf(yield* sent(operation, without), 0)
+        })
+    ))
+
+  it.effect("what is no object is refused, and nothing is sent", () =>
+    Effect.forEach([undefined, null, "a hidden value", 7, true], (wrong) =>
+      Effect.gen(function*() {
+        assert.instanceOf(yield* failed(operation, wrong, Testing.reply({})), Errors.InvalidInput)
+        assert.lengthOf(yield* sent(operation, wrong), 0)
+      })))
+
+  it.effect("no failure that the service causes prints the token, the body or a string of the input", () =>
+    Effect.forEach(
+      [200, 302, 400, 401, 403, 404, 409, 410, 418, 429, 500],
+      (status) =>
+        Effect.forEach(["insufficient_scope", token, ...stringsOf(input)], (errorCode) =>
+          Effect.gen(function*() {
+            const reply = Testing.reply({
+              status,
+              headers: {
+                "x-request-id": [token, ...stringsOf(input)].map(encodeURIComponent).join(","),
+                "www-authenticate": "Bearer"
+              },
+              body: status === 200
+                ? `<title>${token} ${stringsOf(input).join(" ")}</title>`
+                : telltale(input, errorCode)
+            })
+            assertSilent(yield* failed(operation, input, reply), input)
+          }))
+    ))
+
+  it.effect("an answer that breaks its promise is shown by its shape alone", () =>
+    Effect.gen(function*() {
+      const body = { [token]: 1, ...Object.fromEntries(stringsOf(input).map((text) => [text, text])) }
+      for (const value of [body, [body], "someone.private@example.com", 7]) {
+        const reply = Testing.reply({ headers: { "content-type": "application/json" }, body: JSON.stringify(value) })
+        const exit = yield* Effect.either(answered(operation, input, reply))
+        if (endpoint.success === undefined) assert.isTrue(exit._tag === "Right")
+        else if (exit._tag === "Left") assertSilent(exit.left, input)
+      }
+    }))
+
+  it.effect("no failure to get an answer prints the token or a string of the input", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(operation, input, Testing.noReply("ECONNRESET"))
+      assert.instanceOf(error, Errors.TransportError)
+      assertSilent(error, input)
+    }))
+
+  it.effect("no span of a call holds the token or a string of the input", () =>
+    Effect.gen(function*() {
+      const spans: Array<unknown> = []
+      const tracer = yield* Effect.tracer
+      const recording = Tracer.make({
+        context: (run, fiber) => tracer.context(run, fiber),
+        span: (...args) => {
+          const span = tracer.span(...args)
+          spans.push(span)
+          return span
+        }
+      })
+      yield* answered(operation, input, Testing.reply({ status: 400, body: telltale(input, token) })).pipe(
+        Effect.withSpan("a program"),
+        Effect.withTracer(recording),
+        Effect.exit
+      )
+      assert.isAtLeast(spans.length, 1)
+      assertHidden(inspect(spans, { depth: Infinity }), input)
+    }))
+})

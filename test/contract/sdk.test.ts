@@ -1,0 +1,421 @@
+/** The vendor's own SDK against the embedded tenant, on a socket: it does not notice that it is not the service. */
+import { HttpServer } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { assert, describe, it } from "@effect/vitest"
+import { type ManagementClient, ManagementError } from "auth0"
+import * as Sdk from "auth0"
+import { Effect, Layer, Redacted } from "effect"
+import { createServer } from "node:http"
+import * as Tenant from "../../src/Tenant.js"
+import { sdkOf, sdkTokensOf } from "../support/sdk.js"
+
+const { actions: [action], connections: [connection], profiles: [profile], streams: [stream, other] } = Tenant.demo
+const [failed, , queued] = stream.events
+
+const who = ({ id, secret }: Tenant.Client) => ({ clientId: id, clientSecret: Redacted.value(secret) })
+
+const { full, notGlobal, readsActions } = {
+  full: who(Tenant.demoClients.full),
+  notGlobal: who(Tenant.demoClients.notGlobal),
+  readsActions: who(Tenant.demoClients.readsActions)
+}
+
+interface Served {
+  readonly origin: string
+  readonly tenant: Tenant.Tenant["Type"]
+  readonly sdk: ManagementClient
+}
+
+/** A tenant of its own for each test, by the real clock, which the SDK goes by. */
+const serving = (name: string, run: (served: Served) => Promise<void>, options: Tenant.Options = {}) =>
+  it.live(name, () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      yield* HttpServer.addressFormattedWith((origin) =>
+        Effect.promise(() => run({ origin, tenant, sdk: sdkOf(origin, full) }))
+      )
+    }).pipe(
+      Effect.provide(Layer.provideMerge(
+        Tenant.layerServer,
+        Layer.merge(Tenant.layer(options), NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
+      ))
+    ))
+
+/** What a call of the SDK's was thrown. */
+const thrown = async (call: PromiseLike<unknown>): Promise<ManagementError> => {
+  const error = await call.then((value) => new Error(`a success: ${JSON.stringify(value)}`), (error: unknown) => error)
+  if (error instanceof ManagementError) return error
+  throw error
+}
+
+const headerOf = ({ rawResponse }: ManagementError, name: string) => rawResponse?.headers.get(name) ?? undefined
+
+describe("the vendor's SDK runs every operation", () => {
+  serving("createUsersExport", async ({ sdk, tenant }) => {
+    const fields = [{ name: "email" }, { name: "name", export_as: "Name" }]
+    const input = { connection_id: connection.id, format: "csv", limit: 7, fields } as const
+    const { data, rawResponse } = await sdk.jobs.usersExports.create(input).withRawResponse()
+    assert.match(data.id, /^job_\w{16}$/)
+    assert.match(String(data.created_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.deepStrictEqual({ ...data, id: "", created_at: "" }, {
+      ...input,
+      id: "",
+      created_at: "",
+      type: "users_export",
+      status: "pending",
+      connection: connection.name
+    })
+    assert.deepStrictEqual([rawResponse.status, rawResponse.headers.get("x-ratelimit-limit")], [200, "50"])
+    assert.strictEqual((await Effect.runPromise(tenant.state)).jobs[0]?.id, data.id)
+  })
+
+  serving("createUsersExport of which nothing is set", async ({ sdk }) => {
+    assert.deepInclude(await sdk.jobs.usersExports.create(), { type: "users_export", status: "pending" })
+  })
+
+  serving("updateTokenExchangeProfile", async ({ sdk, tenant }) => {
+    const change = { name: "A new name", subject_token_type: "urn:example:another" }
+    assert.isUndefined(await sdk.tokenExchangeProfiles.update(profile.id, change))
+    assert.deepInclude((await Effect.runPromise(tenant.state)).profiles[0], change)
+  })
+
+  serving("listActionVersions, and it finds the end of the pages by itself", async ({ sdk, tenant }) => {
+    const page = await sdk.actions.versions.list(action.id, { per_page: 2 })
+    assert.deepStrictEqual(
+      page.response,
+      { total: 3, per_page: 2, versions: action.versions.slice(0, 2) } as never
+    )
+    const all = []
+    for await (const version of page) all.push(version)
+    assert.deepStrictEqual(all, [...action.versions] as never)
+    const asked = (await Effect.runPromise(tenant.requests)).filter(({ operation }) =>
+      operation === "listActionVersions"
+    )
+    assert.deepStrictEqual(asked.map(({ query }) => query.map((pair) => pair.join("="))), [
+      ["page=0", "per_page=2"],
+      ["page=1", "per_page=2"]
+    ])
+  })
+
+  serving("redeliverEvent", async ({ sdk, tenant }) => {
+    const { rawResponse } = await sdk.eventStreams.redeliveries.createById(stream.id, failed.id).withRawResponse()
+    assert.strictEqual(rawResponse.status, 202)
+    assert.strictEqual((await Effect.runPromise(tenant.state)).streams[0]?.events[0]?.state, "queued")
+  })
+
+  serving("deleteEventStream, twice", async ({ sdk, tenant }) => {
+    for (let nth = 0; nth < 2; nth++) {
+      const { rawResponse } = await sdk.eventStreams.delete(other.id).withRawResponse()
+      assert.strictEqual(rawResponse.status, 204)
+    }
+    assert.deepStrictEqual((await Effect.runPromise(tenant.state)).streams.map(({ id }) => id), [stream.id])
+  })
+
+  serving("with one token, by client credentials, for calls at once", async ({ sdk, tenant }) => {
+    await Promise.all(Array.from({ length: 10 }, () => sdk.actions.versions.list(action.id)))
+    const requests = await Effect.runPromise(tenant.requests)
+    assert.strictEqual(requests.filter(({ operation }) => operation === "token").length, 1)
+    assert.strictEqual(requests[0]?.contentType, "application/x-www-form-urlencoded")
+  })
+
+  serving("and waits as long as a 429 says before it tries again", async ({ origin, tenant }) => {
+    const sdk = sdkOf(origin, full, 1)
+    await sdk.eventStreams.delete(other.id)
+    await sdk.eventStreams.delete(other.id)
+    const { operation, status } = { operation: "deleteEventStream", status: 429 }
+    const calls = (await Effect.runPromise(tenant.requests)).filter((request) => request.operation === operation)
+    assert.deepStrictEqual(calls.map((request) => request.status), [204, status, 204])
+  }, { buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
+})
+
+/** What the service says is wrong, in the shape that it says it in. */
+const problem = (statusCode: number, error: string, message: string, more: object = {}) => (
+  { statusCode, error, message, ...more }
+)
+
+const unauthorized = (message: string) => problem(401, "Unauthorized", message, { attributes: { error: message } })
+
+interface Refusal {
+  readonly name: string
+  readonly call: (served: Served) => PromiseLike<unknown>
+  readonly as: new(...args: Array<any>) => ManagementError
+  readonly body: { readonly statusCode: number }
+  readonly options?: Tenant.Options
+}
+
+const insufficient = (scope: string) =>
+  problem(403, "Forbidden", `Insufficient scope, expected any of: ${scope}`, { errorCode: "insufficient_scope" })
+
+const { BadRequestError, ConflictError, ForbiddenError, NotFoundError, TooManyRequestsError, UnauthorizedError } =
+  Sdk.Management
+
+/** A token that a test has got itself, changed by it, and the SDK with it. */
+const withToken = async (origin: string, change: (token: string) => string): Promise<ManagementClient> =>
+  sdkOf(origin, { token: change(await sdkTokensOf(origin, full).getAccessToken()) })
+
+const refusals: ReadonlyArray<Refusal> = [
+  {
+    name: "400 invalid_body: a member of the body",
+    call: ({ sdk }) => sdk.jobs.usersExports.create({ limit: 0 }),
+    as: BadRequestError,
+    body: problem(
+      400,
+      "Bad Request",
+      "Payload validation error: 'Expected an integer of at least 1' on property limit",
+      {
+        errorCode: "invalid_body"
+      }
+    )
+  },
+  {
+    name: "400 invalid_body: a connection that does not exist",
+    call: ({ sdk }) => sdk.jobs.usersExports.create({ connection_id: "con_0000000000000000" }),
+    as: BadRequestError,
+    body: problem(
+      400,
+      "Bad Request",
+      "Payload validation error: 'The connection does not exist: con_0000000000000000' on property connection_id",
+      { errorCode: "invalid_body" }
+    )
+  },
+  {
+    name: "400 invalid_body: nothing to change",
+    call: ({ sdk }) => sdk.tokenExchangeProfiles.update(profile.id, {}),
+    as: BadRequestError,
+    body: problem(400, "Bad Request", "Payload validation error: 'Too few properties (0), minimum 1'", {
+      errorCode: "invalid_body"
+    })
+  },
+  {
+    name: "400 invalid_body: a reserved prefix",
+    call: ({ sdk }) => sdk.tokenExchangeProfiles.update(profile.id, { subject_token_type: "urn:auth0:x" }),
+    as: BadRequestError,
+    body: problem(
+      400,
+      "Bad Request",
+      "Payload validation error: 'This prefix is reserved' on property subject_token_type",
+      {
+        errorCode: "invalid_body"
+      }
+    )
+  },
+  {
+    name: "400 validation_error: a parameter of the query",
+    call: ({ sdk }) => sdk.actions.versions.list(action.id, { per_page: 101 }),
+    as: BadRequestError,
+    body: problem(400, "Bad Request", "Query validation error: 'Must be at most 100' on property per_page", {
+      errorCode: "validation_error"
+    })
+  },
+  {
+    name: "400 validation_error: an id in the path",
+    call: ({ sdk }) => sdk.eventStreams.delete("est_short"),
+    as: BadRequestError,
+    body: problem(
+      400,
+      "Bad Request",
+      "Path validation error: 'Expected a string of exactly 26 characters' on property id",
+      { errorCode: "validation_error" }
+    )
+  },
+  {
+    name: "400: a token that is no JSON Web Token",
+    call: ({ origin }) => sdkOf(origin, { token: "opaque" }).eventStreams.delete(stream.id),
+    as: BadRequestError,
+    body: problem(400, "Bad Request", "Bad HTTP authentication header format", { errorCode: "Bearer" })
+  },
+  {
+    name: "401: a signature of somebody else's",
+    call: async ({ origin }) => {
+      const sdk = await withToken(origin, (token) => `${token.slice(0, token.lastIndexOf("."))}.${"A".repeat(43)}`)
+      return sdk.eventStreams.delete(stream.id)
+    },
+    as: UnauthorizedError,
+    body: unauthorized("Invalid signature received for JSON Web Token validation")
+  },
+  {
+    name: "401: a token that was revoked",
+    call: async ({ origin, tenant }) => {
+      const sdk = await withToken(origin, (token) => token)
+      await Effect.runPromise(tenant.revokeTokens)
+      return sdk.eventStreams.delete(stream.id)
+    },
+    as: UnauthorizedError,
+    body: unauthorized("Invalid token")
+  },
+  {
+    name: "401: a token that has expired",
+    call: async ({ origin }) => (await withToken(origin, (token) => token)).eventStreams.delete(stream.id),
+    as: UnauthorizedError,
+    body: unauthorized("Expired token received for JSON Web Token validation"),
+    options: { tokenLifetime: 0 }
+  },
+  {
+    name: "401: a client that is not global",
+    call: ({ origin }) => sdkOf(origin, notGlobal).jobs.usersExports.create(),
+    as: UnauthorizedError,
+    body: unauthorized("Client is not global")
+  },
+  {
+    name: "403 insufficient_scope: an export",
+    call: ({ origin }) => sdkOf(origin, readsActions).jobs.usersExports.create(),
+    as: ForbiddenError,
+    body: insufficient("read:users")
+  },
+  {
+    name: "403 insufficient_scope: a profile",
+    call: ({ origin }) => sdkOf(origin, readsActions).tokenExchangeProfiles.update(profile.id, { name: "A name" }),
+    as: ForbiddenError,
+    body: insufficient("update:token_exchange_profiles")
+  },
+  {
+    name: "403 insufficient_scope: a redelivery",
+    call: ({ origin }) => sdkOf(origin, readsActions).eventStreams.redeliveries.createById(stream.id, failed.id),
+    as: ForbiddenError,
+    body: insufficient("update:event_deliveries")
+  },
+  {
+    name: "403 insufficient_scope: a stream",
+    call: ({ origin }) => sdkOf(origin, readsActions).eventStreams.delete(stream.id),
+    as: ForbiddenError,
+    body: insufficient("delete:event_streams")
+  },
+  {
+    name: "404: a profile",
+    call: ({ sdk }) => sdk.tokenExchangeProfiles.update("tep_0000000000000000", { name: "A name" }),
+    as: NotFoundError,
+    body: problem(404, "Not Found", "The token exchange profile does not exist.")
+  },
+  {
+    name: "404: a stream",
+    call: ({ sdk }) => sdk.eventStreams.redeliveries.createById(`est_${"0".repeat(22)}`, failed.id),
+    as: NotFoundError,
+    body: problem(404, "Not Found", "The requested stream does not exist.")
+  },
+  {
+    name: "404: an event",
+    call: ({ sdk }) => sdk.eventStreams.redeliveries.createById(stream.id, `evt_${"0".repeat(22)}`),
+    as: NotFoundError,
+    body: problem(404, "Not Found", "The requested event does not exist.")
+  },
+  {
+    name: "409: an event that has not failed",
+    call: ({ sdk }) => sdk.eventStreams.redeliveries.createById(stream.id, queued.id),
+    as: ConflictError,
+    body: problem(409, "Conflict", "The event is not in a state that allows redelivery.")
+  },
+  {
+    name: "409: a profile of the same subject_token_type",
+    call: ({ sdk }) =>
+      sdk.tokenExchangeProfiles.update("tep_0000000000000001", { subject_token_type: profile.subject_token_type }),
+    as: ConflictError,
+    body: problem(409, "Conflict", "A token exchange profile with this subject_token_type exists already."),
+    options: {
+      seed: {
+        profiles: [profile, { ...profile, id: "tep_0000000000000001", subject_token_type: "urn:example:another" }]
+      }
+    }
+  },
+  {
+    name: "429",
+    call: async ({ sdk }) => {
+      await sdk.eventStreams.delete(other.id)
+      return sdk.eventStreams.delete(other.id)
+    },
+    as: TooManyRequestsError,
+    body: problem(429, "Too Many Requests", "Global limit has been reached", { errorCode: "too_many_requests" }),
+    options: { buckets: { tenant: { burst: 1, refill: 1, per: "1 minute" } } }
+  }
+]
+
+describe("the vendor's SDK sees the service's failures", () => {
+  for (const { as, body, call, name, options } of refusals) {
+    serving(name, async (served) => {
+      const error = await thrown(call(served))
+      assert.instanceOf(error, as)
+      assert.deepStrictEqual([error.statusCode, error.body], [body.statusCode, body])
+      assert.match(String(headerOf(error, "content-type")), /^application\/json/)
+      for (const header of ["limit", "remaining", "reset"]) {
+        assert.match(String(headerOf(error, `x-ratelimit-${header}`)), /^\d+$/)
+      }
+    }, options)
+  }
+
+  serving("429 with how long to wait", async ({ sdk }) => {
+    await sdk.eventStreams.delete(other.id)
+    const error = await thrown(sdk.eventStreams.delete(other.id))
+    assert.deepStrictEqual(["limit", "remaining"].map((name) => headerOf(error, `x-ratelimit-${name}`)), ["1", "0"])
+    assert.isAtLeast(Number(headerOf(error, "retry-after")), 50)
+  }, { buckets: { tenant: { burst: 1, refill: 1, per: "1 minute" } } })
+
+  for (const status of [500, 502, 503, 504]) {
+    serving(`${status}, which no operation declares`, async ({ sdk, tenant }) => {
+      await Effect.runPromise(tenant.misbehave({ operation: "deleteEventStream", status }))
+      const error = await thrown(sdk.eventStreams.delete(stream.id))
+      assert.strictEqual(error.name, "ManagementError")
+      assert.deepInclude(error.body, { statusCode: status, message: "The tenant was told to misbehave" })
+      assert.strictEqual(error.statusCode, status)
+    })
+  }
+
+  serving("a web page of a proxy's", async ({ sdk, tenant }) => {
+    const body = "<title>Bad gateway</title>"
+    await Effect.runPromise(
+      tenant.misbehave({ status: 502, body, headers: { "content-type": "text/html" }, operation: "deleteEventStream" })
+    )
+    const error = await thrown(sdk.eventStreams.delete(stream.id))
+    assert.deepStrictEqual([error.statusCode, error.body], [502, body])
+  })
+
+  serving("a connection that is cut", async ({ sdk, tenant }) => {
+    await Effect.runPromise(tenant.misbehave({ cut: "before", operation: "deleteEventStream" }))
+    const error = await thrown(sdk.eventStreams.delete(stream.id))
+    assert.isUndefined(error.statusCode)
+    assert.strictEqual(error.message, "fetch failed")
+  })
+})
+
+describe("the vendor's SDK sees how a token is refused", () => {
+  const refused = (
+    name: string,
+    ask: (served: Served) => Promise<unknown>,
+    status: number,
+    body: { readonly error: string; readonly error_description: string }
+  ) =>
+    serving(name, async (served) => {
+      const error = await thrown(ask(served))
+      assert.deepStrictEqual([error.statusCode, error.body], [status, body])
+    })
+
+  refused(
+    "a wrong secret",
+    ({ origin }) => sdkTokensOf(origin, { ...full, clientSecret: "wrong" }).getAccessToken(),
+    401,
+    { error: "invalid_client", error_description: "Unauthorized" }
+  )
+  refused(
+    "an unknown client",
+    ({ origin }) => sdkTokensOf(origin, { ...full, clientId: "nobody" }).getAccessToken(),
+    401,
+    { error: "invalid_client", error_description: "Unknown client" }
+  )
+  refused(
+    "another audience",
+    ({ origin }) => sdkTokensOf(origin, full, "https://elsewhere.example/").getAccessToken(),
+    403,
+    { error: "access_denied", error_description: "Service not enabled within domain: https://elsewhere.example/" }
+  )
+  refused(
+    "too many requests",
+    async ({ origin, tenant }) => {
+      await Effect.runPromise(tenant.misbehave({
+        operation: "token",
+        status: 429,
+        body: { error: "too_many_requests", error_description: "Global limit has been reached" }
+      }))
+      return sdkTokensOf(origin, full).getAccessToken()
+    },
+    429,
+    { error: "too_many_requests", error_description: "Global limit has been reached" }
+  )
+})

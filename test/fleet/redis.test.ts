@@ -1,0 +1,287 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Config, ConfigProvider, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Redis as Client } from "ioredis"
+import { connect, createServer, type Socket } from "node:net"
+import { vi } from "vitest"
+import { InvalidInput } from "../../src/Errors.js"
+import * as Fleet from "../../src/Fleet.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Redis from "../../src/Redis.js"
+import * as SharedStore from "../../src/SharedStore.js"
+import { binary, redisServer } from "../support/redisServer.js"
+
+const storeOf = (url: string, options: Partial<Redis.Options> = {}) =>
+  Effect.map(
+    Layer.build(Layer.fresh(Redis.layerStore({ url: Redacted.make(url), patience: "2 seconds", ...options }))),
+    Context.get(SharedStore.SharedStore)
+  )
+
+const memory = Effect.map(Layer.build(Layer.fresh(SharedStore.layerMemory)), Context.get(SharedStore.SharedStore))
+
+const next = (value: string, timeToLive: Duration.DurationInput = "1 minute") => ({
+  value,
+  timeToLive: Duration.decode(timeToLive)
+})
+
+const quiet = Logger.remove(Logger.defaultLogger)
+
+/** A connection of one's own, to look at what is there. */
+const clientOf = (url: string) =>
+  Effect.acquireRelease(Effect.sync(() => new Client(url)), (client) => Effect.sync(() => client.disconnect()))
+
+/** A way to a server on which connections can be lost without either end being told. */
+const relay = (to: string) =>
+  Effect.acquireRelease(
+    Effect.async<{ readonly url: string; readonly drop: () => void; readonly close: () => void }>((resume) => {
+      const sockets: Array<Socket> = []
+      const server = createServer((near) => {
+        const far = connect(Number(new URL(to).port), "127.0.0.1")
+        for (const socket of [near, far]) sockets.push(socket.on("error", () => {}))
+        near.pipe(far)
+        far.pipe(near)
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const port = address !== null && typeof address === "object" ? address.port : 0
+        resume(Effect.succeed({
+          url: `redis://127.0.0.1:${port}`,
+          drop: () => sockets.forEach((socket) => socket.unpipe()),
+          close: () => {
+            for (const socket of sockets) socket.destroy()
+            server.close()
+          }
+        }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+/** Asks until there is an answer. */
+const eventually = <A, E>(asked: Effect.Effect<A, E>) =>
+  asked.pipe(
+    Effect.catchAll(() => Effect.delay(Effect.fail("no answer"), "50 millis")),
+    Effect.retry({ times: 100 })
+  )
+
+/** What every store must do. */
+const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Type"], unknown, Scope.Scope>) =>
+  describe(name, () => {
+    it.live("changes a value only for those who know it", () =>
+      Effect.gen(function*() {
+        const { get, swap } = yield* store
+        assert.isUndefined((yield* get("k")).entry)
+        assert.isFalse((yield* swap("k", "no such version", next("a"))).swapped)
+        const first = yield* swap("k", undefined, next("a\u0000\"ü\n"))
+        assert.isTrue(first.swapped)
+        assert.strictEqual(first.entry?.value, "a\u0000\"ü\n")
+        assert.deepStrictEqual((yield* get("k")).entry, first.entry)
+        const late = yield* swap("k", undefined, next("b"))
+        assert.isFalse(late.swapped)
+        assert.deepStrictEqual(late.entry, first.entry, "it is told what is there")
+        const second = yield* swap("k", first.entry?.version, next("b"))
+        assert.isTrue(second.swapped)
+        assert.notStrictEqual(second.entry?.version, first.entry?.version)
+        assert.isFalse((yield* swap("k", first.entry?.version, undefined)).swapped)
+        assert.isTrue((yield* swap("k", second.entry?.version, undefined)).swapped)
+        assert.isUndefined((yield* get("k")).entry)
+        const again = yield* swap("k", undefined, next("a"))
+        for (const { entry } of [first, second]) assert.notStrictEqual(again.entry?.version, entry?.version)
+      }).pipe(Effect.scoped))
+
+    it.live("lets one of many win", () =>
+      Effect.gen(function*() {
+        const { swap } = yield* store
+        const results = yield* Effect.all(
+          Array.from({ length: 50 }, (_, nth) => swap("race", undefined, next(String(nth)))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(results.filter(({ swapped }) => swapped).length, 1)
+      }).pipe(Effect.scoped))
+
+    it.live("forgets, and tells the time", () =>
+      Effect.gen(function*() {
+        const { get, swap } = yield* store
+        const { entry, now } = yield* swap("k", undefined, next("a", "30 millis"))
+        yield* Effect.sleep("80 millis")
+        const later = yield* get("k")
+        assert.isUndefined(later.entry)
+        assert.isAbove(later.now, now + 70)
+        assert.closeTo(later.now, Date.now(), 10_000)
+        assert.isFalse((yield* swap("k", entry?.version, next("b"))).swapped)
+      }).pipe(Effect.scoped))
+  })
+
+contract("SharedStore.memory", memory)
+
+if (binary === undefined) {
+  it("is not shown for Redis: there is no redis-server on this machine", () => {
+    console.warn("left out: all that needs a redis-server")
+    assert.notStrictEqual(process.env["CI"], "true", "where all is to be shown there must be one")
+  })
+} else {
+  contract("Redis.layerStore", Effect.flatMap(redisServer, ({ url }) => storeOf(url)))
+
+  describe("Redis", () => {
+    it.live("tells what it wrote before it lost all from what it wrote after", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { get, swap } = yield* storeOf(server.url)
+        const before = yield* swap("k", undefined, next("a"))
+        yield* server.stop
+        yield* server.start
+        const settled = yield* eventually(get("k"))
+        assert.isUndefined(settled.entry)
+        const after = yield* swap("k", undefined, next("b"))
+        assert.isTrue(after.swapped)
+        assert.notStrictEqual(after.entry?.version, before.entry?.version)
+        assert.isFalse((yield* swap("k", before.entry?.version, next("c"))).swapped)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("is waited for no longer than is said, and is used again later", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { get } = yield* storeOf(server.url, { patience: "200 millis" })
+        yield* get("k")
+        yield* server.suspend
+        const [waited, exit] = yield* Effect.timed(Effect.exit(get("k")))
+        assert.isTrue(Exit.isFailure(exit))
+        assert.isAtLeast(Duration.toMillis(waited), 40)
+        yield* server.resume
+        const answer = yield* eventually(get("k"))
+        assert.isAbove(answer.now, 0)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("is there without a connection, and leaves none behind", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        yield* server.stop
+        const scope = yield* Scope.make()
+        const { get } = yield* Scope.extend(storeOf(server.url), scope)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
+        yield* server.start
+        yield* eventually(get("k"))
+        const client = yield* clientOf(server.url)
+        const connections = Effect.map(Effect.promise(() => client.client("LIST")), (list) =>
+          String(list).trim().split("\n").length)
+        assert.strictEqual(yield* connections, 2)
+        yield* Scope.close(scope, Exit.void)
+        yield* connections.pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({
+            until: (count) =>
+              count === 1,
+            times: 100
+          })
+        )
+        assert.strictEqual(yield* connections, 1)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("tells what it wrote before it went back to an older state from what it wrote after", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { get, swap } = yield* storeOf(server.url)
+        const saved = yield* swap("k", undefined, next("a"))
+        const lost = yield* swap("k", saved.entry?.version, next("b"))
+        // What a server that is started again finds on its disk, and a replica that takes over has heard of.
+        const client = yield* clientOf(server.url)
+        const [key = ""] = yield* Effect.promise(() => client.keys("*"))
+        yield* Effect.promise(() => client.hset(key, "version", saved.entry?.version ?? "", "value", "a"))
+        assert.deepStrictEqual((yield* get("k")).entry, saved.entry)
+        const after = yield* swap("k", saved.entry?.version, next("c"))
+        assert.isTrue(after.swapped)
+        assert.notStrictEqual(after.entry?.version, lost.entry?.version)
+      }).pipe(Effect.scoped))
+
+    it.live("is connected anew when a connection is lost without a word", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { drop, url } = yield* relay(server.url)
+        const { get } = yield* storeOf(url, { patience: "400 millis" })
+        yield* get("k")
+        drop()
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
+        assert.isAbove((yield* eventually(get("k"))).now, 0)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("that is away is noticed at once, and nothing is printed of it", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        // No connection is made again: what were kept for it would never end.
+        const { get } = yield* storeOf(server.url, { patience: "1 hour", client: { retryStrategy: () => 3_600_000 } })
+        const printed = yield* Effect.acquireRelease(
+          Effect.sync(() => vi.spyOn(console, "error").mockImplementation(() => {})),
+          (spy) => Effect.sync(() => spy.mockRestore())
+        )
+        yield* storeOf(server.url) // tries, and fails, again and again
+        yield* get("k")
+        yield* server.stop
+        yield* Effect.sleep(200)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
+        assert.strictEqual(printed.mock.calls.length, 0)
+      }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("holds keys by the library's name, if no other is given", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const { swap } = yield* storeOf(server.url)
+        yield* swap("k", undefined, next("a"))
+        const client = yield* clientOf(server.url)
+        assert.deepStrictEqual(yield* Effect.promise(() => client.keys("*")), ["effect-identity-client:k"])
+      }).pipe(Effect.scoped))
+
+    it.live("holds keys that bear a prefix and expire, one for each tenant", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const store = Redis.layerStore({ url: Redacted.make(server.url), prefix: "one:" })
+        const limiter = yield* Effect.map(
+          Layer.build(Layer.provide(Fleet.layerRateLimiter(), store)),
+          Context.get(RateLimiter.RateLimiter)
+        )
+        for (const tenant of ["https://t.example.com/api/v2", "https://u.example.com/api/v2"]) {
+          const call = { tenant, operation: "listActionVersions" }
+          yield* limiter.acquire(call)
+          yield* limiter.observe(call, undefined)
+        }
+        const client = yield* clientOf(server.url)
+        const keys = (yield* Effect.promise(() => client.keys("*"))).sort()
+        assert.deepStrictEqual(keys, [
+          "one:limit:1:https://t.example.com/api/v2",
+          "one:limit:1:https://u.example.com/api/v2"
+        ])
+        for (const key of keys) assert.isAbove(yield* Effect.promise(() => client.pttl(key)), 0)
+      }).pipe(Effect.scoped))
+  })
+}
+
+describe("Redis.layerStore", () => {
+  it.effect("refuses by name what is no URL of Redis, and does not repeat it", () =>
+    Effect.gen(function*() {
+      for (
+        const url of [
+          "",
+          "localhost:6379",
+          "http://user:secret@localhost",
+          "redis//x",
+          "noredis://localhost",
+          "redis://%:secret@localhost" // what is not encoded right
+        ]
+      ) {
+        const error = yield* Effect.flip(storeOf(url))
+        assert.instanceOf(error, InvalidInput)
+        assert.strictEqual(error.operation, "Redis.layerStore")
+        assert.deepStrictEqual(error.issues, [
+          { path: "url", message: "expected a URL such as redis://localhost:6379" }
+        ])
+        assert.notInclude(String(error), "secret")
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("takes its settings from a Config", () =>
+    Effect.gen(function*() {
+      const layer = Redis.layerStoreConfig({ url: Config.redacted("STORE_URL") })
+      const error = yield* Effect.flip(Layer.build(layer)).pipe(
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["STORE_URL", "http://x"]])))
+      )
+      assert.instanceOf(error, InvalidInput)
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,490 @@
+/** The lean transport: what its options do, what it tells for certain, and that it is a client like any other. */
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { Dispatcher } from "@effect/platform-node/Undici"
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock, Tracer } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { createServer as createHttpsServer } from "node:https"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import * as Errors from "../../src/Errors.js"
+import * as IdentityClient from "../../src/IdentityClient.js"
+import type * as Http from "../../src/internal/http/exchange.js"
+import * as Node from "../../src/Node.js"
+import { over as exchanges } from "../../src/node/undiciDispatcher.js"
+import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
+import * as Retry from "../../src/Retry.js"
+import { cert, key } from "../support/certificate.js"
+import { over } from "../support/client.js"
+import { answer, rawServer } from "../support/rawServer.js"
+import { json, listen } from "../support/tokenServer.js"
+
+const id = "est_0123456789012345678901"
+const good = answer(200, { "content-type": "application/json" }, "{}")
+
+/** The client over a transport with these options. */
+const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClient(options), url)
+
+const remove = Retry.none(deleteEventStream({ id }))
+
+/** A server that tells of each connection when it comes and when it is gone. */
+const observed = (reply: (socket: Socket) => void) =>
+  Effect.gen(function*() {
+    const sockets: Array<Socket> = []
+    const closed = yield* Deferred.make<void>()
+    const server = yield* rawServer((_, socket) => reply(socket), (socket) => {
+      sockets.push(socket)
+      socket.on("close", () => Deferred.unsafeDone(closed, Effect.void))
+    })
+    return { ...server, sockets, closed }
+  })
+
+const port = (server: { readonly address: () => string | AddressInfo | null }) => (server.address() as AddressInfo).port
+
+/** What instrumentation of undici's finds where a request is handed over: the span that is active there. */
+describe("a request", () => {
+  it.scopedLive("is handed over within its span", () =>
+    Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const server = yield* observed((socket) => void socket.write(good))
+      const found: Array<string | undefined> = []
+      let active: string | undefined
+      const look = () => void found.push(active)
+      subscribe("undici:request:create", look)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("undici:request:create", look)))
+      const tracer = Tracer.make({
+        span: (...of) => native.span(...of),
+        context: (run, fiber) => {
+          const [span, outer] = [fiber.currentSpan, active]
+          active = span?._tag === "Span" ? span.name : undefined
+          const result = run()
+          active = outer // fibers begin within others
+          return result
+        }
+      })
+      yield* remove.pipe(Effect.provide(lean(server.url)), Effect.withTracer(tracer))
+      assert.deepStrictEqual(found, ["DELETE /api/v2/event-streams/{id}"])
+    }))
+})
+
+describe("connections", () => {
+  it.scopedLive("are used again", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      // undici gives a connection back a turn of the event loop later.
+      const call = Effect.zipLeft(remove, Effect.sleep(5))
+      yield* Effect.repeatN(call, 4).pipe(Effect.provide(lean(server.url)))
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("are no more than `connections`", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 10))
+      yield* Effect.all(Array.from({ length: 10 }, () => remove), { concurrency: "unbounded" }).pipe(
+        Effect.provide(lean(server.url, { connections: 3 }))
+      )
+      assert.lengthOf(server.sockets, 3)
+    }))
+
+  it.scopedLive("are closed when they have been idle for `keepAliveTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      yield* Effect.zipRight(remove, Deferred.await(server.closed)).pipe(
+        Effect.provide(lean(server.url, { keepAliveTimeout: 50 }))
+      )
+    }))
+
+  it.scopedLive("are closed before the server would close them", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(answer(200, { "keep-alive": "timeout=1" }, "{}")))
+      yield* Effect.repeatN(remove, 2).pipe(Effect.provide(lean(server.url, { keepAliveTimeoutThreshold: 1000 })))
+      assert.lengthOf(server.sockets, 3)
+    }))
+
+  it.scopedLive("are closed with the layer", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      yield* Effect.provide(remove, lean(server.url))
+      yield* Deferred.await(server.closed)
+    }))
+
+  it.scopedLive("are closed with the layer when an exchange is over", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      const scope = yield* Scope.make()
+      const client = yield* HttpClient.HttpClient.pipe(
+        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+      )
+      const running = yield* Effect.fork(Effect.flatMap(client.get(server.url), ({ text }) => text))
+      yield* Effect.sleep(20)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Fiber.join(running), "{}")
+      assert.isTrue(server.sockets.every(({ destroyed }) => !destroyed))
+      yield* Deferred.await(server.closed)
+    }))
+})
+
+it.scoped("closing the layer takes 5 s at the most, and then cuts what is under way, wherever that is", () =>
+  Effect.gen(function*() {
+    const hanging = Effect.gen(function*() {
+      const arrived = yield* Deferred.make<void>()
+      return { ...yield* observed(() => Deferred.unsafeDone(arrived, Effect.void)), arrived }
+    })
+    const servers = [yield* hanging, yield* hanging]
+    const scope = yield* Scope.make()
+    const client = yield* HttpClient.HttpClient.pipe(
+      Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+    )
+    const running = yield* Effect.fork(Effect.forEach(servers, ({ url }) => Effect.flip(client.get(url)), {
+      concurrency: "unbounded"
+    }))
+    for (const { arrived } of servers) yield* Deferred.await(arrived)
+    const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+    yield* TestClock.adjust("4999 millis")
+    assert.isNull(closing.unsafePoll())
+    yield* TestClock.adjust("1 millis")
+    yield* Fiber.join(closing)
+    assert.deepStrictEqual((yield* Fiber.join(running)).map(({ _tag }) => _tag), ["RequestError", "RequestError"])
+    for (const { closed } of servers) yield* Deferred.await(closed)
+  }))
+
+describe("what was not sent is told", () => {
+  it.scopedLive("of a call whose time is up while it waits for a connection, and no connection is lost by it", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 100))
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(remove)
+        yield* Effect.sleep(20)
+        const error = yield* Effect.flip(IdentityClient.withTimeout(Retry.none(createUsersExport({})), 30))
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
+        yield* Fiber.join(first)
+        yield* remove
+      }).pipe(Effect.provide(lean(server.url, { connections: 1 })))
+      assert.deepStrictEqual(server.requests.map(({ line }) => line.split(" ")[0]), ["DELETE", "DELETE"])
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("of a call that is interrupted while it waits for a connection", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(remove)
+        yield* Effect.sleep(20)
+        const second = yield* Effect.fork(remove)
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(second)
+        yield* Fiber.join(first)
+        yield* remove
+      }).pipe(Effect.provide(lean(server.url, { connections: 1 })))
+      assert.lengthOf(server.requests, 2)
+      assert.lengthOf(server.sockets, 1)
+    }))
+
+  it.scopedLive("when no connection is made within `connectTimeout`", () =>
+    Effect.gen(function*() {
+      const { port } = yield* rawServer(() => {})
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(lean(`https://127.0.0.1:${port}`, { connectTimeout: 50 }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "UND_ERR_CONNECT_TIMEOUT" })
+    }))
+
+  it.scopedLive("when the transport is closed", () =>
+    Effect.gen(function*() {
+      const server = yield* observed((socket) => void socket.write(good))
+      const scope = yield* Scope.make()
+      const network = yield* Layer.buildWithScope(Node.layerHttpClient(), scope)
+      yield* Scope.close(scope, Exit.void)
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(over(Layer.succeedContext(network), server.url))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+    }))
+})
+
+describe("what may have been sent is told", () => {
+  it.scoped("of a call whose time is up while the service is silent", () =>
+    Effect.gen(function*() {
+      const arrived = yield* Deferred.make<void>()
+      const server = yield* rawServer(() => Deferred.unsafeDone(arrived, Effect.void))
+      const call = yield* Effect.flip(IdentityClient.withTimeout(remove, 50)).pipe(
+        Effect.provide(lean(server.url)),
+        Effect.fork
+      )
+      yield* Deferred.await(arrived)
+      yield* TestClock.adjust(50)
+      const error = yield* Fiber.join(call)
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
+      assert.lengthOf(server.requests, 1)
+    }))
+
+  it.scopedLive("of a call that got an early hint (103) and no answer", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer((_, socket) => void socket.end("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"))
+      const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(url)))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_SOCKET" })
+    }))
+})
+
+describe("an answer", () => {
+  it.scopedLive("has its headers, and in one those that came several times", () =>
+    Effect.gen(function*() {
+      const head = "HTTP/1.1 200 OK\r\nX-Once: a\r\nX-Twice: b\r\nX-Twice: c\r\ncontent-length: 0\r\n\r\n"
+      const { url } = yield* rawServer((_, socket) => void socket.write(head))
+      const { response } = yield* IdentityClient.withResponse(remove).pipe(Effect.provide(lean(url)))
+      const { headers, status } = Option.getOrThrow(response)
+      assert.deepStrictEqual({ status, ...headers }, {
+        status: 200,
+        "x-once": "a",
+        "x-twice": "b, c",
+        "content-length": "0"
+      })
+    }))
+
+  it.scopedLive("that is not wanted costs its connection if it has more than 64 KiB", () =>
+    Effect.gen(function*() {
+      for (const [size, isKept] of [[65_536, true], [65_537, false]] as const) {
+        const server = yield* observed((socket) => void socket.write(answer(200, {}, "x".repeat(size))))
+        yield* Effect.repeatN(Effect.zipLeft(remove, Effect.sleep(5)), 1).pipe(Effect.provide(lean(server.url)))
+        assert.strictEqual(server.sockets.length === 1, isKept)
+      }
+    }))
+
+  /** What is made of a body that comes in these pieces, of which no more is read than the limit. */
+  const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
+    Effect.flatten(Effect.async<Effect.Effect<Http.Received, Http.NoAnswer>>((resume) => {
+      const controller = {
+        aborted: false,
+        paused: false,
+        reason: null,
+        abort: () => {},
+        pause: () => {},
+        resume: () => {}
+      }
+      const dispatch = (_: unknown, handler: Dispatcher.DispatchHandler) => {
+        handler.onRequestStart?.(controller, {})
+        handler.onResponseStart?.(controller, 200, {}, "OK")
+        for (const piece of pieces) handler.onResponseData?.(controller, Buffer.from(piece))
+        handler.onResponseEnd?.(controller, {})
+        return true
+      }
+      const exchange = exchanges(Object.assign(new Dispatcher(), { dispatch }))
+      const message = HttpClientRequest.get("https://t.example.com/")
+      exchange(message, () => limit)((result) => resume(Effect.succeed(result)))
+    }))
+
+  it.effect("is whole up to the limit, and beyond it cut there", () =>
+    Effect.gen(function*() {
+      for (const [limit, end] of [[12, "whole"], [11, "cut"]] as const) {
+        const { body, ...answer } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
+        assert.strictEqual(Buffer.from(body).toString(), "abcdefghijkl".slice(0, limit))
+        assert.strictEqual(answer.end, end)
+      }
+    }))
+
+  it.effect("keeps its body when another comes, whatever its size", () =>
+    Effect.gen(function*() {
+      for (const size of [10, 2 ** 20, 2 ** 20 + 2]) {
+        for (const [one, other] of [["ab", "cd"], ["é", "ü"]] as const) {
+          const pieces = (text: string) => {
+            const bytes = Buffer.from(text.repeat(size / 2))
+            return [bytes.subarray(0, 5), bytes.subarray(5)]
+          }
+          const { body } = yield* received(pieces(one))
+          yield* received(pieces(other))
+          assert.isTrue(Buffer.concat(pieces(one)).equals(Buffer.from(body)))
+        }
+      }
+    }))
+})
+
+describe("an exchange under way", () => {
+  it.scopedLive("is cut at once when its caller is interrupted", () =>
+    Effect.gen(function*() {
+      const arrived = yield* Deferred.make<void>()
+      const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
+      const call = yield* Effect.fork(Effect.provide(remove, lean(server.url)))
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(call)
+      yield* Deferred.await(server.closed)
+    }))
+
+  it.scopedLive("ends when the server is silent for `headersTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer(() => {})
+      const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(server.url, { headersTimeout: 50 })))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_HEADERS_TIMEOUT" })
+    }))
+
+  it.scopedLive("ends when the server is silent for `bodyTimeout`", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => void socket.write(good.subarray(0, -1)))
+      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+        Effect.provide(lean(server.url, { bodyTimeout: 50 }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
+    }))
+
+  it.scopedLive("reads no more than `maxResponseSize`", () =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((_, response) => json(response, 200, "x".repeat(2000)))
+      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+        Effect.provide(lean(url, { maxResponseSize: 1000 }))
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "size" })
+    }))
+})
+
+describe("options", () => {
+  for (
+    const options of [
+      { connections: -1 },
+      { headersTimeout: -1 },
+      { keepAliveTimeout: -1 },
+      { proxy: "nowhere" }
+    ] satisfies ReadonlyArray<Node.TransportOptions>
+  ) {
+    it.scoped(`that undici refuses are InvalidInput: ${JSON.stringify(options)}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Node.layerHttpClient(options)))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual([error.operation, ...error.issues.map(({ path }) => path)], [
+          "Node.layerHttpClient",
+          "options"
+        ])
+      }))
+  }
+
+  /** A server that speaks TLS, and shows whom it speaks to. */
+  const tlsServer = Effect.acquireRelease(
+    Effect.async<{ readonly url: string; readonly close: Effect.Effect<void>; readonly port: number }>((resume) => {
+      const options = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false }
+      const server = createHttpsServer(options, (request, response) => {
+        // With a type for what `https` gives here in truth.
+        const { authorized } = request.socket as Socket & { readonly authorized: boolean }
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(JSON.stringify({ total: authorized ? 1 : 0, per_page: 1, versions: [] }))
+      })
+      server.listen(0, "127.0.0.1", () =>
+        resume(Effect.succeed({
+          port: port(server),
+          url: `https://localhost:${port(server)}`,
+          close: Effect.async((done) => {
+            server.close(() => done(Effect.void))
+            server.closeAllConnections()
+          })
+        })))
+    }),
+    ({ close }) => close
+  )
+
+  const total = Effect.map(listActionVersions({ actionId: "a" }), ({ total }) => total)
+
+  it.scopedLive("a server is trusted by `ca`, and sees a client's certificate", () =>
+    Effect.gen(function*() {
+      const { url } = yield* tlsServer
+      assert.deepInclude(yield* Effect.flip(Retry.none(total)).pipe(Effect.provide(lean(url))), {
+        _tag: "TransportError",
+        outcome: "not-sent",
+        code: "DEPTH_ZERO_SELF_SIGNED_CERT"
+      })
+      assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert } })), 0)
+      assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert, cert, key } })), 1)
+    }))
+
+  /** A proxy, and where it was asked to connect to. */
+  const proxy = (status: number) =>
+    Effect.acquireRelease(
+      Effect.async<{ readonly asked: Array<string>; readonly close: Effect.Effect<void>; readonly url: string }>(
+        (resume) => {
+          const asked: Array<string> = []
+          const server = createServer((socket) => {
+            socket.on("error", () => {})
+            socket.once("data", (head) => {
+              const [, host = "", to = ""] = /^CONNECT ([^:]+):(\d+) /.exec(head.toString()) ?? []
+              asked.push(`${host} ${/proxy-authorization: (.*)\r/i.exec(head.toString())?.[1]}`)
+              socket.write(`HTTP/1.1 ${status} Reason\r\n\r\n`)
+              if (status !== 200) return void socket.end()
+              const upstream = connect(Number(to), host)
+              upstream.on("error", () => {})
+              upstream.pipe(socket)
+              socket.pipe(upstream)
+            })
+          })
+          const close = Effect.async<void>((done) => void server.close(() => done(Effect.void)))
+          server.listen(0, "127.0.0.1", () =>
+            resume(Effect.succeed({ asked, close, url: `http://user:pass@127.0.0.1:${port(server)}` })))
+        }
+      ),
+      ({ close }) =>
+        close
+    )
+
+  it.scopedLive("a proxy stands between, for TLS and without", () =>
+    Effect.gen(function*() {
+      const secured = yield* tlsServer
+      const plain = yield* listen((_, response) => json(response, 200, { total: 7, per_page: 1, versions: [] }))
+      const { asked, url } = yield* proxy(200)
+      const options = { proxy: url, connect: { ca: cert } }
+      assert.strictEqual(yield* Effect.provide(total, lean(secured.url, options)), 0)
+      assert.strictEqual(yield* Effect.provide(total, lean(plain.url, options)), 7)
+      const login = `Basic ${Buffer.from("user:pass").toString("base64")}`
+      assert.deepStrictEqual(asked, [`localhost ${login}`, `127.0.0.1 ${login}`])
+    }))
+
+  it.scopedLive("a proxy that refuses has sent nothing", () =>
+    Effect.gen(function*() {
+      const { url } = yield* proxy(407)
+      const error = yield* Effect.flip(remove).pipe(
+        Effect.provide(lean("https://t.example.com", { proxy: { uri: url } }))
+      )
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+    }))
+})
+
+describe("a client like any other", () => {
+  const users: ReadonlyArray<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]> = [
+    ["as it is", (client) => client],
+    ["with something around it", HttpClient.mapRequest(HttpClientRequest.setHeader("x-more", "more"))]
+  ]
+
+  it.scopedLive.each(users)("reads text, JSON, bytes and a stream, %s", ([, around]) =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((request, response) =>
+        json(response, 200, { method: request.method, body: request.body })
+      )
+      const client = around(yield* HttpClient.HttpClient)
+      const text = "{\"method\":\"GET\",\"body\":\"\"}"
+      assert.strictEqual(yield* Effect.flatMap(client.get(url), ({ text }) => text), text)
+      assert.deepStrictEqual(yield* Effect.flatMap(client.get(url), ({ json }) => json), JSON.parse(text))
+      assert.strictEqual(
+        (yield* Effect.flatMap(client.get(url), ({ arrayBuffer }) => arrayBuffer)).byteLength,
+        text.length
+      )
+      const bytes = yield* Stream.runCollect(Stream.unwrap(Effect.map(client.get(url), ({ stream }) => stream)))
+      assert.strictEqual(Buffer.concat(Chunk.toReadonlyArray(bytes)).toString(), text)
+      const posted = HttpClientRequest.post(url).pipe(
+        HttpClientRequest.bodyStream(Stream.make("a", "b").pipe(Stream.encodeText))
+      )
+      assert.deepStrictEqual(yield* Effect.flatMap(client.execute(posted), ({ json }) => json), {
+        method: "POST",
+        body: "ab"
+      })
+    }).pipe(Effect.provide(Node.layerHttpClient())))
+
+  it.scopedLive.each(users)("serves an IdentityClient, %s", ([, around]) =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => void socket.write(good))
+      const network = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, around)).pipe(
+        Layer.provide(Node.layerHttpClient())
+      )
+      yield* Effect.provide(remove, over(network, server.url))
+      assert.lengthOf(server.requests, 1)
+    }))
+
+  it.scopedLive("has the time limits of its options", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer(() => {})
+      const error = yield* Effect.flip(Effect.flatMap(HttpClient.HttpClient, (client) => client.get(url)))
+      assert.strictEqual(error._tag, "RequestError")
+    }).pipe(Effect.provide(Node.layerHttpClient({ headersTimeout: 50 }))))
+})

@@ -1,0 +1,962 @@
+import { Headers } from "@effect/platform"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import {
+  Chunk,
+  Clock,
+  Context,
+  DateTime,
+  Duration,
+  Effect,
+  Exit,
+  FastCheck,
+  Fiber,
+  FiberId,
+  Layer,
+  Random,
+  Runtime,
+  Scheduler,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
+import { listActionVersions } from "../../src/operations/index.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+
+// Virtual time leaves no room for anything else: the runner must hear of each test before the next.
+beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
+
+const tenant = "https://t.example.com/api/v2"
+const call: RateLimiter.Call = { tenant, operation: listActionVersions.endpoint.name }
+const other: RateLimiter.Call = { tenant, operation: "deleteEventStream" }
+const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", operation: call.operation }
+
+/** The server's clock, in seconds: years away from the test's. */
+const server = 1_900_000_000
+
+const answer = (status: number, headers: Record<string, string | number | undefined> = {}): RateLimiter.Answer => ({
+  status,
+  headers: Headers.fromInput(
+    Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)] as const])
+  )
+})
+
+/** An answer with the three headers; `reset` in seconds from the server's now. */
+const told = (
+  limit: number | string,
+  remaining: number | string,
+  reset: number,
+  more: { readonly status?: number; readonly headers?: Record<string, string | number> } = {}
+) =>
+  answer(more.status ?? 200, {
+    "X-RateLimit-Limit": limit,
+    "X-RateLimit-Remaining": remaining,
+    "X-RateLimit-Reset": server + reset,
+    Date: new Date(server * 1000).toUTCString(),
+    ...more.headers
+  })
+
+const breathe = Effect.repeatN(Effect.yieldNow(), 100)
+const acquire = (which = call) => Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(which))
+const observe = (answer: RateLimiter.Answer | undefined, which = call) =>
+  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.observe(which, answer))
+const { status } = RateLimiter
+
+/** A limiter that lives as long as the test. */
+const limiterOf = <E>(layer: Layer.Layer<RateLimiter.RateLimiter, E>) =>
+  Effect.map(Layer.build(layer), Context.get(RateLimiter.RateLimiter))
+
+/** A call that is answered at once. */
+const exchange = (answer: RateLimiter.Answer | undefined, which = call) =>
+  Effect.zipRight(acquire(which), observe(answer, which))
+
+/** How many milliseconds of virtual time an effect takes, which ends within `most`. */
+const duration = <A, E, R>(effect: Effect.Effect<A, E, R>, most = 3_600_000) =>
+  Effect.gen(function*() {
+    const from = yield* Clock.currentTimeMillis
+    const fiber = yield* Effect.fork(Effect.zipRight(effect, Clock.currentTimeMillis))
+    yield* TestClock.adjust(most)
+    const exit = fiber.unsafePoll()
+    assert.isNotNull(exit, `not over after ${most} ms`)
+    return (yield* Fiber.join(fiber)) - from
+  })
+
+/** Without jitter, and with as much as there can be. */
+const exactly = Effect.withRandom(Random.fixed([0]))
+const latest = Effect.withRandom(Random.fixed([1]))
+
+/** Runs an effect that is interrupted while it yields at one of its steps. */
+const interruptedAt = <A, E, R>(step: number, effect: Effect.Effect<A, E, R>, onYield = () => {}) => {
+  let seen = 0
+  const scheduler: Scheduler.Scheduler = {
+    shouldYield: (fiber) => {
+      if (++seen !== step) return false
+      onYield()
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      return 0
+    },
+    scheduleTask: (task, priority, fiber) => Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
+  }
+  return Effect.withScheduler(effect, scheduler)
+}
+
+const fixed = (limit: number, interval: number, reserve?: number) =>
+  Effect.provide(RateLimiter.layerFixed({ limit, interval, ...(reserve !== undefined && { reserve }) }))
+const adaptive = Effect.provide(RateLimiter.layer)
+
+/** Starts so many calls one after the other and writes down when each is let through. */
+const race = (count: number) =>
+  Effect.gen(function*() {
+    const times: Array<number> = []
+    const fibers = yield* Effect.forEach(
+      Array.from({ length: count }),
+      () =>
+        acquire().pipe(
+          Effect.zipRight(Clock.currentTimeMillis),
+          Effect.map((now) => times.push(now)),
+          Effect.fork,
+          Effect.zipLeft(Effect.yieldNow())
+        )
+    )
+    return { fibers, times }
+  })
+
+describe("layerUnlimited", () => {
+  it.effect("holds nothing back, whatever it is told, and knows nothing", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 100; nth++) yield* exchange(told(1, 0, 1000, { status: 429 }))
+      assert.strictEqual(yield* Clock.currentTimeMillis, 0)
+      assert.deepStrictEqual(yield* status, [])
+      assert.deepStrictEqual(yield* Stream.runCollect(RateLimiter.changes), Chunk.of([]))
+    }).pipe(Effect.provide(RateLimiter.layerUnlimited)))
+})
+
+describe("layerFixed", () => {
+  it.effect("lets a burst through at once and the rest evenly", () =>
+    Effect.gen(function*() {
+      const { times } = yield* race(7)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times, [0, 0, 0, 500, 1000, 1500, 2000])
+    }).pipe(fixed(3, 1500), exactly))
+
+  it.effect("waits no longer because fractions are rounded", () =>
+    Effect.gen(function*() {
+      for (let limit = 1; limit <= 49; limit++) {
+        const time = yield* Effect.gen(function*() {
+          for (let nth = 0; nth < limit; nth++) yield* acquire()
+          return yield* duration(acquire())
+        }).pipe(fixed(limit, 1000))
+        assert.approximately(time, Math.max(20, 1000 / limit), 0.01)
+      }
+    }).pipe(exactly))
+
+  it.effect("does not stall when the local clock is set back", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(3_600_000)
+      yield* Effect.zipRight(acquire(), acquire())
+      yield* TestClock.setTime(0)
+      assert.strictEqual(yield* duration(acquire()), 500)
+    }).pipe(fixed(2, 1000), exactly))
+
+  it.effect("keeps its pace on the whole, however much a single wait is stretched", () =>
+    Effect.gen(function*() {
+      const { times } = yield* race(202)
+      yield* TestClock.adjust("5 minutes")
+      assert.lengthOf(times, 202)
+      for (const [nth, time] of times.entries()) {
+        const due = Math.max(0, nth - 1) * 500
+        assert.isAtLeast(time, due)
+        assert.isAtMost(time, due + 20)
+      }
+    }).pipe(fixed(2, 1000), latest))
+
+  it.effect("never lets more through in a stretch of time than burst and pace allow", () =>
+    Effect.gen(function*() {
+      const { times } = yield* race(60)
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(times, 60)
+      for (const [nth, from] of times.entries()) {
+        for (const [mth, to] of times.entries()) {
+          if (mth >= nth) assert.isAtMost(mth - nth + 1, 5 + (to - from) * 5 / 1000 + 1e-6)
+        }
+      }
+    }).pipe(fixed(5, 1000), Effect.withRandom(Random.make("seed"))))
+
+  it.effect("fills up again in a pause, but not above its limit", () =>
+    Effect.gen(function*() {
+      yield* (yield* race(3)).fibers[2]!
+      yield* TestClock.adjust("1 day")
+      const from = yield* Clock.currentTimeMillis
+      const { times } = yield* race(4)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times.map((time) => time - from), [0, 0, 0, 500])
+    }).pipe(fixed(3, 1500), exactly))
+
+  it.effect("is one limit for all operations and tenants", () =>
+    Effect.gen(function*() {
+      yield* acquire(call)
+      yield* acquire(other)
+      assert.strictEqual(yield* duration(acquire(abroad)), 500)
+    }).pipe(fixed(2, 1000), exactly))
+
+  it.effect("learns nothing from answers", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(1000, 0, 1000, { status: 429, headers: { "Retry-After": 600 } }))
+      assert.strictEqual(yield* duration(acquire(), 0), 0)
+      assert.strictEqual(yield* duration(acquire()), 500)
+    }).pipe(fixed(2, 1000), exactly))
+
+  it.effect("serves who comes first, also those who come when one is let through", () =>
+    Effect.gen(function*() {
+      const order: Array<number> = []
+      for (let nth = 0; nth < 40; nth++) {
+        yield* Effect.fork(Effect.map(acquire(), () => order.push(nth)))
+        yield* breathe
+        // One comes every 50 ms, one goes every 100 ms: each departure meets an arrival.
+        yield* TestClock.adjust("50 millis")
+      }
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(order, Array.from({ length: 40 }, (_, nth) => nth))
+    }).pipe(fixed(1, 100), exactly))
+
+  it.effect("gives the place of a waiting call that is interrupted to the next, at the same time", () =>
+    Effect.gen(function*() {
+      const { fibers, times } = yield* race(5)
+      yield* TestClock.adjust("250 millis")
+      yield* Fiber.interrupt(fibers[1]!)
+      yield* Fiber.interrupt(fibers[3]!)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times, [0, 1000, 2000])
+    }).pipe(fixed(1, 1000), exactly))
+
+  it.effect("lets the next one through although a thousand that wait are interrupted", () =>
+    Effect.gen(function*() {
+      const { fibers } = yield* race(1001)
+      yield* Fiber.interruptAll(fibers)
+      assert.deepInclude((yield* status)[0], { waiting: 0, remaining: 0 })
+      assert.strictEqual(yield* duration(acquire()), 1000)
+    }).pipe(fixed(1, 1000), exactly))
+
+  it.effect("tells limit, remaining, waiting and when it is full", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* status, [
+        { tenant: "*", operation: "*", waiting: 0, limit: 3, remaining: 3, resetAt: DateTime.unsafeMake(0) }
+      ])
+      yield* race(5)
+      yield* breathe
+      assert.deepStrictEqual(yield* status, [
+        { tenant: "*", operation: "*", waiting: 2, limit: 3, remaining: 0, resetAt: DateTime.unsafeMake(1500) }
+      ])
+      yield* TestClock.adjust(2000)
+      assert.deepInclude((yield* status)[0], { waiting: 0, remaining: 2, resetAt: DateTime.unsafeMake(2500) })
+    }).pipe(fixed(3, 1500), exactly))
+})
+
+describe("background", () => {
+  it.effect("leaves a fifth of the limit to the others unless told otherwise", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 8; nth++) assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
+      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      yield* breathe
+      assert.isNull(held.unsafePoll())
+      assert.strictEqual(yield* duration(Effect.zipRight(acquire(), acquire()), 0), 0)
+      assert.isNull(held.unsafePoll())
+      // Three of them must come back: two for the reserve, and its own.
+      yield* TestClock.adjust(299)
+      assert.isNull(held.unsafePoll())
+      yield* TestClock.adjust(1)
+      assert.isNotNull(held.unsafePoll())
+    }).pipe(fixed(10, 1000), exactly))
+
+  it.effect("leaves nothing with a reserve of 0", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 10; nth++) yield* RateLimiter.background(acquire())
+      assert.strictEqual(yield* Clock.currentTimeMillis, 0)
+    }).pipe(fixed(10, 1000, 0), exactly))
+
+  it.effect("still goes through with a reserve of all: when the bucket is full", () =>
+    Effect.gen(function*() {
+      yield* acquire()
+      assert.strictEqual(yield* duration(RateLimiter.background(acquire())), 100)
+    }).pipe(fixed(10, 1000, 1), exactly))
+
+  it.effect("still goes through where the limit is one", () =>
+    Effect.gen(function*() {
+      yield* acquire()
+      assert.strictEqual(yield* duration(RateLimiter.background(acquire())), 1000)
+    }).pipe(fixed(1, 1000), exactly))
+
+  it.effect("does not stand in the way of the others", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 10; nth++) yield* acquire()
+      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      yield* breathe
+      for (let nth = 0; nth < 5; nth++) assert.strictEqual(yield* duration(acquire(), 100), 100)
+      assert.isNull(held.unsafePoll())
+    }).pipe(fixed(10, 1000), exactly))
+
+  it.effect("goes after the others although it came before them, and counts among those that wait", () =>
+    Effect.gen(function*() {
+      yield* acquire()
+      const order: Array<string> = []
+      const one = (name: string, acquire: Effect.Effect<void, unknown, RateLimiter.RateLimiter>) =>
+        Effect.fork(Effect.map(acquire, () => order.push(name)))
+      yield* one("background", RateLimiter.background(acquire()))
+      yield* breathe
+      yield* one("other", acquire())
+      yield* breathe
+      assert.deepInclude((yield* status)[0], { waiting: 2 })
+      yield* TestClock.adjust(2000)
+      assert.deepStrictEqual(order, ["other", "background"])
+    }).pipe(fixed(1, 1000, 0), exactly))
+
+  it.effect("keeps the reserve of what the service tells", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 5, 50))
+      assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
+      yield* observe(told(10, 4, 60))
+      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      yield* TestClock.adjust(100)
+      assert.isNull(held.unsafePoll())
+      assert.strictEqual(yield* duration(acquire(), 0), 0)
+    }).pipe(adaptive, exactly))
+
+  it.effect("is not held back while nothing is known", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ reserve: 1 })), exactly))
+})
+
+/** A bucket that refills, by the test's clock, and tells as the service does. */
+const bucket = (limit: number, perSecond: number) => {
+  let full = -Infinity
+  const counts = { served: 0, refused: 0 }
+  const ask = Effect.map(Clock.currentTimeMillis, (now) => {
+    const perCall = 1000 / perSecond
+    const left = limit - Math.max(0, full - now) / perCall + 1e-9
+    const isFree = left >= 1
+    if (isFree) full = Math.max(full, now) + perCall
+    counts[isFree ? "served" : "refused"]++
+    return answer(isFree ? 200 : 429, {
+      "x-ratelimit-limit": limit,
+      "x-ratelimit-remaining": Math.max(0, Math.floor(isFree ? left - 1 : left)),
+      "x-ratelimit-reset": Math.ceil((server * 1000 + Math.max(now, full)) / 1000),
+      "date": new Date(Math.floor((server * 1000 + now) / 1000) * 1000).toUTCString()
+    })
+  })
+  return { ask, counts }
+}
+
+/** A call of an operation to a bucket, 5 ms each way, again when it is turned away. */
+const callOn = (
+  { ask }: ReturnType<typeof bucket>,
+  operation: string
+): Effect.Effect<void, unknown, RateLimiter.RateLimiter> =>
+  Effect.gen(function*() {
+    const call = { tenant, operation }
+    yield* acquire(call)
+    yield* Effect.sleep(5)
+    const answered = yield* ask
+    yield* Effect.sleep(5)
+    yield* observe(answered, call)
+    if (answered.status === 429) {
+      yield* Effect.zipRight(Effect.sleep(100), callOn({ ask, counts: { served: 0, refused: 0 } }, operation))
+    }
+  })
+
+const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+  Effect.all(effects, { concurrency: "unbounded" })
+const times = (count: number) => Array.from({ length: count }, (_, nth) => nth)
+
+/** How many of a call's kind are let through within so many milliseconds, none of which is answered. */
+const letThrough = (count: number, within: number, which = call) =>
+  Effect.gen(function*() {
+    const fibers = yield* Effect.forEach(times(count), () => Effect.fork(acquire({ ...which })))
+    yield* breathe
+    yield* TestClock.adjust(within)
+    const through = fibers.filter((fiber) => fiber.unsafePoll() !== null).length
+    yield* Fiber.interruptAll(fibers.filter((fiber) => fiber.unsafePoll() === null))
+    return through
+  })
+
+describe("layer", () => {
+  it.effect("starts with one call, and waits for its answer", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* letThrough(100, 1000), 1)
+      assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
+    }).pipe(adaptive, exactly))
+
+  it.effect("starts with one call for all operations of a tenant, and with one for each tenant", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* letThrough(10, 1000), 1)
+      assert.strictEqual(yield* letThrough(10, 1000, other), 0)
+      assert.strictEqual(yield* letThrough(10, 1000, abroad), 1)
+    }).pipe(adaptive, exactly))
+
+  it.effect("lets another operation go after 2 s, when the first call is not answered", () =>
+    Effect.gen(function*() {
+      yield* acquire({ ...call })
+      assert.strictEqual(yield* duration(acquire({ ...other })), 2000)
+    }).pipe(adaptive, exactly))
+
+  it.effect("goes on with one call when the first is over without an answer", () =>
+    Effect.gen(function*() {
+      const first = { ...call }
+      yield* acquire(first)
+      const second = yield* Effect.fork(acquire({ ...call }))
+      yield* breathe
+      assert.isNull(second.unsafePoll())
+      yield* observe(undefined, first)
+      yield* Fiber.join(second)
+    }).pipe(adaptive, exactly))
+
+  it.effect("doubles the calls in flight of a service that tells nothing, and does not end holding them back", () =>
+    Effect.gen(function*() {
+      let most = 0
+      let inFlight = 0
+      const one = Effect.gen(function*() {
+        const mine = { ...call }
+        yield* acquire(mine)
+        most = Math.max(most, ++inFlight)
+        yield* Effect.sleep(100)
+        inFlight--
+        yield* observe(answer(200), mine)
+      })
+      const time = yield* duration(all(times(255).map(() => one)))
+      assert.isAtMost(time, 1000)
+      assert.isAtLeast(most, 64)
+    }).pipe(adaptive, exactly))
+
+  it.effect("counts each of the calls that are made with one object, whichever is interrupted", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      const callers = yield* Effect.forEach(times(4), () => Effect.fork(Effect.zipRight(acquire(), Effect.never)))
+      yield* breathe
+      assert.strictEqual(yield* letThrough(10, 0), 0)
+      yield* Fiber.interrupt(callers[2]!)
+      for (let nth = 0; nth < 3; nth++) yield* observe(undefined)
+      assert.strictEqual(yield* letThrough(10, 0), 4)
+      // They have told how their calls ended: they give nothing back.
+      yield* Fiber.interruptAll(callers)
+      assert.strictEqual(yield* letThrough(10, 0), 0)
+    }).pipe(adaptive, exactly))
+
+  for (const [name, more] of [["", []], [", also after one that tells nothing", [answer(200)]]] as const) {
+    it.effect(`never has more calls in flight than the service has left${name}`, () =>
+      Effect.gen(function*() {
+        yield* exchange(told(10, 4, 6))
+        for (const answer of more) yield* exchange(answer)
+        assert.isAtMost(yield* letThrough(20, 0), 4 - more.length)
+        assert.isAtMost(yield* letThrough(20, 100), 4 - more.length)
+      }).pipe(adaptive, exactly))
+  }
+
+  for (const local of [server * 1000 - 60_000, server * 1000 + 60_000, server * 3000]) {
+    it.effect(`waits by the answer's Date, not by its own clock, which says ${new Date(local).toISOString()}`, () =>
+      Effect.gen(function*() {
+        const waited = Effect.zipRight(exchange(told(10, 0, 30)), duration(acquire()))
+        const usual = yield* Effect.provide(waited, RateLimiter.layer)
+        yield* TestClock.setTime(local)
+        assert.closeTo(yield* Effect.provide(waited, RateLimiter.layer), usual, 0.001)
+        assert.isAbove(usual, 1000)
+        assert.isBelow(usual, 30_000)
+      }).pipe(exactly))
+  }
+
+  it.effect("goes by its own clock where the answer has no Date", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime((server - 20) * 1000)
+      const bare = answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server })
+      yield* exchange(bare)
+      const time = yield* duration(acquire())
+      assert.isAbove(time, 1000)
+      assert.isBelow(time, 20_000)
+    }).pipe(adaptive, exactly))
+
+  for (const reset of [-server, -86_400, -1, 0, 1]) {
+    it.effect(`neither spins nor waits long where the reset is ${reset} s from now and every call is turned away`, () =>
+      Effect.gen(function*() {
+        const time = yield* duration(
+          Effect.forEach(times(10), () => exchange(told(10, 0, reset, { status: 429 }))),
+          600_000
+        )
+        assert.isAbove(time, 500)
+      }).pipe(adaptive, exactly))
+  }
+
+  it.effect("never waits less than 20 ms, so that a tiny estimate does not spin", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(1_000_000, 0, 1))
+      assert.strictEqual(yield* duration(acquire()), 20)
+    }).pipe(adaptive, exactly))
+
+  it.effect("spreads waits by at most 20 ms", () =>
+    Effect.gen(function*() {
+      const waited = Effect.zipRight(exchange(told(10, 0, 10)), duration(acquire()))
+      const [least, most] = [
+        yield* Effect.provide(waited, RateLimiter.layer).pipe(exactly),
+        yield* Effect.provide(waited, RateLimiter.layer).pipe(latest)
+      ]
+      assert.closeTo(most - least, 20, 0.001)
+    }))
+
+  it.effect("takes a 429 to mean that nothing remains, whatever its header says", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 10, 10, { status: 429 }))
+      assert.isAbove(yield* duration(acquire()), 200)
+    }).pipe(adaptive, exactly))
+
+  it.effect("sends nothing before Retry-After is over, and not later", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
+      assert.strictEqual(yield* duration(acquire()), 30_000)
+    }).pipe(adaptive, exactly))
+
+  it.effect("reads a Retry-After that is a date by the answer's own Date", () =>
+    Effect.gen(function*() {
+      const date = new Date((server + 30) * 1000).toUTCString()
+      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": date } }))
+      assert.strictEqual(yield* duration(acquire()), 30_000)
+    }).pipe(adaptive, exactly))
+
+  for (const headers of [{}, { "x-ratelimit-limit": 0, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server }]) {
+    it.effect(`waits for Retry-After where nothing else is known: ${JSON.stringify(headers)}`, () =>
+      Effect.gen(function*() {
+        yield* exchange(answer(429, { ...headers, "Retry-After": 30 }))
+        assert.strictEqual(yield* duration(acquire()), 30_000)
+        assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
+      }).pipe(adaptive, exactly))
+  }
+
+  it.effect("does not let the Retry-After of one operation hold another that was told of another limit", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(5, 4, 1), other)
+      yield* exchange(told(10, 5, 1))
+      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
+      assert.strictEqual(yield* duration(acquire(other), 0), 0)
+    }).pipe(adaptive, exactly))
+
+  it.effect("keeps to a Retry-After although a call that was under way succeeds", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 9, 1))
+      const [early, late] = [{ ...call }, { ...call }]
+      yield* Effect.zipRight(acquire(early), acquire(late))
+      yield* observe(told(10, 0, 1, { status: 429, headers: { "Retry-After": 30 } }), late)
+      yield* observe(told(10, 9, 1), early)
+      assert.strictEqual(yield* duration(acquire()), 30_000)
+    }).pipe(adaptive, exactly))
+
+  it.effect("takes Retry-After of an answer that is no 429 for something else", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 5, 1, { status: 503, headers: { "Retry-After": 30 } }))
+      assert.strictEqual(yield* duration(acquire()), 0)
+    }).pipe(adaptive, exactly))
+
+  it.effect("gives the place of a waiting call that is interrupted to the next", () =>
+    Effect.gen(function*() {
+      const throughLast = (others: number) =>
+        Effect.gen(function*() {
+          const slow = bucket(2, 0.1)
+          yield* duration(all(times(4).map(() => callOn(slow, "a"))), 600_000)
+          const waiting = yield* Effect.forEach(times(others), () => Effect.fork(callOn(slow, "a")))
+          yield* breathe
+          const from = yield* Clock.currentTimeMillis
+          const last = yield* Effect.fork(Effect.zipRight(callOn(slow, "a"), Clock.currentTimeMillis))
+          yield* breathe
+          yield* Fiber.interruptAll(waiting.slice(1))
+          yield* TestClock.adjust(600_000)
+          return (yield* Fiber.join(last)) - from
+        }).pipe(Effect.provide(RateLimiter.layer))
+      assert.isBelow(yield* throughLast(5), 2 * 20_000)
+    }).pipe(exactly))
+
+  it.effect("serves who comes first, whatever the operation", () =>
+    Effect.gen(function*() {
+      const shared = bucket(3, 2)
+      yield* duration(Effect.forEach(["a", "b", "c"], (operation) => callOn(shared, operation)))
+      const order: Array<number> = []
+      yield* duration(
+        all(
+          times(30).map((nth) => Effect.zipRight(callOn(shared, "abc"[nth % 3]!), Effect.sync(() => order.push(nth))))
+        )
+      )
+      assert.deepStrictEqual(order, times(30))
+    }).pipe(adaptive, exactly))
+
+  it.effect("lets one who waits for the end of another's call go at once when it ends", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 4, 6))
+      const mine = { ...call }
+      yield* acquire(mine)
+      const waiting = yield* Effect.fork(acquire({ ...call }))
+      yield* breathe
+      assert.isNull(waiting.unsafePoll())
+      yield* observe(told(10, 3, 7), mine)
+      yield* breathe
+      assert.isNotNull(waiting.unsafePoll())
+    }).pipe(adaptive, exactly))
+
+  it.effect("tells what it knows, an entry for each operation that was called", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 3, 7))
+      yield* exchange(undefined, other)
+      yield* race(4)
+      yield* breathe
+      const [known, unknown] = yield* status
+      assert.deepInclude(known, { ...call, limit: 10 })
+      assert.isAtMost(known!.remaining!, 3)
+      assert.isAbove(known!.waiting, 0)
+      assert.isAbove(known!.resetAt!.epochMillis, 0)
+      assert.deepStrictEqual(unknown, { ...other, waiting: 0 })
+    }).pipe(adaptive, exactly))
+
+  it.effect("tells it again whenever it changes, and the last of it to a slow reader", () =>
+    Effect.gen(function*() {
+      const seen: Array<ReadonlyArray<RateLimiter.Status>> = []
+      yield* Effect.fork(Stream.runForEach(RateLimiter.changes, (known) => Effect.sync(() => seen.push(known))))
+      yield* breathe
+      assert.deepStrictEqual(seen, [[]])
+      yield* exchange(told(10, 2, 8))
+      yield* breathe
+      assert.deepStrictEqual(seen.at(-1), yield* status)
+      const before = seen.length
+      const held = yield* Effect.fork(all(times(5).map(() => acquire({ ...call }))))
+      yield* breathe
+      assert.isAbove(seen.length, before)
+      assert.isAbove(seen.at(-1)![0]!.waiting, 0)
+      yield* Fiber.interrupt(held)
+      yield* breathe
+      assert.strictEqual(seen.at(-1)![0]!.waiting, 0)
+      assert.lengthOf(yield* Stream.runCollect(Stream.take(RateLimiter.changes, 1)), 1)
+    }).pipe(adaptive, exactly))
+
+  const unchanged = (name: string, answer: RateLimiter.Answer | undefined) =>
+    it.effect(`keeps what it knows when an answer has ${name}`, () =>
+      Effect.gen(function*() {
+        yield* exchange(told(10, 5, 5))
+        yield* exchange(answer)
+        const [after] = yield* status
+        assert.deepInclude(after, { limit: 10, remaining: 4, waiting: 0 })
+      }).pipe(adaptive, exactly))
+
+  unchanged("none of the headers", answer(200))
+  unchanged("a 5xx without them", answer(503))
+  unchanged("nothing, for none came", undefined)
+  unchanged("a limit of 0", told(0, 0, 0))
+  unchanged("garbage for a limit", told("lots", 3, 60))
+  unchanged("a negative limit", told("-5", 3, 60))
+  unchanged("a fraction for a limit", told("1.5", 0, 60))
+  unchanged("an infinite limit", told("Infinity", 0, 60))
+  unchanged("an empty limit", told("", 0, 60))
+  unchanged("a limit beyond all numbers", told("9".repeat(400), 0, 60))
+  unchanged("a limit alone", answer(200, { "x-ratelimit-limit": 10 }))
+  unchanged("garbage for what remains", told(10, "some", 60))
+
+  it.effect("waits for a second after a 429 that tells nothing, and twice as long after each further one", () =>
+    Effect.gen(function*() {
+      const refused = Effect.zipRight(observe(answer(429)), duration(acquire()))
+      yield* acquire()
+      const waits = yield* Effect.replicateEffect(refused, 8)
+      assert.deepStrictEqual(waits.map((millis) => millis / 1000), [1, 2, 4, 8, 16, 32, 64, 64])
+      yield* Effect.zipRight(observe(answer(200)), acquire())
+      assert.strictEqual(yield* refused, 1000)
+    }).pipe(adaptive, exactly))
+
+  it.effect("halves what is in flight after a 429 that tells nothing, once for all that were", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      yield* Effect.replicateEffect(acquire(), 4)
+      yield* observe(answer(429))
+      yield* observe(answer(429))
+      yield* Effect.replicateEffect(observe(undefined), 2)
+      assert.strictEqual(yield* letThrough(10, 900), 0)
+      assert.strictEqual(yield* letThrough(10, 100), 2)
+    }).pipe(adaptive, exactly))
+
+  it.effect("has no more calls in flight for answers that say that the service is down", () =>
+    Effect.gen(function*() {
+      for (let nth = 0; nth < 5; nth++) yield* exchange(answer(503))
+      assert.strictEqual(yield* letThrough(10, 1000), 1)
+    }).pipe(adaptive, exactly))
+
+  it.effect("does not wait long in a bucket whose reset is not told", () =>
+    Effect.gen(function*() {
+      yield* exchange(answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0 }))
+      assert.isAtMost(yield* duration(acquire()), 1000)
+    }).pipe(adaptive, exactly))
+})
+
+describe("operations", () => {
+  it.effect("that share a bucket are held back together", () =>
+    Effect.gen(function*() {
+      const shared = bucket(10, 5)
+      const time = yield* duration(all(times(60).map((nth) => callOn(shared, "abcd"[nth % 4]!))))
+      assert.isAtMost(shared.counts.refused, 1)
+      assert.isAtMost(time, 1.05 * (60 - 10) / 5 * 1000)
+    }).pipe(adaptive, exactly))
+
+  for (const [name, second] of [["different limits", bucket(20, 5)], ["the same limit", bucket(10, 5)]] as const) {
+    it.effect(`with buckets of their own, of ${name}, do not hold each other back`, () =>
+      Effect.gen(function*() {
+        const first = bucket(10, 5)
+        const time = yield* duration(all(
+          times(120).map((nth) =>
+            nth % 2 === 0 ? callOn(first, "ab"[nth % 4 / 2]!) : callOn(second, "cd"[(nth % 4 - 1) / 2]!)
+          )
+        ))
+        // Until they are told apart, the calls of the one look like those of somebody else to the other.
+        assert.isAtMost(first.counts.refused + second.counts.refused, 5)
+        // Were it one bucket for both, it would take twice as long.
+        assert.isAtMost(time, 1.1 * (60 - 10) / 5 * 1000)
+      }).pipe(adaptive, exactly))
+  }
+
+  it.effect("come together again when each is told of the other's calls", () =>
+    Effect.gen(function*() {
+      const [first, second] = [bucket(10, 5), bucket(10, 5)]
+      yield* duration(all(times(30).map((nth) => nth % 2 === 0 ? callOn(first, "a") : callOn(second, "b"))))
+      yield* duration(all(times(60).map((nth) => callOn(first, "ab"[nth % 2]!))))
+      const refused = first.counts.refused
+      yield* duration(all(times(60).map((nth) => callOn(first, "ab"[nth % 2]!))))
+      assert.isAtMost(first.counts.refused - refused, 2)
+      const left = Effect.map(status, (known) => known.map(({ remaining }) => remaining))
+      const [before] = yield* left
+      yield* acquire({ tenant, operation: "a" })
+      assert.deepStrictEqual(yield* left, [before! - 1, before! - 1])
+    }).pipe(adaptive, exactly))
+
+  it.effect("that are new go before those that are known, once", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      const slow = bucket(2, 1)
+      yield* duration(all(times(4).map(() => callOn(slow, "known"))))
+      const one = (operation: string) =>
+        Effect.zipRight(callOn(slow, operation), Effect.sync(() => order.push(operation)))
+      const calls = ["known", "known", "known", "known", "known", "known", "new", "new"].map(one)
+      yield* duration(all(calls))
+      assert.isBelow(order.indexOf("new"), 4)
+      assert.isAtLeast(order.lastIndexOf("new"), 5)
+    }).pipe(adaptive, exactly))
+
+  it.effect("of one tenant say nothing of another", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 0, 10))
+      assert.strictEqual(yield* duration(acquire(abroad), 0), 0)
+    }).pipe(adaptive, exactly))
+})
+
+describe("a call that hangs", () => {
+  it.effect("does not keep the others from what comes back", () =>
+    Effect.gen(function*() {
+      const busy = bucket(50, 16)
+      yield* duration(all(times(100).map(() => callOn(busy, "a"))))
+      yield* Effect.fork(acquire({ tenant, operation: "a" }))
+      const time = yield* duration(all(times(210).map(() => callOn(busy, "a"))))
+      assert.isAtMost(time, 1.1 * (210 - 50) / 16 * 1000)
+      assert.isAtMost(busy.counts.refused, 3)
+    }).pipe(adaptive, exactly))
+})
+
+describe("maxWait", () => {
+  it.effect("fails those at once who come too late in the line", () =>
+    Effect.gen(function*() {
+      yield* exchange(told(10, 0, 10))
+      const results = yield* Effect.forEach(times(30), () => Effect.fork(Effect.either(acquire({ ...call }))))
+      yield* breathe
+      const failed = results.filter((fiber) => fiber.unsafePoll() !== null)
+      assert.isAbove(failed.length, 10)
+      assert.isBelow(failed.length, 30)
+      assert.deepStrictEqual(failed, results.slice(-failed.length))
+      yield* Fiber.interruptAll(results)
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "10 seconds" })), exactly))
+
+  it.effect("fails one that waits for the end of another's call when its time is over, and not before", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(server * 1000)
+      yield* acquire({ ...call })
+      const waiting = Effect.flip(acquire({ ...call }))
+      assert.strictEqual(yield* duration(waiting), 5000)
+      const [error] = yield* Effect.all([waiting, TestClock.adjust(5000)], { concurrency: "unbounded" })
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", retryAfter: Duration.seconds(1) })
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "5 seconds" })), exactly))
+
+  const brief = RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" })
+
+  it.effect("fails none for the few milliseconds by which its own jitter has made it late", () =>
+    Effect.gen(function*() {
+      const { times } = yield* race(3)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times, [0, 1020, 2020])
+    }).pipe(Effect.provide(brief), latest))
+
+  it.scoped("lets one go that may go, although the process has slept through its time", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.clockWith(Effect.succeed)
+      const sleepy: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (time: Duration.Duration) => clock.sleep(Duration.sum(time, "1 minute"))
+      })
+      const limiter = yield* Effect.withClock(limiterOf(brief), sleepy)
+      assert.strictEqual(yield* duration(Effect.zipRight(limiter.acquire(call), limiter.acquire(call))), 61_000)
+    }).pipe(exactly))
+})
+
+describe("many callers", () => {
+  for (
+    const [name, layer] of [
+      ["layer", RateLimiter.layer],
+      ["layerFixed", RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })]
+    ] as const
+  ) {
+    it.scoped(
+      `${name} lets 100,000 wait, in order, and be interrupted from the front, the back and the middle`,
+      () =>
+        Effect.gen(function*() {
+          const limiter = yield* limiterOf(layer)
+          const first = { ...call }
+          yield* limiter.acquire(first)
+          const order: Array<number> = []
+          const fibers = yield* Effect.forEach(
+            times(100_000),
+            (nth) => Effect.forkDaemon(Effect.map(limiter.acquire({ ...call }), () => order.push(nth)))
+          )
+          yield* breathe
+          assert.strictEqual((yield* limiter.status)[0]!.waiting, 100_000)
+          const [front, back] = [fibers.slice(0, 1000), fibers.slice(-1000).toReversed()]
+          const middle = fibers.slice(1000, -1000).filter((_, nth) => nth % 2 === 0)
+          for (const group of [front, back, middle]) yield* Fiber.interruptAll(group)
+          assert.strictEqual((yield* limiter.status)[0]!.waiting, 98_000 / 2)
+          yield* Fiber.interruptAll(fibers)
+        }).pipe(exactly),
+      60_000
+    )
+  }
+})
+
+it.effect("closing the limiter ends the calls that wait, and refuses those that come", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const limiter = Context.get(yield* Layer.buildWithScope(RateLimiter.layer, scope), RateLimiter.RateLimiter)
+    yield* limiter.acquire({ ...call })
+    const waiting = yield* Effect.fork(Effect.flip(limiter.acquire({ ...call })))
+    yield* breathe
+    yield* Scope.close(scope, Exit.void)
+    for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(limiter.acquire({ ...call }))]) {
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "our own limiter was closed" })
+      assert.isUndefined(error.retryAfter)
+    }
+  }))
+
+it.scoped("a call that is interrupted between taking its place and going gives it back", () =>
+  Effect.gen(function*() {
+    const runtime = yield* Effect.runtime()
+    let givenBack = 0
+    for (let step = 1; step <= 80; step++) {
+      const limiter = yield* limiterOf(RateLimiter.layerFixed({ limit: 5, interval: "1 day" }))
+      const remaining = Effect.map(limiter.status, ([known]) => known?.remaining)
+      let meanwhile: number | undefined
+      const attempt = interruptedAt(step, limiter.acquire(call), () => {
+        meanwhile = Runtime.runSync(runtime)(remaining)
+      })
+      yield* Fiber.await(yield* Effect.fork(attempt))
+      if (meanwhile === 4 && (yield* remaining) === 5) givenBack++
+    }
+    assert.isAbove(givenBack, 0)
+  }).pipe(exactly))
+
+for (
+  const [name, layer] of [
+    ["layerFixed", RateLimiter.layerFixed({ limit: 5, interval: "1 day" })],
+    ["layer", RateLimiter.layer]
+  ] as const
+) {
+  it.scoped(`${name} is not stuck, whichever step of a call is interrupted`, () =>
+    Effect.gen(function*() {
+      const outcomes: Array<boolean> = []
+      for (let step = 1; step <= 80; step++) {
+        const limiter = yield* limiterOf(layer)
+        const fiber = yield* Effect.fork(interruptedAt(step, limiter.acquire(call)))
+        const exit = yield* Fiber.await(fiber)
+        outcomes.push(Exit.isSuccess(exit))
+        if (Exit.isSuccess(exit)) yield* limiter.observe(call, undefined)
+        yield* limiter.acquire(call)
+        const known = (yield* limiter.status)[0]!
+        assert.strictEqual(known.waiting, 0)
+        if (known.limit !== undefined) assert.include(Exit.isSuccess(exit) ? [3] : [3, 4], known.remaining)
+        else assert.strictEqual(known.remaining, undefined)
+      }
+      assert.isFalse(outcomes[0])
+      assert.isTrue(outcomes.at(-1))
+    }).pipe(exactly))
+}
+
+/** What a header may hold: mostly numbers that make sense, else all that a server may think of. */
+const number = (max: number) =>
+  FastCheck.oneof(
+    { weight: 6, arbitrary: FastCheck.integer({ min: 0, max }) },
+    {
+      weight: 1,
+      arbitrary: FastCheck.constantFrom(
+        undefined,
+        "",
+        "-1",
+        "1.5",
+        "NaN",
+        "Infinity",
+        "1e9",
+        "0x10",
+        "9".repeat(20),
+        "x"
+      )
+    }
+  )
+
+const step = FastCheck.record({
+  status: FastCheck.constantFrom(200, 204, 401, 429, 503),
+  limit: number(60),
+  remaining: number(80),
+  reset: FastCheck.integer({ min: -120, max: 120 }),
+  retryAfter: FastCheck.oneof(FastCheck.constant(undefined), number(60)),
+  silent: FastCheck.boolean(),
+  interrupt: FastCheck.boolean(),
+  background: FastCheck.boolean(),
+  pause: FastCheck.integer({ min: 0, max: 5000 })
+})
+
+it.effect.prop(
+  "whatever the headers say, every call is let through in bounded time, and nothing is left over",
+  [FastCheck.array(step, { minLength: 1, maxLength: 20 }), FastCheck.integer({ min: 0, max: 4_000_000_000_000 })],
+  ([steps, local]) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(local)
+      for (const { background, interrupt, limit, pause, remaining, reset, retryAfter, silent, status: code } of steps) {
+        const headers = {
+          date: new Date(server * 1000).toUTCString(),
+          "x-ratelimit-limit": limit,
+          "x-ratelimit-remaining": remaining,
+          "x-ratelimit-reset": server + reset,
+          "retry-after": retryAfter
+        }
+        const waiting = background ? RateLimiter.background(acquire()) : acquire()
+        if (interrupt) {
+          const fiber = yield* Effect.fork(waiting)
+          yield* TestClock.adjust(pause)
+          // Let through before it was interrupted, it is a call under way like any other.
+          if (fiber.unsafePoll() !== null) yield* observe(undefined)
+          else yield* Fiber.interrupt(fiber)
+        }
+        // At worst: a reserve of 12, a margin of one and its own, at one in two minutes, which refusals have slowed down.
+        yield* duration(waiting, 24 * 3_600_000)
+        yield* observe(silent ? undefined : answer(code, headers))
+        for (const known of yield* status) {
+          assert.strictEqual(known.waiting, 0)
+          if (known.limit === undefined) continue
+          assert.isTrue(Number.isInteger(known.remaining) && known.remaining! >= 0 && known.remaining! <= known.limit)
+          assert.isTrue(Number.isFinite(known.resetAt!.epochMillis))
+        }
+      }
+      // When nothing is under way, what the service says is exactly what is believed.
+      const last = yield* Effect.fork(acquire().pipe(Effect.zipRight(observe(told(7, 3, 60))), Effect.zipRight(status)))
+      yield* TestClock.adjust("1 day")
+      assert.deepInclude((yield* Fiber.join(last))[0], { limit: 7, remaining: 3, waiting: 0 })
+    }).pipe(adaptive),
+  { fastCheck: { numRuns: 40 } }
+)

@@ -1,0 +1,298 @@
+import { HttpServer } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { type Console, Effect, Redacted } from "effect"
+import { type ChildProcess, execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { TenantLive, tour } from "../../examples/tour.js"
+import * as Tenant from "../../src/Tenant.js"
+import { receiver } from "../support/otlp.js"
+
+const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
+
+/** Runs an effect and gives what it wrote to the console, in lines. */
+const printed = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
+  Effect.gen(function*() {
+    const lines: Array<string> = []
+    const real = yield* Effect.console
+    const log = (...args: ReadonlyArray<unknown>) => Effect.sync(() => void lines.push(...args.join(" ").split("\n")))
+    yield* Effect.withConsole(effect, { ...real, log } satisfies Console.Console)
+    return lines
+  })
+
+describe("the tour", () => {
+  it.live("prints no id that the tenant has not received or given", () =>
+    Effect.gen(function*() {
+      const lines = yield* printed(tour)
+      const { requests, state } = yield* Tenant.Tenant
+      const known = JSON.stringify([(yield* requests).map(({ body, path }) => [path, body]), (yield* state).jobs])
+      const ids = lines.join("\n").match(/\b(?:job|con|tep|est|evt)_\w+/g) ?? []
+      assert.includeMembers([...new Set(ids)].map((id) => id.slice(0, 4)), ["job_", "tep_", "est_", "evt_"])
+      for (const id of ids) assert.include(known, id)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("shows success, 403, 409 and a 429 that is waited for, each as the tenant answered it", () =>
+    Effect.gen(function*() {
+      const lines = yield* printed(tour)
+      const { requests } = yield* Tenant.Tenant
+      const shown = lines.flatMap((line) => /^ {5}(\d{3}) (\w+) /.exec(line)?.slice(1, 3).join(" ") ?? [])
+      const answered = (yield* requests).map(({ method, status }) => `${status} ${method}`)
+      assert.deepStrictEqual(shown, answered)
+      for (const status of [200, 202, 204, 403, 409]) {
+        assert.isTrue(answered.some((line) => line.startsWith(`${status}`)))
+      }
+      assert.strictEqual(answered[answered.indexOf("429 PATCH") + 1], "200 PATCH")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("fits 80 columns and writes no colours where there is no terminal", () =>
+    Effect.gen(function*() {
+      for (const line of yield* printed(tour)) {
+        assert.isAtMost(line.length, 80, line)
+        assert.notInclude(line, "\u001b")
+      }
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+/** Runs a script of examples/ as a user would, against a tenant on a socket. */
+const script = (
+  name: string,
+  args: ReadonlyArray<string>,
+  variables: Record<string, string> = {},
+  attend: (child: ChildProcess) => void = (child) => void child.stdin?.end()
+) =>
+  HttpServer.addressFormattedWith((origin) =>
+    Effect.async<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resume) => {
+      const { full } = Tenant.demoClients
+      const env = {
+        PATH: process.env["PATH"] ?? "",
+        IDENTITY_BASE_URL: `${origin}/api/v2`,
+        IDENTITY_AUTH_URL: origin,
+        IDENTITY_CLIENT_ID: full.id,
+        IDENTITY_CLIENT_SECRET: Redacted.value(full.secret),
+        ...variables
+      }
+      const child = execFile(
+        process.execPath,
+        ["--import", "tsx", `examples/${name}.ts`, ...args],
+        { env, timeout: 15_000 },
+        (_error, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode ?? -1, stdout, stderr }))
+      )
+      attend(child)
+    })
+  )
+
+const scripts = {
+  exportUsers: [
+    "createUsersExport",
+    ["--connection", connection.id, "--format", "csv", "email=E-mail", "name"],
+    /^job {9}job_\w+\nstatus {6}pending\n(?:.*\n)+fields {6}email as "E-mail", name\n$/
+  ],
+  updateTokenExchangeProfile: [
+    "updateTokenExchangeProfile",
+    [profile.id, "--name", "Renamed"],
+    new RegExp(`^profile ${profile.id} is updated: Renamed$`, "m")
+  ],
+  actionHistory: ["listActionVersions", [action.id], /^# {2}status .*\n3 {2}built {3}yes (?:.*\n){3}$/],
+  deleteEventStream: ["deleteEventStream", [stream.id], new RegExp(`^event stream ${stream.id} is deleted$`, "m")]
+} as const
+
+describe("the scripts", () => {
+  for (const [name, [operation, args, output]] of Object.entries(scripts)) {
+    it.live(`${name} does its work against a tenant`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* script(name, args)
+        assert.strictEqual(stderr, "")
+        assert.match(stdout, output)
+        assert.strictEqual(code, 0)
+        const { requests } = yield* Tenant.Tenant
+        assert.deepStrictEqual((yield* requests).map(({ operation }) => operation), ["token", operation])
+      }).pipe(Effect.provide(TenantLive)))
+  }
+
+  const failures: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
+    [
+      "a wrong secret",
+      "deleteEventStream",
+      [stream.id],
+      { IDENTITY_CLIENT_SECRET: "wrong-secret" },
+      /^TokenError: .*401/
+    ],
+    ["a variable that is not set", "deleteEventStream", [stream.id], { IDENTITY_BASE_URL: "" }, /IDENTITY_BASE_URL/],
+    [
+      "a host that nobody listens on",
+      "deleteEventStream",
+      [stream.id],
+      { IDENTITY_AUTH_URL: "http://127.0.0.1:1" },
+      /^TokenError: .*ECONNREFUSED/
+    ],
+    ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
+    ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
+  ]
+  for (const [what, name, args, variables, message] of failures) {
+    it.live(`tell of ${what} on standard error, without a stack or a secret, and end with exit code 1`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* script(name, args, variables)
+        assert.match(stderr, message)
+        assert.notMatch(stderr, /^ {4}at |wrong-secret/m)
+        assert.deepStrictEqual({ code, stdout }, { code: 1, stdout: "" })
+      }).pipe(Effect.provide(TenantLive)))
+  }
+})
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "script-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+describe("exportUsers", () => {
+  it.live("refuses a bad field by name, with exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* script("exportUsers", ["email", "=Name"])
+      assert.match(stderr, /The field "=Name" has no name/)
+      assert.strictEqual(code, 2)
+      assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("actionHistory", () => {
+  it.live("shows what has changed between two versions: code, dependencies, secrets", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("actionHistory", [action.id, "--diff", "1", "3"])
+      assert.strictEqual(code, 0)
+      for (const line of ["--- code of #1", "+++ code of #3", "+lodash@4.17.21", "+++ secrets of #3"]) {
+        assert.include(stdout.split("\n"), line)
+      }
+      assert.match(stdout, /^- .*"revision", 1\)\n\+ .*"revision", 3\)$/m)
+      assert.notInclude(stdout, "\u001b")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("takes its numbers before the id, too, and refuses one without --diff", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("actionHistory", ["--diff", "1", "3", action.id])
+      assert.include(stdout, "+++ code of #3")
+      assert.strictEqual(code, 0)
+      const refused = yield* script("actionHistory", [action.id, "3"])
+      assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+      assert.include(refused.stderr, "--diff NUMBER 3")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("says which version there is not, with exit code 3", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* script("actionHistory", [action.id, "--diff", "3", "9"])
+      assert.deepStrictEqual([code, stderr], [3, "There is no version 9 of this action.\n"])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("redeliverEvents", () => {
+  const [first, second, queued] = stream.events
+  const args = (path: string) => ["--journal", join(path, "journal"), stream.id]
+
+  it.live("redelivers the ids of a file, sums up, and ends with exit code 3 if there was trouble", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      writeFileSync(file, [first.id, "nonsense # not an id", "", queued.id, first.id].join("\n"))
+      const { code, stdout } = yield* script("redeliverEvents", ["--file", file, ...args(path)])
+      assert.match(
+        stdout,
+        /^accepted {3}2 .*\nnotFailed {2}1 .*\ninvalid {4}1 .*\n4 events in .*, 1 of them known before\n$/
+      )
+      assert.strictEqual(code, 3)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("takes ids from the standard input and gives lines of JSON", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const { code, stderr, stdout } = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) =>
+        void child.stdin?.end(`${first.id}\n`))
+      const [result, summary] = stdout.trim().split("\n").map((line) =>
+        JSON.parse(line) as unknown
+      )
+      assert.deepStrictEqual(result, { id: first.id, recalled: false, outcome: "accepted" })
+      assert.deepInclude(summary, { done: 1, accepted: 1, stopped: false })
+      assert.deepStrictEqual([code, stderr], [0, ""])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("says why events failed, and keeps all but JSON off the standard output", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      writeFileSync(file, `${first.id}\n${second.id}\n`)
+      const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
+      const people = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
+      assert.match(people.stdout, /^failed {2}2 .*\n2 events in .*\n2 times failed: .*401.*\n$/)
+      const machines = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
+      const lines = machines.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
+      assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
+      assert.deepStrictEqual([people.code, machines.code], [3, 3])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("Ctrl-C ends it with exit code 130, what was done in the journal, and how to resume it", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const interrupted = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) => {
+        child.stdin?.write(`${first.id}\n`) // and no end
+        child.stdout?.once("data", () => void child.kill("SIGINT"))
+      })
+      assert.strictEqual(interrupted.code, 130)
+      assert.match(interrupted.stderr, /^Ending, in 5 s at the most/)
+      assert.include(interrupted.stderr, `The same command resumes it; its journal is ${join(path, "journal")}`)
+      assert.lengthOf(readdirSync(join(path, "journal")), 2)
+      const resumed = yield* script(
+        "redeliverEvents",
+        args(path),
+        {},
+        (child) => void child.stdin?.end(`${first.id}\n${second.id}\n`)
+      )
+      assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, 1 of them known before\n$/)
+      assert.strictEqual(resumed.code, 0)
+      const { requests } = yield* Tenant.Tenant
+      assert.deepStrictEqual(
+        (yield* requests).flatMap(({ operation, path }) =>
+          operation === "redeliverEvent" ? [path.split("/").at(-1)] : []
+        ),
+        [first.id, second.id]
+      )
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("--help says what it does, what it takes, and what the exit codes mean", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("redeliverEvents", ["--help"])
+      for (const text of ["--journal", "--repeat-unknown", "--dry-run", "Exit code 3", "Exit code 130"]) {
+        assert.include(stdout, text)
+      }
+      assert.strictEqual(code, 0)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("the traced tour", () => {
+  const normal = (text: string) =>
+    new Set(
+      text.split("\n")
+        .filter((line) => !/^\s*·|^\[|^ {2}(attempt|operation):/.test(line))
+        .map((line) => line.replace(/ +[\d.]+ ms/, "").replace(/ +\d+( ×)?$/, "").trimEnd())
+    )
+
+  it.live("prints the tree and the metrics that the README shows, in 80 columns", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("traced", [])
+      assert.strictEqual(code, 0)
+      const [, shown = ""] = /```\n([^`]*^Spans\n[^`]*)```/m.exec(readFileSync("README.md", "utf8")) ?? []
+      const lines = normal(stdout.trimEnd())
+      assert.isAbove(lines.size, 30)
+      assert.deepStrictEqual([...lines].sort(), [...normal(shown.trimEnd())].sort())
+      for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80, line)
+      // What happened stands in its order.
+      assert.match(stdout, / 429\n +· identity\.backoff /)
+    }).pipe(Effect.provide(TenantLive)), 30_000)
+
+  it.live("exports to where the standard variable says", () =>
+    Effect.gen(function*() {
+      const otlp = yield* receiver
+      const { code } = yield* script("traced", [], { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url })
+      assert.strictEqual(code, 0)
+      assert.includeMembers(otlp.spans().map(({ name }) => name), ["identity.token", "identity.deleteEventStream"])
+      assert.include(otlp.text(), "identity.call.duration")
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
+})

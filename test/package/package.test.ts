@@ -1,0 +1,125 @@
+/** The package's own description: what it exports, what it needs, and that both are as the README and the sources say. */
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { items, licences } from "../../.ci/package/licences.js"
+
+const json = (file: string) => JSON.parse(readFileSync(file, "utf8"))
+
+const {
+  dependencies,
+  devDependencies,
+  exports,
+  files,
+  license,
+  peerDependencies,
+  peerDependenciesMeta,
+  sideEffects,
+  type
+}: {
+  dependencies?: Record<string, string>
+  devDependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  peerDependenciesMeta: Record<string, { optional: boolean }>
+  exports: Record<string, string | Record<string, string>>
+  files: ReadonlyArray<string>
+  license: string
+  sideEffects: ReadonlyArray<string>
+  type: string
+} = json("package.json")
+
+const entries = Object.entries(exports).flatMap(([path, entry]) =>
+  typeof entry === "string" ? [] : [[path, entry]] as const
+)
+
+const sourceOf = (file: string) => file.replace(/^\.\/dist\/(.+?)(?:\.d\.ts|\.js)$/, "src/$1.ts")
+
+describe("package.json", () => {
+  it("has types first in each entry, then one module, and both are of one source", () => {
+    assert.isAbove(entries.length, 0)
+    for (const [path, entry] of entries) {
+      assert.deepStrictEqual(Object.keys(entry), ["types", "default"], path)
+      const [source, ...others] = new Set(Object.values(entry).map(sourceOf))
+      assert.lengthOf(others, 0, path)
+      assert.isTrue(existsSync(source ?? ""), path)
+    }
+  })
+
+  it("exports nothing internal, and no pattern that might", () => {
+    for (const [path, entry] of Object.entries(exports)) {
+      assert.notMatch(JSON.stringify([path, entry]), /internal|\*/)
+    }
+  })
+
+  it("exports all that lies at the top of src, each module but the platforms' under its own name, and nothing else", () => {
+    const lowerCase = ["Fleet", "Node", "Redis", "Tenant", "Testing"]
+    const expected = readdirSync("src").filter((file) => file.endsWith(".ts")).map((file) => {
+      const name = file.replace(".ts", "")
+      return name === "index" ? "." : `./${lowerCase.includes(name) ? name.toLowerCase() : name}`
+    })
+    assert.sameMembers(entries.map(([path]) => path), expected)
+  })
+
+  it("has the entries that programs in here import", () => {
+    const { compilerOptions: { paths } }: { compilerOptions: { paths: Record<string, [string]> } } = json(
+      "tsconfig.json"
+    )
+    for (const [name, [file]] of Object.entries(paths)) {
+      const entry = exports[name.replace("effect-identity-client", ".")]
+      assert.strictEqual(sourceOf(typeof entry === "object" ? entry["default"] ?? "" : ""), file.slice(2), name)
+    }
+  })
+
+  it("is ESM without side effects, with its sources, under the MIT licence, and brings no dependency of its own", () => {
+    assert.strictEqual(type, "module")
+    assert.deepStrictEqual(sideEffects, [])
+    assert.includeMembers([...files], ["dist", "src"])
+    assert.isUndefined(dependencies)
+    assert.strictEqual(license, "MIT")
+    assert.match(readFileSync("LICENSE", "utf8"), /^MIT License\n/)
+  })
+})
+
+const plain = (text: string) => text.replace(/ +/g, " ")
+
+/** The cells of a table of the README, by what its first column is called. */
+const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, body = ""] =
+    new RegExp(`\\| ${column} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`).exec(plain(readFileSync("README.md", "utf8"))) ?? []
+  return body.trimEnd().split("\n").map((row) => row.split("|").slice(1, -1).map((cell) => cell.trim()))
+}
+
+describe("the README", () => {
+  it("says what each peer is for, in which version, and whether it is optional", () => {
+    assert.sameDeepMembers(
+      table("peer").map(([name, version, purpose = ""]) => [name, version, purpose.startsWith("optional: ")]),
+      Object.entries(peerDependencies)
+        .map(([name, version]) => [`\`${name}\``, `\`${version}\``, peerDependenciesMeta[name]?.optional === true])
+    )
+  })
+
+  it("says what each development dependency is for", () => {
+    const named = table("for development").flatMap(([names = "", purpose = ""]) => {
+      assert.notStrictEqual(purpose, "", names)
+      return [...names.matchAll(/`(.+?)`/g)].map(([, name]) => name ?? "")
+    })
+    const others = Object.keys(devDependencies).filter((name) => !(name in peerDependencies))
+    assert.sameMembers(named, others)
+  })
+
+  it("lists the licences of all that an installed package brings, as they are installed; all of them permit any use", () => {
+    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(readFileSync("README.md", "utf8")) ?? []
+    assert.deepStrictEqual(list.replaceAll("\n  ", " ").split("\n"), items)
+    for (const { licence, name, path } of licences) {
+      assert.match(licence, /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause)$/, name)
+      if (existsSync(`${path}/package.json`)) assert.strictEqual(json(`${path}/package.json`).license, licence, name)
+    }
+    assert.includeMembers(licences.map(({ name }) => name), Object.keys(peerDependencies))
+  })
+
+  it("names in its notes on security tests that there are", () => {
+    const [, section = ""] = /\n## Security\n([^]*?)\n## /.exec(readFileSync("README.md", "utf8")) ?? []
+    const named = [...section.matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
+    assert.isAbove(named.length, 0)
+    for (const file of named) assert.isTrue(existsSync(file), file)
+  })
+})

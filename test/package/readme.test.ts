@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import * as Errors from "../../src/Errors.js"
+import * as operations from "../../src/operations/index.js"
+import { faultTable } from "../support/faultTable.js"
+import { readme } from "../support/readme.js"
+
+const { actual, expected } = readme()
+const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
+
+describe("README", () => {
+  it("shows code only as it stands in a file", () => {
+    assert.strictEqual(actual, expected)
+    assert.strictEqual(actual.match(/```ts/g)?.length, actual.match(/^<!-- /gm)?.length)
+  })
+
+  it("lists every operation as it is declared", () => {
+    assert.isAbove(endpoints.length, 0)
+    for (const { method, name, path, repeat, scope } of endpoints) {
+      const row = actual.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? ""
+      for (const cell of [`\`${method} ${path}\``, `\`${scope}\``, repeat === "never" ? "| no |" : "| yes |"]) {
+        assert.include(row.replace(/ +/g, " "), cell)
+      }
+    }
+  })
+
+  it("lists every error", () => {
+    const names = Object.keys(Errors).filter((name) => /^[A-Z]/.test(name))
+    assert.isAbove(names.length, 0)
+    for (const name of names) assert.include(actual, `\n| \`${name}\``)
+  })
+
+  it("shows the fault matrix as the tests run it", () => {
+    const plain = (text: string) => text.replace(/ +/g, " ").replace(/-{3,}/g, "---")
+    for (const line of faultTable) assert.include(plain(actual), line)
+  })
+
+  it("names only commands that there are", () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync("package.json", "utf8"))
+    const named = [...actual.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name ?? "")
+    assert.isAbove(named.length, 0)
+    for (const name of named) assert.property(scripts, name)
+  })
+})

@@ -1,0 +1,557 @@
+/** All items of a listing, however its pages come: each once, in order, with no request too many. */
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { inspect } from "node:util"
+import { vi } from "vitest"
+import {
+  type ActionVersion,
+  Errors,
+  IdentityClient,
+  listActionVersions,
+  Operation,
+  Pagination,
+  RateLimiter,
+  TokenProvider
+} from "../../src/index.js"
+import * as Node from "../../src/Node.js"
+import * as Tenant from "../../src/Tenant.js"
+import * as Testing from "../../src/Testing.js"
+import { forAll } from "../support/arbitraries.js"
+import { baseUrl, scripted } from "../support/client.js"
+import * as Garbage from "../support/garbage.js"
+import { answer, rawServer } from "../support/rawServer.js"
+
+interface Asked {
+  readonly actionId: string
+  readonly page?: number | undefined
+  readonly per_page?: number | undefined
+}
+
+interface Answer {
+  readonly total: number
+  readonly page?: number
+  readonly versions: ReadonlyArray<ActionVersion>
+}
+
+const version = (number: number): ActionVersion => ({ id: `v${number}`, number })
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => version(from + nth))
+
+const numbers = (versions: Iterable<ActionVersion>) => Array.from(versions, ({ number }) => number)
+
+/** A client that gives what `answer` says for the n-th request, and lists what it was asked. */
+const listing = (answer: (asked: Asked, nth: number) => Answer) => {
+  const asked: Array<Asked> = []
+  const layer = Testing.layer(
+    Testing.handle(
+      listActionVersions,
+      (input) => Effect.sync(() => ({ per_page: input.per_page ?? 20, ...answer(input, asked.push(input) - 1) }))
+    )
+  )
+  return { asked, layer, pages: () => asked.map(({ page }) => page) }
+}
+
+/** A service that numbers pages of `size` over a list that is given at each request; `page` is missing on the first. */
+const service = (size: number, list: (nth: number) => ReadonlyArray<ActionVersion>) =>
+  listing(({ page = 0 }, nth) => {
+    const all = list(nth)
+    return { total: all.length, ...(page > 0 && { page }), versions: all.slice(page * size, (page + 1) * size) }
+  })
+
+const all = Pagination.stream(listActionVersions, { actionId: "a" })
+
+const collect = <A, E>(
+  stream: Stream.Stream<A, E, IdentityClient.IdentityClient>,
+  layer: Layer.Layer<IdentityClient.IdentityClient>
+) => Effect.map(Effect.provide(Stream.runCollect(stream), layer), Chunk.toReadonlyArray)
+
+const endless = (layer: Layer.Layer<IdentityClient.IdentityClient>) =>
+  Effect.gen(function*() {
+    const seen: Array<ActionVersion> = []
+    const error = yield* Effect.flip(
+      Stream.runForEach(all, (item) => Effect.sync(() => void seen.push(item))).pipe(Effect.provide(layer))
+    )
+    assert.instanceOf(error, Errors.UnexpectedResponse)
+    const { operation, path, reason, shape } = error as Errors.UnexpectedResponse
+    assert.deepStrictEqual({ operation, path, reason, shape }, {
+      operation: "listActionVersions",
+      path: "versions",
+      reason: "endless",
+      shape: "JSON"
+    })
+    return { seen: numbers(seen), message: (error as Errors.UnexpectedResponse).message }
+  })
+
+describe("Pagination.stream", () => {
+  it.effect.each(
+    [
+      ["no items", 0, 20, 1],
+      ["one item", 1, 20, 1],
+      ["a part of a page", 7, 20, 1],
+      ["a page that is exactly full", 20, 20, 1],
+      ["one more than a page", 21, 20, 2],
+      ["two pages that are exactly full", 40, 20, 2],
+      ["a last page with a rest", 47, 10, 5],
+      ["pages of one item", 5, 1, 5]
+    ] as const
+  )("%s: each once, in order, with no request too many", ([, count, size, requests]) =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(size, () => range(0, count))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, count)))
+      assert.deepStrictEqual(pages(), [undefined, ...Array.from({ length: requests - 1 }, (_, nth) => nth + 1)])
+    }))
+
+  it.effect("any number of items on pages of any size comes whole", () =>
+    forAll(
+      FastCheck.record({
+        count: FastCheck.nat(60),
+        size: FastCheck.integer({ min: 1, max: 25 }),
+        from: FastCheck.nat(4)
+      }),
+      ({ count, from, size }) =>
+        Effect.gen(function*() {
+          const { layer } = service(size, () => range(0, count))
+          const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", page: from }), layer)
+          assert.deepStrictEqual(numbers(items), numbers(range(0, count).slice(from * size)))
+        })
+    ))
+
+  it.effect("begins with the caller's page, and sends what else the caller has set with every page", () =>
+    Effect.gen(function*() {
+      const { asked, layer } = service(5, () => range(0, 20))
+      const items = yield* collect(
+        Pagination.stream(listActionVersions, { actionId: "b", page: 2, per_page: 5 }),
+        layer
+      )
+      assert.deepStrictEqual(numbers(items), numbers(range(10, 20)))
+      assert.deepStrictEqual(asked, [
+        { actionId: "b", page: 2, per_page: 5 },
+        { actionId: "b", page: 3, per_page: 5 }
+      ])
+    }))
+
+  it.effect("a page beyond the last is no items", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(5, () => range(0, 20))
+      assert.deepStrictEqual(
+        yield* collect(Pagination.stream(listActionVersions, { actionId: "b", page: 9 }), layer),
+        []
+      )
+      assert.deepStrictEqual(pages(), [9])
+    }))
+
+  it.effect("a service that puts fewer on a page than it is asked for is read to its end", () =>
+    Effect.gen(function*() {
+      const { layer } = service(50, () => range(0, 200))
+      const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", per_page: 100 }), layer)
+      assert.lengthOf(items, 200)
+    }))
+
+  it.effect("a short page in the middle is not the end", () =>
+    Effect.gen(function*() {
+      const { layer } = listing(({ page = 0 }) => ({
+        total: 10,
+        versions: [range(0, 4), range(4, 6), range(6, 10), []][page] ?? []
+      }))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 10)))
+    }))
+
+  it.effect("a total that is none is not believed", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(({ page = 0 }) => ({
+        total: 1.1,
+        versions: range(0, 12).slice(page * 5, page * 5 + 5)
+      }))
+      assert.lengthOf(yield* collect(all, layer), 12)
+      assert.deepStrictEqual(pages(), [undefined, 1, 2])
+    }))
+
+  it.effect("items that new ones have moved to the next page come once", () =>
+    Effect.gen(function*() {
+      // The newest come first; with each request three more have come in.
+      const { layer } = service(10, (nth) => range(0, 30 + 3 * nth).toReversed())
+      const items = numbers(yield* collect(all, layer))
+      assert.deepStrictEqual(items, numbers(range(0, 30).toReversed()))
+    }))
+
+  it.effect("a whole page of new ones in between is no end", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, (nth) => range(0, nth === 0 ? 30 : 40).toReversed())
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 30).toReversed()))
+    }))
+
+  it.effect("a last page whose few items were all there before is the end", () =>
+    Effect.gen(function*() {
+      // For each new item the oldest goes: there are always 41.
+      const kept = service(20, (nth) => range(nth, nth + 41).toReversed())
+      assert.deepStrictEqual(numbers(yield* collect(all, kept.layer)), numbers(range(2, 41).toReversed()))
+      assert.lengthOf(kept.asked, 3)
+    }))
+
+  it.effect("a total that falls on the way ends it with the last page", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, (nth) => range(0, nth < 2 ? 40 : 25))
+      assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 25)))
+    }))
+
+  it.effect("items without an id are all new", () =>
+    Effect.gen(function*() {
+      const { layer } = listing(({ page = 0 }) => ({ total: 4, versions: [[{}, {}], [{}, {}]][page] ?? [] }))
+      assert.lengthOf(yield* collect(all, layer), 4)
+    }))
+
+  it.effect("a service that gives the same page again and again is endless, after its items have come", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(() => ({ total: 100, versions: range(0, 10) }))
+      const { message, seen } = yield* endless(layer)
+      assert.deepStrictEqual(seen, numbers(range(0, 10)))
+      assert.include(message, "page 1 brought nothing new")
+      assert.deepStrictEqual(pages(), [undefined, 1])
+    }))
+
+  it.effect("a service whose total grows with a page that stays the same is endless", () =>
+    Effect.gen(function*() {
+      const { layer } = listing((_, nth) => ({ total: 100 + 10 * nth, versions: range(0, 10) }))
+      assert.deepStrictEqual((yield* endless(layer)).seen, numbers(range(0, 10)))
+    }))
+
+  it.effect("more than twice as many pages as the total allows are endless", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = listing(({ page = 0 }) => ({ total: 25, versions: range(page * 10, page * 10 + 10) }))
+      const { message, seen } = yield* endless(layer)
+      assert.deepStrictEqual(seen, numbers(range(0, 60)))
+      assert.include(message, "a total of 25")
+      assert.lengthOf(pages(), 7)
+    }))
+
+  it.effect("a page comes as its first item and then the rest, if there is one", () =>
+    Effect.gen(function*() {
+      const sizes = (size: number, count: number) =>
+        Effect.map(
+          collect(Stream.chunks(all), service(size, () => range(0, count)).layer),
+          (chunks) => chunks.map((chunk) => chunk.length).filter((length) => length > 0)
+        )
+      assert.deepStrictEqual(yield* sizes(5, 11), [1, 4, 1, 4, 1])
+      assert.deepStrictEqual(yield* sizes(1, 3), [1, 1, 1])
+      assert.deepStrictEqual(yield* sizes(5, 0), [])
+    }))
+
+  it.effect("holds nothing of a page that was worked on while the next one comes", () =>
+    Effect.gen(function*() {
+      const waiting = yield* Deferred.make<void>()
+      const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+        page === 0
+          ? Effect.sync(() => ({ total: 9, per_page: 3, versions: range(0, 3) }))
+          : Effect.zipRight(Deferred.succeed(waiting, undefined), Effect.never)))
+      const seen: Array<WeakRef<ActionVersion>> = []
+      const fiber = yield* all.pipe(
+        Stream.runForEach((item) => Effect.sync(() => void seen.push(new WeakRef(item)))),
+        Effect.provide(layer),
+        Effect.fork
+      )
+      yield* Deferred.await(waiting)
+      for (let nth = 0; nth < 20 && seen.some((item) => item.deref() !== undefined); nth++) {
+        yield* Effect.promise(Garbage.collect)
+      }
+      assert.deepStrictEqual(seen.map((item) => item.deref()), [undefined, undefined, undefined])
+      yield* Fiber.interrupt(fiber)
+    }))
+
+  it.effect("taking one costs one request; a page and one more costs three", () =>
+    Effect.gen(function*() {
+      const one = service(10, () => range(0, 100))
+      assert.deepStrictEqual(numbers(yield* collect(Stream.take(all, 1), one.layer)), [0])
+      assert.deepStrictEqual(one.pages(), [undefined])
+      const more = service(10, () => range(0, 100))
+      assert.lengthOf(yield* collect(Stream.take(all, 11), more.layer), 11)
+      assert.isAtMost(more.pages().length, 3)
+    }))
+
+  it.effect("fetches the next page while the rest of one is worked on, and no more", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, () => range(0, 100))
+      const reached = yield* Deferred.make<void>()
+      const fiber = yield* all.pipe(
+        Stream.runForEach(({ number }) =>
+          number === 5 ? Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never) : Effect.void
+        ),
+        Effect.provide(layer),
+        Effect.fork
+      )
+      yield* Deferred.await(reached)
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(pages(), [undefined, 1])
+      yield* Fiber.interrupt(fiber)
+    }))
+
+  it.scopedLive("has sent for the next page before the rest of one is worked on by who never pauses", () =>
+    Effect.gen(function*() {
+      const events: Array<string | number | undefined> = []
+      const sent = () => events.push("sent")
+      subscribe("undici:client:sendHeaders", sent)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("undici:client:sendHeaders", sent)))
+      const server = yield* rawServer(({ line }, socket) => {
+        const page = Number(/page=(\d+)/.exec(line)?.[1] ?? 0)
+        const versions = range(page * 4, page * 4 + 4)
+        const body = JSON.stringify({ total: 16, page, per_page: 4, versions })
+        socket.write(answer(200, { "content-type": "application/json" }, body))
+      })
+      yield* Stream.runForEach(all, ({ number }) => Effect.sync(() => events.push(number))).pipe(
+        Effect.provide(
+          IdentityClient.layer({ baseUrl: `${server.url}/api/v2` }).pipe(
+            Layer.provide(RateLimiter.layerUnlimited),
+            Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
+            Layer.provide(Layer.orDie(Node.layerHttpClient()))
+          )
+        )
+      )
+      const after = events.slice(events.indexOf(4)) // until then connections are made
+      assert.deepStrictEqual(after, [4, "sent", 5, 6, 7, 8, "sent", 9, 10, 11, 12, 13, 14, 15])
+    }))
+
+  it("all come while somebody else's timers stand still", async () => {
+    const { layer } = service(10, () => range(0, 25))
+    vi.useFakeTimers()
+    const items = await Effect.runPromise(collect(all, layer)).finally(() => vi.useRealTimers())
+    assert.lengthOf(items, 25)
+  })
+
+  it("waits for other fibers alone where there is no `setImmediate`", async () => {
+    vi.resetModules()
+    const immediate = globalThis.setImmediate
+    Reflect.deleteProperty(globalThis, "setImmediate")
+    const { pass } = await import("../../src/internal/runtime/yieldToEventLoop.js").finally(() =>
+      Reflect.set(globalThis, "setImmediate", immediate)
+    )
+    const events: Array<string> = []
+    const other = Effect.fork(Effect.sync(() => events.push("other")))
+    await Effect.runPromise(Effect.zipRight(other, Effect.zipRight(pass, Effect.sync(() => events.push("self")))))
+    assert.deepStrictEqual(events, ["other", "self"])
+  })
+
+  it.effect("all come to one who is slower than the service", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, () => range(0, 35))
+      const slowly = Stream.tap(all, () => Effect.yieldNow())
+      assert.deepStrictEqual(numbers(yield* collect(slowly, layer)), numbers(range(0, 35)))
+      assert.deepStrictEqual(pages(), [undefined, 1, 2, 3])
+    }))
+
+  it.effect.each([0, 1])("a client that throws at page %i is a defect, and no end", (last) =>
+    Effect.gen(function*() {
+      const thrown = new Error("no client")
+      const { layer } = service(10, () => range(0, 30))
+      const client = yield* Effect.provide(IdentityClient.IdentityClient, layer)
+      let calls = 0
+      const throwing = Layer.succeed(IdentityClient.IdentityClient, {
+        ...client,
+        execute: (...of) => {
+          if (calls++ === last) throw thrown
+          return client.execute(...of)
+        }
+      })
+      const exit = yield* Effect.exit(collect(all, throwing))
+      assert.deepStrictEqual(exit, Exit.die(thrown))
+    }))
+
+  it.effect("one who cannot be interrupted gets all, or no more than he takes", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, () => range(0, 25))
+      assert.lengthOf(yield* Effect.uninterruptible(collect(all, layer)), 25)
+      assert.lengthOf(yield* Effect.uninterruptible(collect(Stream.take(all, 5), layer)), 5)
+    }))
+
+  it.effect("who stops in between stops the page that is under way", () =>
+    Effect.gen(function*() {
+      let interrupted = 0
+      const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+        page === 0
+          ? Effect.succeed({ total: 100, per_page: 10, versions: range(0, 10) })
+          : Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))))
+      assert.lengthOf(yield* collect(Stream.take(all, 5), layer), 5)
+      assert.strictEqual(interrupted, 1)
+    }))
+
+  it.effect.each([["works on the rest", 5], ["waits for it", undefined]] as const)(
+    "who is interrupted while he %s stops the page that is under way",
+    ([, last]) =>
+      Effect.gen(function*() {
+        let interrupted = 0
+        const begun = yield* Deferred.make<void>()
+        const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
+          page === 0
+            ? Effect.succeed({ total: 100, per_page: 10, versions: range(0, 10) })
+            : Deferred.succeed(begun, undefined).pipe(
+              Effect.zipRight(Effect.never),
+              Effect.onInterrupt(() => Effect.sync(() => void interrupted++))
+            )))
+        const fiber = yield* Stream.runForEach(all, ({ number }) => number === last ? Effect.never : Effect.void).pipe(
+          Effect.provide(layer),
+          Effect.fork
+        )
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(interrupted, 1)
+      })
+  )
+
+  it.effect("a page that fails does so after all items before it, as the operation fails", () =>
+    Effect.gen(function*() {
+      const forbidden = new Errors.Forbidden({ operation: "listActionVersions", message: "No." })
+      const layer = Testing.layer(
+        Testing.handle(
+          listActionVersions,
+          ({ page = 0 }) =>
+            page === 0 ? Effect.succeed({ total: 20, per_page: 10, versions: range(0, 10) }) : Effect.fail(forbidden)
+        )
+      )
+      const seen: Array<ActionVersion> = []
+      const exit = yield* Effect.exit(
+        Effect.provide(Stream.runForEach(all, (item) => Effect.sync(() => void seen.push(item))), layer)
+      )
+      assert.deepStrictEqual(exit, Exit.fail(forbidden))
+      assert.lengthOf(seen, 10)
+    }))
+
+  it.effect.each(
+    [
+      ["page", { actionId: "a", page: -1 }, /./],
+      ["page", { actionId: "a", page: 0.5 }, /./],
+      ["per_page", { actionId: "a", per_page: 0 }, /^expected an integer of at least 1$/],
+      ["per_page", { actionId: "a", per_page: NaN }, /./],
+      ["actionId", { actionId: ".." }, /./]
+    ] as const
+  )("nonsense in %s is refused by name, and nothing is sent", ([name, input, message]) =>
+    Effect.gen(function*() {
+      const { asked, layer } = service(10, () => range(0, 10))
+      const error = yield* Effect.flip(collect(Pagination.stream(listActionVersions, input), layer))
+      assert.strictEqual(error._tag, "InvalidInput")
+      const { issues } = error as Errors.InvalidInput
+      assert.deepStrictEqual(issues.map(({ path }) => path), [name])
+      for (const issue of issues) assert.match(issue.message, message)
+      assert.deepStrictEqual(asked, [])
+    }))
+
+  it.effect("runs again from the beginning", () =>
+    Effect.gen(function*() {
+      const { layer } = service(10, () => range(0, 25))
+      const twice = Effect.all([Stream.runCount(all), Stream.runCount(all)])
+      assert.deepStrictEqual(yield* Effect.provide(twice, layer), [25, 25])
+    }))
+
+  it.live("goes through the client: its token, its limiter, its retries", () =>
+    Effect.gen(function*() {
+      const versions = range(0, 105).map(({ id = "", number = 0 }) => ({ id, number }))
+      yield* Effect.flatMap(Tenant.Tenant, ({ misbehave, seed }) =>
+        Effect.zipRight(
+          seed({ actions: [{ id: "many", versions }] }),
+          misbehave({ operation: "listActionVersions", status: 503 })
+        ))
+      const items = yield* Stream.runCollect(Pagination.stream(listActionVersions, { actionId: "many", per_page: 25 }))
+      assert.deepStrictEqual(numbers(items), numbers(range(0, 105)))
+      const { requests } = yield* Tenant.Tenant
+      const pages = (yield* requests).slice(1).map(({ query, status }) => [status, new Map(query).get("page")])
+      assert.deepStrictEqual(pages, [
+        [503, undefined],
+        [200, undefined],
+        ...["1", "2", "3", "4"].map((page) => [200, page])
+      ])
+    }).pipe(Effect.provide(
+      IdentityClient.layer({ baseUrl, retry: { delay: "1 millis" } }).pipe(
+        Layer.provide(RateLimiter.layer),
+        Layer.provide(TokenProvider.layerClientCredentials({
+          domain: "tenant.example.com",
+          clientId: Tenant.demoClients.full.id,
+          clientSecret: Tenant.demoClients.full.secret
+        })),
+        Layer.provide(Tenant.layerHttpClient),
+        Layer.provideMerge(Tenant.layer())
+      )
+    )))
+})
+
+describe("Pagination.streamEither", () => {
+  const good = [version(0), { ...version(1), errors: [], built_at: "2023-01-25T17:42:12.004394259Z" }]
+  const bad = [{ id: "v2", number: "two", code: "a secret of somebody" }, "no version at all"]
+  const page = (versions: ReadonlyArray<unknown>, total = versions.length) =>
+    Testing.reply({ body: { total, per_page: 20, versions } })
+  const checked = Pagination.streamEither(listActionVersions, { actionId: "a" })
+
+  it.effect("gives good items, and in place of a bad one its failure, with path and raw value", () =>
+    Effect.gen(function*() {
+      const items = Chunk.toReadonlyArray(yield* Stream.runCollect(checked))
+      assert.deepStrictEqual(items.map(Either.isRight), [true, false, true, false])
+      assert.deepStrictEqual(items.flatMap((item) => Either.isRight(item) ? [item.right] : []) as Array<unknown>, good)
+      const failures = items.flatMap((item) => Either.isLeft(item) ? [item.left] : [])
+      assert.deepStrictEqual(
+        failures.map(({ _tag, operation, page, path }) => ({ _tag, operation, page, path })),
+        ["versions[1].number", "versions[3]"].map((path) => ({
+          _tag: "UndecodableItem",
+          operation: "listActionVersions",
+          page: 0,
+          path
+        }))
+      )
+      assert.deepStrictEqual(failures.map(({ raw }) => Redacted.value(raw)), bad)
+      for (const failure of failures) {
+        for (const text of [inspect(failure, { depth: Infinity }), String(failure), JSON.stringify(failure)]) {
+          assert.notMatch(text, /secret|two|at all/)
+        }
+      }
+    }).pipe(Effect.provide(scripted(page([good[0], bad[0], good[1], bad[1]])))))
+
+  it.effect("the plain stream fails on such a page", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Stream.runCollect(all))
+      assert.strictEqual((error as Errors.UnexpectedResponse).reason, "schema")
+    }).pipe(Effect.provide(scripted(page([good[0], bad[0]])))))
+
+  it.effect("a null where a member may be missing means that it is missing", () =>
+    Effect.gen(function*() {
+      const [item] = yield* Stream.runCollect(checked)
+      assert.deepStrictEqual(item, Either.right({ id: "v1", secrets: [{ name: "KEY" }] }))
+    }).pipe(Effect.provide(scripted(page([{ id: "v1", code: null, secrets: [{ name: "KEY", updated_at: null }] }])))))
+
+  it.effect("what is wrong beside the items fails as always", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Stream.runCollect(checked))
+      assert.deepInclude(error, { reason: "schema", path: "total" })
+    }).pipe(Effect.provide(scripted(Testing.reply({ body: { total: "many", per_page: 20, versions: good } })))))
+
+  it.effect("pages as the plain stream does, with mocks of the operation, too", () =>
+    Effect.gen(function*() {
+      const { layer, pages } = service(10, (nth) => range(0, 25 + nth).toReversed())
+      const items = yield* collect(checked, layer)
+      assert.deepStrictEqual(numbers(items.map(Either.getOrThrow)), numbers(range(0, 25).toReversed()))
+      assert.deepStrictEqual(pages(), [undefined, 1, 2])
+    }))
+
+  const listThings = Operation.make("listThings", {
+    method: "GET",
+    path: "/things",
+    query: { page: Schema.optional(Schema.Number) },
+    success: Schema.Struct({ things: Schema.optionalWith(Schema.Array(Schema.Number), { exact: true }) }).pipe(
+      Schema.filter(() => true)
+    ),
+    items: "things",
+    scope: "read:things",
+    repeat: "safe",
+    error: [Errors.RateLimited]
+  })
+
+  it.effect("takes a page without a list for one without items", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listThings, {}))], [])
+      assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.streamEither(listThings, {}))], [])
+    }).pipe(Effect.provide(scripted(Testing.reply({ body: {} }), Testing.reply({ body: {} })))))
+
+  it.effect("works for an operation of one's own, whose list may be missing", () =>
+    Effect.gen(function*() {
+      const items = yield* Stream.runCollect(Pagination.streamEither(listThings, {}))
+      assert.deepStrictEqual(Array.from(items, Either.isRight), [true, false, true])
+    }).pipe(Effect.provide(scripted(
+      Testing.reply({ body: { things: [1, "2"] } }),
+      Testing.reply({ body: { things: [3] } })
+    ))))
+})

@@ -1,0 +1,739 @@
+/** Many redeliveries: one result for each id, nothing twice, nothing lost, whatever breaks off in between. */
+import { KeyValueStore } from "@effect/platform"
+import { SystemError } from "@effect/platform/Error"
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Cause,
+  Chunk,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  FastCheck,
+  Fiber,
+  Option,
+  Ref,
+  Stream,
+  SubscriptionRef,
+  Supervisor,
+  TestClock
+} from "effect"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { hostname, tmpdir } from "node:os"
+import { join } from "node:path"
+import { Errors, IdentityClient, redeliverEvent, Redelivery } from "../../src/index.js"
+import * as Node from "../../src/Node.js"
+import * as Testing from "../../src/Testing.js"
+import { forAll } from "../support/arbitraries.js"
+import { baseUrl, over, scripted, silent } from "../support/client.js"
+import { crash } from "../support/crash.js"
+
+const stream = "est_0000000000000000000001"
+
+const idOf = (nth: number) => `evt_${String(nth).padStart(22, "0")}`
+
+const ids = (count: number) => Array.from({ length: count }, (_, nth) => idOf(nth))
+
+type Answer = Effect.Effect<void, Errors.NotFound | Errors.Conflict | Errors.Forbidden | Errors.ClientError>
+
+/** A service that answers as it is told, and lists what it was sent. */
+const service = (answer: (id: string, nth: number) => Answer = () => Effect.void) => {
+  const sent: Array<string> = []
+  const layer = Testing.layer(
+    Testing.handle(redeliverEvent, ({ event_id }) => Effect.suspend(() => answer(event_id, sent.push(event_id) - 1)))
+  )
+  return { sent, layer }
+}
+
+const failure = { operation: "redeliverEvent", message: "No." }
+const unexpected = (status: number) =>
+  new Errors.UnexpectedResponse({ ...failure, status, reason: "status", shape: "" })
+const transport = (outcome: "not-sent" | "unknown") => new Errors.TransportError({ ...failure, outcome })
+
+/** A store in memory; its entries can be looked at and changed. */
+const memory = (entries = new Map<string, string>()) => {
+  const store = KeyValueStore.makeStringOnly({
+    get: (key) => Effect.sync(() => Option.fromNullable(entries.get(key))),
+    set: (key, value) => Effect.sync(() => void entries.set(key, value)),
+    remove: (key) => Effect.sync(() => void entries.delete(key)),
+    clear: Effect.sync(() => entries.clear()),
+    size: Effect.sync(() => entries.size)
+  })
+  return { entries, store }
+}
+
+/** The key of an event. */
+const keyOf = (id: string) => Buffer.from(id).toString("hex")
+
+const collect = <E>(
+  results: Stream.Stream<Redelivery.Result, E, IdentityClient.IdentityClient>,
+  { layer }: Pick<ReturnType<typeof service>, "layer">
+) => Effect.map(Effect.provide(Stream.runCollect(results), layer), Chunk.toReadonlyArray)
+
+const run = (
+  list: Iterable<string>,
+  options: Partial<Redelivery.Options>,
+  tenant: Pick<ReturnType<typeof service>, "layer">
+) => collect(Redelivery.run(list, { stream, ...options }), tenant)
+
+const outcomes = (results: ReadonlyArray<Redelivery.Result>) =>
+  results.map(({ id, outcome }) => [id, outcome] as const).sort(([a], [b]) => a < b ? -1 : 1)
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "journal-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+describe("one result for each id", () => {
+  const answers: ReadonlyArray<readonly [Redelivery.Outcome, string, Answer]> = [
+    ["accepted", "a success", Effect.void],
+    ["notFailed", "409", Effect.fail(new Errors.Conflict(failure))],
+    ["gone", "404", Effect.fail(new Errors.NotFound(failure))],
+    ["failed", "403", Effect.fail(new Errors.Forbidden(failure))],
+    ["failed", "no token", Effect.fail(new Errors.TokenError(failure))],
+    ["failed", "nothing that was sent", Effect.fail(transport("not-sent"))],
+    ["failed", "an undeclared 400", Effect.fail(unexpected(400))],
+    ["failed", "an undeclared 4xx", Effect.fail(unexpected(422))],
+    ["failed", "an input that the call refuses", Effect.fail(new Errors.InvalidInput({ operation: "x", issues: [] }))],
+    ["unknown", "no answer", Effect.fail(transport("unknown"))],
+    ["unknown", "408", Effect.fail(unexpected(408))],
+    ["unknown", "500", Effect.fail(unexpected(500))],
+    ["unknown", "504", Effect.fail(unexpected(504))],
+    ["unknown", "a success that cannot be one", Effect.fail(unexpected(200))],
+    ["unknown", "a redirect", Effect.fail(unexpected(303))]
+  ]
+  for (const [outcome, what, answer] of answers) {
+    it.effect(`${what} is ${outcome}`, () =>
+      Effect.gen(function*() {
+        const [result] = yield* run([idOf(1)], {}, service(() => answer))
+        assert.strictEqual(result?.outcome, outcome)
+        assert.strictEqual(result?.error === undefined, outcome === "accepted")
+        assert.isFalse(result?.recalled)
+      }))
+  }
+
+  it.effect.each(["", "short", "a".repeat(27), "\uD800".repeat(26)])(
+    "%j is invalid, and nothing is sent or written",
+    (id) =>
+      Effect.gen(function*() {
+        const tenant = service()
+        const { entries, store } = memory()
+        const [result] = yield* run([id], { journal: store }, tenant)
+        assert.deepInclude(result, { outcome: "invalid", recalled: false })
+        assert.strictEqual(result?.error?.tag, "InvalidInput")
+        assert.deepStrictEqual(tenant.sent, [])
+        assert.deepStrictEqual([...entries.keys()], ["journal"])
+      })
+  )
+
+  it.effect("whatever the ids and the answers, each id has one, and each event is sent once", () =>
+    forAll(
+      FastCheck.record({
+        list: FastCheck.array(FastCheck.nat(15), { maxLength: 60 }),
+        concurrency: FastCheck.integer({ min: 1, max: 8 }),
+        withJournal: FastCheck.boolean()
+      }),
+      ({ concurrency, list, withJournal }) =>
+        Effect.gen(function*() {
+          const tenant = service((id) =>
+            Effect.zipRight(Effect.yieldNow(), answers[Number(id.slice(4)) % answers.length]?.[2] ?? Effect.void)
+          )
+          const results = yield* run(
+            list.map(idOf),
+            { concurrency, ...(withJournal && { journal: memory().store }) },
+            tenant
+          )
+          assert.deepStrictEqual(results.map(({ id }) => id).sort(), list.map(idOf).sort())
+          assert.deepStrictEqual([...tenant.sent].sort(), [...new Set(list)].map(idOf).sort())
+          for (const id of new Set(list.map(idOf))) {
+            const own = results.filter((result) => result.id === id)
+            assert.lengthOf(new Set(own.map(({ outcome }) => outcome)), 1)
+            assert.lengthOf(own.filter(({ recalled }) => !recalled), 1)
+          }
+        })
+    ))
+
+  it.effect("an id that comes again while it is being sent waits for the first one's result", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const tenant = service(() => Deferred.await(gate))
+      const fiber = yield* Effect.fork(run([idOf(1), idOf(1), idOf(1)], {}, tenant))
+      yield* Effect.repeatN(Effect.yieldNow(), 50)
+      assert.lengthOf(tenant.sent, 1)
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).map(({ outcome, recalled }) => [outcome, recalled]), [
+        ["accepted", false],
+        ["accepted", true],
+        ["accepted", true]
+      ])
+    }))
+
+  it.effect("comes in the order of completion", () =>
+    Effect.gen(function*() {
+      const tenant = service((id) => Effect.sleep(Duration.seconds(10 - Number(id.slice(4)))))
+      const fiber = yield* Effect.fork(run(ids(5), { concurrency: 5 }, tenant))
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).map(({ id }) => id), ids(5).toReversed())
+    }))
+
+  it.effect("works on as many at a time as it is told, and takes no more ids than results are taken", () =>
+    Effect.gen(function*() {
+      let now = 0
+      let most = 0
+      let taken = 0
+      const tenant = service(() =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => void (most = Math.max(most, ++now))),
+          () => Effect.repeatN(Effect.yieldNow(), 100),
+          () => Effect.sync(() => void now--)
+        )
+      )
+      const list = Stream.range(0, 999).pipe(
+        Stream.rechunk(1),
+        Stream.map(idOf),
+        Stream.tap(() => Effect.sync(() => void taken++))
+      )
+      const results = Redelivery.run(list, { stream, concurrency: 3 })
+      yield* Stream.runForEach(Stream.take(results, 5), () => Effect.repeatN(Effect.yieldNow(), 200)).pipe(
+        Effect.provide(tenant.layer)
+      )
+      assert.strictEqual(most, 3)
+      assert.isAtMost(taken, 5 + 3 + 3 + 3)
+    }))
+
+  it.effect("goes through the client: 409 is not a failure of the run, and a POST is not repeated", () =>
+    Effect.gen(function*() {
+      const results = yield* Stream.runCollect(Redelivery.run(ids(3), { stream, concurrency: 1 }))
+      assert.deepStrictEqual(Array.from(results, ({ outcome }) => outcome), ["accepted", "notFailed", "unknown"])
+      const requests = yield* Testing.requests
+      assert.deepStrictEqual(
+        requests.map(({ url }) => url),
+        ids(3).map((id) => `${baseUrl}/event-streams/${stream}/redeliver/${id}`)
+      )
+    }).pipe(Effect.provide(scripted(
+      Testing.reply({ status: 202, body: {} }),
+      Testing.reply({ status: 409 }),
+      Testing.reply({ status: 503 })
+    ))))
+})
+
+describe("the journal", () => {
+  it.effect("a second run takes what the first has come to, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const answer = (id: string): Answer =>
+        Number(id.slice(4)) % 2 === 0 ? Effect.void : Effect.fail(new Errors.Conflict(failure))
+      const first = yield* run(ids(20), { journal: store }, service(answer))
+      const tenant = service()
+      const second = yield* run(ids(20), { journal: store }, tenant)
+      assert.deepStrictEqual(outcomes(second), outcomes(first))
+      assert.isTrue(second.every(({ recalled }) => recalled))
+      assert.deepStrictEqual(tenant.sent, [])
+    }))
+
+  it.effect("a second run gives the reasons of the first, too, and says what is not known", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const answers = [Effect.void, Effect.fail(new Errors.NotFound(failure))]
+      yield* run(ids(2), { journal: store, concurrency: 1 }, service((_, nth) => answers[nth]!))
+      entries.set(keyOf(idOf(2)), JSON.stringify({ id: idOf(2), run: "r", outcome: "sending" }))
+      assert.deepStrictEqual(yield* run(ids(3), { journal: store, concurrency: 1 }, service()), [
+        { id: idOf(0), outcome: "accepted", recalled: true },
+        { id: idOf(1), outcome: "gone", recalled: true, error: { tag: "NotFound", message: "No." } },
+        {
+          id: idOf(2),
+          outcome: "unknown",
+          recalled: true,
+          error: { tag: "Interrupted", message: "the run ended before the answer came" }
+        }
+      ])
+    }))
+
+  it.effect("says what is about to be sent before it is, and holds no secret", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const seen: Array<string | undefined> = []
+      yield* run(
+        [idOf(1)],
+        { journal: store },
+        service((id) => Effect.sync(() => void seen.push(entries.get(keyOf(id)))))
+      )
+      assert.deepInclude(JSON.parse(seen[0] ?? ""), { id: idOf(1), outcome: "sending" })
+      assert.deepInclude(JSON.parse(entries.get(keyOf(idOf(1))) ?? ""), { id: idOf(1), outcome: "accepted" })
+      assert.deepStrictEqual(JSON.parse(entries.get("journal") ?? ""), { version: 1, stream })
+    }))
+
+  const cut: ReadonlyArray<readonly [string, string]> = [
+    ["empty", ""],
+    ["cut off", `{"id":"${idOf(1)}","ru`],
+    ["about another id", JSON.stringify({ id: idOf(2), run: "r", outcome: "accepted" })],
+    ["of an unknown outcome", JSON.stringify({ id: idOf(1), run: "r", outcome: "perhaps" })],
+    ["of a reason that is none", JSON.stringify({ id: idOf(1), run: "r", outcome: "failed", error: { tag: 1 } })],
+    ["of one that was being sent", JSON.stringify({ id: idOf(1), run: "r", outcome: "sending" })]
+  ]
+  it.effect.each(cut)(
+    "an entry that is %s is unknown, and is sent only if the caller says so",
+    ([, text]) =>
+      Effect.gen(function*() {
+        const { store } = memory(new Map([[keyOf(idOf(1)), text]]))
+        const tenant = service()
+        assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store }, tenant)), [[idOf(1), "unknown"]])
+        assert.deepStrictEqual(tenant.sent, [])
+        assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store, repeat: ["unknown"] }, tenant)), [[
+          idOf(1),
+          "accepted"
+        ]])
+        assert.deepStrictEqual(tenant.sent, [idOf(1)])
+      })
+  )
+
+  it.effect("what failed is tried again by the next run, unless the caller says no, but never by the same", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const failing = service(() => Effect.fail(new Errors.Forbidden(failure)))
+      yield* run([idOf(1), idOf(1)], { journal: store, concurrency: 1 }, failing)
+      assert.lengthOf(failing.sent, 1)
+      const tenant = service()
+      assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store, repeat: [] }, tenant)), [[
+        idOf(1),
+        "failed"
+      ]])
+      assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store }, tenant)), [[idOf(1), "accepted"]])
+      assert.lengthOf(tenant.sent, 1)
+    }))
+
+  it.effect("a journal of another stream is refused", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      yield* run(ids(1), { journal: store }, service())
+      const tenant = service()
+      for (const dryRun of [false, true]) {
+        const error = yield* Effect.flip(
+          run(ids(1), { journal: store, dryRun, stream: "est_0000000000000000000002" }, tenant)
+        )
+        assert.deepInclude(error, { _tag: "JournalError", reason: "foreign" })
+      }
+      assert.deepStrictEqual(tenant.sent, [])
+    }))
+
+  it.effect("a second run on the same journal is refused as long as the first one goes on", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const gate = yield* Deferred.make<void>()
+      const first = yield* Effect.fork(run(ids(3), { journal: store }, service(() => Deferred.await(gate))))
+      yield* Effect.repeatN(Effect.yieldNow(), 50)
+      const tenant = service()
+      const error = yield* Effect.flip(run(ids(3), { journal: store }, tenant))
+      assert.deepInclude(error, { _tag: "JournalError", reason: "locked" })
+      // A dry run only reads it.
+      assert.lengthOf(yield* run(ids(3), { journal: store, dryRun: true }, tenant), 3)
+      assert.deepStrictEqual(tenant.sent, [])
+      yield* Deferred.succeed(gate, undefined)
+      assert.lengthOf(yield* Fiber.join(first), 3)
+      assert.isFalse(entries.has("lock"))
+      assert.lengthOf(yield* run(ids(3), { journal: store }, tenant), 3)
+    }))
+
+  it.effect("of two runs that find no lock at the same time, one sends", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const tenant = service(() => Effect.sleep("1 seconds"))
+      /** A store that is slow to write the lock. */
+      const slow = (millis: number): Redelivery.Journal => ({
+        ...store,
+        set: (key, value) => Effect.zipRight(key === "lock" ? Effect.sleep(millis) : Effect.void, store.set(key, value))
+      })
+      const exits = yield* Effect.fork(Effect.forEach([100, 500], (millis) =>
+        Effect.exit(run(ids(20), { journal: slow(millis), concurrency: 1 }, tenant)), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 minutes")
+      const [first, second] = yield* Fiber.join(exits)
+      // What the first one had written down when it saw that it holds the journal no more is unknown.
+      assert.deepStrictEqual(
+        tenant.sent,
+        ids(20).filter((id) =>
+          id !== idOf(2)
+        )
+      )
+      assert.isTrue(first !== undefined && Exit.isFailure(first))
+      assert.isTrue(second !== undefined && Exit.isSuccess(second))
+      assert.isFalse(entries.has("lock"))
+    }))
+
+  it.effect("a journal that cannot be written stops the run after what is being sent; nothing is sent without it", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const full = new SystemError({
+        reason: "Unknown",
+        module: "KeyValueStore",
+        method: "set",
+        description: "no space left"
+      })
+      let writes = 0
+      const journal = {
+        ...store,
+        set: (key: string, value: string | Uint8Array) => ++writes > 7 ? Effect.fail(full) : store.set(key, value)
+      }
+      const tenant = service()
+      const seen: Array<Redelivery.Result> = []
+      const error = yield* Effect.flip(
+        Redelivery.run(ids(20), { stream, journal, concurrency: 2 }).pipe(
+          Stream.runForEach((result) => Effect.sync(() => void seen.push(result))),
+          Effect.provide(tenant.layer)
+        )
+      )
+      assert.deepInclude(error, { _tag: "JournalError", reason: "store" })
+      assert.match(error.message, /^the journal cannot be used: .*no space left$/)
+      const again = service()
+      const later = yield* run(ids(20), { journal: store }, again)
+      assert.lengthOf(later, 20)
+      assert.deepStrictEqual(tenant.sent.filter((id) => again.sent.includes(id)), [])
+      for (const { id, outcome } of seen) assert.deepInclude(later.find((result) => result.id === id), { outcome })
+    }))
+
+  it.effect("a dry run, too, knows an id that comes again", () =>
+    Effect.gen(function*() {
+      const results = yield* run([idOf(1), idOf(2), idOf(1)], { dryRun: true, concurrency: 1 }, service())
+      assert.deepStrictEqual(results.map(({ outcome, recalled }) => [outcome, recalled]), [
+        ["due", false],
+        ["due", false],
+        ["due", true]
+      ])
+    }))
+
+  it.effect("a dry run sends and writes nothing, and says what would be sent", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      yield* run(ids(2), { journal: store }, service())
+      const before = new Map(entries)
+      const tenant = service()
+      const results = yield* run([...ids(4), "short"], { journal: store, dryRun: true }, tenant)
+      assert.deepStrictEqual(outcomes(results), [
+        ...ids(4).map((id, nth) => [id, nth < 2 ? "accepted" : "due"] as const),
+        ["short", "invalid"] as const
+      ])
+      assert.deepStrictEqual(tenant.sent, [])
+      assert.deepStrictEqual(entries, before)
+    }))
+})
+
+describe("a run that ends early", () => {
+  it.effect("stopWhen takes no more ids, lets those being sent end, and says so", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.progress
+      const tenant = service(() => Effect.zipRight(Effect.yieldNow(), Effect.fail(new Errors.Forbidden(failure))))
+      const results = yield* run(ids(100), {
+        concurrency: 4,
+        progress,
+        stopWhen: ({ outcomes }) => outcomes.failed >= 5
+      }, tenant)
+      assert.isAtLeast(results.length, 5)
+      assert.isAtMost(results.length, 8)
+      assert.lengthOf(tenant.sent, results.length)
+      const { done, stopped, total } = yield* SubscriptionRef.get(progress)
+      assert.deepStrictEqual({ done, stopped, total }, { done: results.length, stopped: true, total: 100 })
+    }))
+
+  it.effect("stopWhen ends a run that waits for ids that do not come", () =>
+    Effect.gen(function*() {
+      const list = Stream.concat(Stream.make(idOf(1)), Stream.never)
+      const results = yield* collect(Redelivery.run(list, { stream, stopWhen: ({ done }) => done === 1 }), service())
+      assert.lengthOf(results, 1)
+    }))
+
+  it.effect("a run that comes to the end of its ids was not stopped", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.progress
+      yield* run(ids(3), { progress, stopWhen: ({ done }) => done === 4 }, service())
+      assert.isFalse((yield* SubscriptionRef.get(progress)).stopped)
+    }))
+
+  it.effect("ids that fail end it with their failure, after the results of those that came", () =>
+    Effect.gen(function*() {
+      const seen = yield* Ref.make(0)
+      const list = Stream.concat(Stream.fromIterable(ids(5)), Stream.fail("no more"))
+      const exit = yield* Redelivery.run(list, { stream }).pipe(
+        Stream.runForEach(() => Ref.update(seen, (count) => count + 1)),
+        Effect.provide(service(() => Effect.yieldNow()).layer),
+        Effect.exit
+      )
+      assert.deepStrictEqual(exit, Exit.fail("no more"))
+      assert.strictEqual(yield* Ref.get(seen), 5)
+    }))
+
+  it.effect("ids that are interrupted end it, after the results of those that came", () =>
+    Effect.gen(function*() {
+      const seen = yield* Ref.make(0)
+      const list = Stream.concat(Stream.fromIterable(ids(5)), Stream.fromEffect(Effect.interrupt))
+      const exit = yield* Redelivery.run(list, { stream }).pipe(
+        Stream.runForEach(() => Ref.update(seen, (count) => count + 1)),
+        Effect.provide(service(() => Effect.yieldNow()).layer),
+        Effect.exit
+      )
+      assert.isTrue(Exit.isInterrupted(exit))
+      assert.strictEqual(yield* Ref.get(seen), 5)
+    }))
+
+  it.effect("a journal that is interrupted ends it, and nothing is sent without it", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const tenant = service()
+      const exit = yield* Effect.exit(run(
+        ids(3),
+        {
+          journal: { ...store, set: (key, value) => key === keyOf(idOf(1)) ? Effect.interrupt : store.set(key, value) }
+        },
+        tenant
+      ))
+      assert.isTrue(Exit.isInterrupted(exit))
+      assert.notInclude(tenant.sent, idOf(1))
+    }))
+
+  it.effect("interrupted, those being sent may end, and their results are in the journal", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const progress = yield* Redelivery.progress
+      const tenant = service(() => Effect.sleep("3 seconds"))
+      const supervisor = yield* Supervisor.track
+      const fiber = yield* Effect.fork(
+        Effect.supervised(run(ids(10), { journal: store, concurrency: 4, progress }, tenant), supervisor)
+      )
+      yield* TestClock.adjust("1 seconds")
+      const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(interrupting)
+      assert.deepStrictEqual(yield* supervisor.value, []) // nothing of it lasts
+      assert.lengthOf(tenant.sent, 4)
+      assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.accepted, 4)
+      assert.isFalse(entries.has("lock"))
+      const later = service()
+      assert.deepStrictEqual(
+        outcomes(yield* run(ids(10), { journal: store }, later)),
+        ids(10).map((id) => [id, "accepted"])
+      )
+      assert.lengthOf(later.sent, 6)
+    }))
+
+  it.effect("interrupted, those that do not end in their grace are unknown", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const progress = yield* Redelivery.progress
+      const tenant = service(() => Effect.never)
+      const fiber = yield* Effect.fork(
+        run(ids(10), { journal: store, concurrency: 4, grace: "2 seconds", progress }, tenant)
+      )
+      yield* TestClock.adjust("1 seconds")
+      const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("1999 millis")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(interrupting)))
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(interrupting)
+      assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.unknown, 4)
+      const results = yield* run(ids(10), { journal: store }, service())
+      assert.deepStrictEqual(
+        outcomes(results).map(([id, outcome]) => [tenant.sent.includes(id), outcome]),
+        [...Array.from({ length: 4 }, () => [true, "unknown"]), ...Array.from({ length: 6 }, () => [false, "accepted"])]
+      )
+    }))
+
+  it.effect("interrupted, one that is sent only after that grace is cut off, too", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const set: typeof store.set = (key, value) =>
+        Effect.zipRight(key === keyOf(idOf(1)) ? Effect.sleep("10 seconds") : Effect.void, store.set(key, value))
+      const fiber = yield* Effect.fork(run(ids(2), { journal: { ...store, set } }, service(() => Effect.never)))
+      yield* TestClock.adjust("1 seconds")
+      const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("1 minutes")
+      assert.isTrue(Option.isSome(yield* Fiber.poll(interrupting)))
+      for (const id of ids(2)) assert.strictEqual(JSON.parse(entries.get(keyOf(id)) ?? "").outcome, "unknown")
+    }))
+
+  it.effect("who takes no more results ends it in the same way", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const tenant = service()
+      const some = yield* collect(
+        Stream.take(Redelivery.run(ids(50), { stream, journal: store, concurrency: 3 }), 2),
+        tenant
+      )
+      assert.lengthOf(some, 2)
+      const later = service()
+      const all = yield* run(ids(50), { journal: store }, later)
+      assert.deepStrictEqual(outcomes(all), ids(50).map((id) => [id, "accepted"]))
+      assert.deepStrictEqual([...tenant.sent, ...later.sent].sort(), ids(50))
+    }))
+
+  it.effect("a defect of the client is one of the run, and leaves the event unknown", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      const exit = yield* Effect.exit(run([idOf(1)], { journal: store }, service(() => Effect.dieMessage("broken"))))
+      assert.strictEqual(
+        String(Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })),
+        "RuntimeException: broken"
+      )
+      assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store }, service())), [[idOf(1), "unknown"]])
+    }))
+})
+
+describe("progress", () => {
+  it.effect("counts, and says how fast it goes and how long it will take", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.progress
+      const { store } = memory()
+      yield* run(ids(2), { journal: store }, service())
+      yield* TestClock.adjust("1 hours")
+      const fiber = yield* Effect.fork(
+        run(ids(12), { journal: store, concurrency: 1, progress }, service(() => Effect.sleep("500 millis")))
+      )
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* SubscriptionRef.get(progress), {
+        done: 6,
+        recalled: 2,
+        outcomes: { accepted: 6, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 0, due: 0 },
+        total: 12,
+        elapsed: Duration.seconds(2),
+        rate: 2,
+        remaining: Duration.seconds(3),
+        stopped: false
+      })
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual((yield* SubscriptionRef.get(progress)).remaining, Duration.zero)
+    }))
+
+  it.effect("knows no end where nobody knows how many ids there are", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.progress
+      yield* collect(Redelivery.run(Stream.fromIterable(ids(3)), { stream, progress }), service())
+      const { done, remaining, total } = yield* SubscriptionRef.get(progress)
+      assert.deepStrictEqual({ done, remaining, total }, { done: 3, remaining: undefined, total: undefined })
+    }))
+
+  it.effect("can be followed", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.progress
+      const last = yield* Effect.fork(Stream.runLast(Stream.takeUntil(progress.changes, ({ done }) => done === 5)))
+      yield* Effect.yieldNow()
+      yield* run(ids(5), { progress }, service())
+      assert.strictEqual(Option.getOrThrow(yield* Fiber.join(last)).done, 5)
+    }))
+})
+
+describe("nonsense", () => {
+  it.effect.each(
+    [
+      ["stream", { stream: "short" }, /26/],
+      ["concurrency", { concurrency: 0 }, /^expected an integer of at least 1$/],
+      ["concurrency", { concurrency: 1.5 }, /^expected an integer of at least 1$/],
+      ["total", { total: -1 }, /^expected an integer of at least 0$/]
+    ] as const
+  )("in %s is refused by name, and nothing is sent", ([name, options, message]) =>
+    Effect.gen(function*() {
+      const tenant = service()
+      const error = yield* Effect.flip(run(ids(1), options, tenant))
+      assert.deepInclude(error, { _tag: "InvalidInput", operation: "Redelivery.run" })
+      const { issues } = error as Errors.InvalidInput
+      assert.deepStrictEqual(issues.map(({ path }) => path), [name])
+      assert.match(issues[0]!.message, message)
+      assert.deepStrictEqual(tenant.sent, [])
+    }))
+})
+
+describe("Node.journal", () => {
+  it.live("keeps what was done in a directory, whatever the ids are called", () =>
+    Effect.gen(function*() {
+      const path = join(yield* directory, "deep", "journal")
+      const hostile = [
+        "../../../../../etc/passwd!",
+        "con.txt:stream%2e%2e/\\\\\\\\\\\\\\".slice(0, 26).padEnd(26, "/"),
+        "\u{1F600}".repeat(26),
+        "A".repeat(26),
+        "a".repeat(26)
+      ]
+      const first = service()
+      yield* run(hostile, { journal: yield* Node.journal(path) }, first)
+      assert.lengthOf(first.sent, hostile.length)
+      const names = readdirSync(path)
+      assert.lengthOf(names, hostile.length + 1)
+      assert.deepStrictEqual(names.filter((name) => !/^(?:journal|[0-9a-f]+)$/.test(name)), [])
+      const second = service()
+      const results = yield* run(hostile, { journal: yield* Node.journal(path) }, second)
+      assert.deepStrictEqual(results.map(({ outcome }) => outcome), hostile.map(() => "accepted"))
+      assert.deepStrictEqual(second.sent, [])
+      assert.notMatch(names.map((name) => readFileSync(join(path, name), "utf8")).join(), /token|Bearer/)
+    }).pipe(Effect.scoped))
+
+  it.live("is held by one run at a time", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const gate = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const first = yield* Effect.fork(run(
+        ids(3),
+        { journal: yield* Node.journal(path) },
+        service(() => Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(gate)))
+      ))
+      yield* Deferred.await(begun)
+      const error = yield* Effect.flip(run(ids(3), { journal: yield* Node.journal(path) }, service()))
+      assert.deepInclude(error, { _tag: "JournalError", reason: "locked" })
+      assert.include(error.message, `process ${process.pid} holds the journal since 2`)
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(
+        readdirSync(path).filter((name) => name.startsWith("lock")),
+        []
+      )
+    }).pipe(Effect.scoped))
+
+  const here = Buffer.from(hostname()).toString("hex")
+  const other = Buffer.from("another-machine").toString("hex")
+  const locks: ReadonlyArray<readonly [string, boolean, string]> = [
+    ["of a process that is not there", true, `lock.${here}.4194999..x1`],
+    ["of a process whose number another one has now", true, `lock.${here}.${process.pid}.17.x1`],
+    ["of a process that lives", false, `lock.${here}.${process.ppid}..x1`],
+    ["of another machine's process", false, `lock.${other}.4194999..x1`]
+  ]
+  it.live.each(locks)("a lock %s: removed is %s", ([, isRemoved, name]) =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      writeFileSync(join(path, name), "")
+      const result = yield* Effect.either(run(ids(1), { journal: yield* Node.journal(path) }, service()))
+      assert.strictEqual(result._tag, isRemoved ? "Right" : "Left")
+      assert.strictEqual(existsSync(join(path, name)), !isRemoved)
+      assert.deepStrictEqual(readdirSync(path).filter((file) => file.startsWith("lock") && file !== name), [])
+    }).pipe(Effect.scoped))
+
+  it.live("of runs that begin at the same time one at the most goes on", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const tenant = service(() => Effect.sleep("5 millis"))
+      const journal = yield* Node.journal(path)
+      yield* Effect.forEach(Array.from({ length: 5 }), () => Effect.exit(run(ids(4), { journal }, tenant)), {
+        concurrency: "unbounded"
+      })
+      assert.lengthOf(new Set(tenant.sent), tenant.sent.length)
+    }).pipe(Effect.scoped))
+
+  it.live("a directory that cannot be made is told", () =>
+    Effect.gen(function*() {
+      const file = join(yield* directory, "file")
+      writeFileSync(file, "")
+      assert.strictEqual((yield* Effect.flip(Node.journal(join(file, "journal"))))._tag, "SystemError")
+    }).pipe(Effect.scoped))
+
+  it.live("a call that the client itself cuts off is unknown", () =>
+    Effect.gen(function*() {
+      const results = yield* Stream.runCollect(Redelivery.run(ids(1), { stream }))
+      assert.strictEqual(Chunk.unsafeHead(results).outcome, "unknown")
+    }).pipe(IdentityClient.withTimeout("20 millis"), Effect.provide(over(silent))))
+})
+
+describe("a process that is killed at any moment and started again", () => {
+  it.live("has every event sent exactly once, save those that it reports as unknown", () =>
+    Effect.gen(function*() {
+      const { accepted, kills, unknown } = yield* crash(300, 12)
+      assert.isAtLeast(kills, 8)
+      assert.isAbove(unknown, 0)
+      assert.isAbove(accepted, unknown)
+    }), 60_000)
+})

@@ -1,0 +1,224 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, FastCheck, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import * as IdentityClient from "../../src/IdentityClient.js"
+import { Heap } from "../../src/internal/runtime/heap.js"
+import * as Deadlines from "../../src/internal/runtime/timeouts.js"
+import { deleteEventStream } from "../../src/operations/index.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+import { bearer } from "../support/client.js"
+import { inProcess } from "../support/tokenServer.js"
+
+const id = "est_0123456789012345678901"
+const breathe = Effect.repeatN(Effect.yieldNow(), 100)
+
+describe("a heap", () => {
+  it("gives what was added and not taken back, the least first", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(FastCheck.tuple(FastCheck.nat(50), FastCheck.boolean())), (given) => {
+        const heap = new Heap<{ readonly at: number; index: number }>()
+        const entries = given.map(([at, stays]) => ({ at, index: -1, stays }))
+        for (const entry of entries) heap.add(entry)
+        for (const entry of entries.filter(({ stays }) => !stays)) heap.remove(entry)
+        const found: Array<number> = []
+        for (let first = heap.first; first !== undefined; first = heap.first) {
+          found.push(first.at)
+          heap.remove(first)
+        }
+        assert.deepStrictEqual(found, entries.filter(({ stays }) => stays).map(({ at }) => at).sort((a, b) => a - b))
+      })
+    )
+  })
+})
+
+describe("time limits", () => {
+  it.scoped("end each effect at its own limit, in whatever order they were set", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make
+      const ended: Array<string> = []
+      for (const millis of [300, 100, 200, 100]) {
+        deadlines.add(millis, (reason) => void ended.push(`${millis} ${reason}`))
+      }
+      yield* TestClock.adjust("99 millis")
+      assert.deepStrictEqual(ended, [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(ended, ["100 TIMEOUT", "100 TIMEOUT"])
+      yield* TestClock.adjust("200 millis")
+      assert.deepStrictEqual(ended.slice(2), ["200 TIMEOUT", "300 TIMEOUT"])
+    }))
+
+  it.scoped("however many share one sleeping fiber", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make
+      for (let millis = 1; millis <= 1000; millis++) deadlines.add(1000 + millis, () => {})
+      yield* breathe
+      assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
+    }))
+
+  it.scoped("leave no note in the log when they pass", () => {
+    const notes: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void notes.push(message))
+    return Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make
+      let passed = 0
+      for (const millis of [5, 10]) deadlines.add(millis, () => void passed++)
+      yield* TestClock.adjust("10 millis")
+      assert.deepStrictEqual([passed, ...notes], [2])
+    }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
+  })
+
+  it.scoped("let nobody sleep once all are taken back and the last has passed", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make
+      for (const takeBack of [100, 200].map((millis) => deadlines.add(millis, () => {}))) takeBack()
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
+    }))
+
+  it.scoped("end even an effect that cannot be interrupted", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make
+      const fiber = yield* Effect.fork(Effect.flip(within(Effect.uninterruptible(Effect.never), 5, (reason) => reason)))
+      yield* TestClock.adjust("5 millis")
+      assert.strictEqual(yield* Fiber.join(fiber), "TIMEOUT")
+    }))
+
+  it.scoped("end a caller's effect within a region that cannot be interrupted", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make
+      const fiber = yield* Effect.fork(Effect.uninterruptible(Effect.flip(within(Effect.never, 5, (reason) => reason))))
+      yield* TestClock.adjust("5 millis")
+      assert.strictEqual(yield* Fiber.join(fiber), "TIMEOUT")
+    }))
+
+  it.scoped("leave the caller's own children alone", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make
+      const child = yield* Effect.fork(Effect.as(Effect.sleep("1 second"), "alive"))
+      yield* Effect.zip(Effect.flip(within(Effect.never, 5, (reason) => reason)), TestClock.adjust("1 second"), {
+        concurrent: true
+      })
+      assert.strictEqual(yield* Fiber.join(child), "alive")
+    }))
+
+  it.scoped("interrupt an effect whose caller is interrupted", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make
+      const interrupted = yield* Deferred.make<void>()
+      const waits = Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
+      const caller = yield* Effect.fork(within(waits, 5, (reason) => reason))
+      yield* breathe
+      yield* Fiber.interrupt(caller)
+      yield* breathe
+      assert.isTrue(yield* Deferred.isDone(interrupted))
+    }))
+
+  it.effect("begin nothing when their scope is closed, and say so", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const deadlines = yield* Scope.extend(Deadlines.make, scope)
+      yield* Scope.close(scope, Exit.void)
+      let begun = 0
+      const effect = Effect.sync(() => void begun++)
+      const task = (done: (result: Effect.Effect<void>) => void) => {
+        done(effect)
+        return () => true
+      }
+      const ended = (reason: string, hasBegun: boolean) => `${reason} ${hasBegun}`
+      for (
+        const refused of [
+          deadlines.within(effect, 5, ended),
+          Deadlines.bound(deadlines, task, 5, (wait) => wait, ended)
+        ]
+      ) {
+        assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
+      }
+      assert.strictEqual(begun, 0)
+    }))
+
+  it.effect("end with their scope all that is left", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { within } = yield* Scope.extend(Deadlines.make, scope)
+      const fiber = yield* Effect.fork(Effect.flip(within(Effect.never, 5, (reason) => reason)))
+      yield* breathe
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Fiber.join(fiber), "CLOSED")
+    }))
+})
+
+describe("closing a client", () => {
+  const open = (delay: number) =>
+    Effect.gen(function*() {
+      const network = inProcess(() => Effect.delay(Effect.succeed({ status: 200 }), delay))
+      const scope = yield* Scope.make()
+      const context = yield* IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, network.layer]),
+        Layer.buildWithScope(scope)
+      )
+      const call = Effect.provide(deleteEventStream({ id }), context)
+      return { call, close: Scope.close(scope, Exit.void) }
+    })
+
+  it.effect("without a running call takes no time", () => Effect.flatMap(open(0), ({ close }) => close))
+
+  it.effect("lets a running call end within 5 s", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(4999)
+      const running = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* TestClock.adjust("4998 millis")
+      assert.isNull(closing.unsafePoll())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(closing)
+      yield* Fiber.join(running)
+    }))
+
+  it.effect("waits for the last of several", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(3000)
+      const first = yield* Effect.fork(call)
+      yield* TestClock.adjust("1 second")
+      const last = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(first)
+      assert.isNull(closing.unsafePoll())
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(closing)
+      yield* Fiber.join(last)
+    }))
+
+  it.effect("ends after 5 s a call that goes on", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(6000)
+      const running = yield* Effect.fork(Effect.flip(call))
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(closing)
+      assert.deepInclude(yield* Fiber.join(running), { _tag: "TransportError", outcome: "unknown", code: "CLOSED" })
+    }))
+
+  it.effect("refuses new calls while it waits for those that run", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(3000)
+      const running = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* breathe
+      const late = yield* Effect.fork(Effect.flip(call))
+      yield* TestClock.adjust("3 seconds")
+      assert.deepInclude(yield* Fiber.join(late), { _tag: "TransportError", outcome: "not-sent", code: "CLOSED" })
+      yield* Fiber.join(running)
+      yield* Fiber.join(closing)
+    }))
+
+  it.effect("refuses new calls, which are not sent", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(0)
+      yield* close
+      assert.deepInclude(yield* Effect.flip(call), { _tag: "TransportError", outcome: "not-sent", code: "CLOSED" })
+    }))
+})

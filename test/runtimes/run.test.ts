@@ -1,0 +1,72 @@
+/** The command that runs the suite on every runtime: that it tells of what goes wrong. What the suite tells is its own. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { operations } from "../support/operations.js"
+import { differences } from "./differences.js"
+import { type Kind, kinds } from "./kinds.js"
+import { rowOf } from "./row.js"
+import { matrixOf, serve } from "./stage.js"
+import { suite } from "./suite.js"
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "runtimes-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const here: Kind = { name: "Here, fetch", program: process.execPath, entry: "fetch", flags: [], conditions: ["node"] }
+
+/** The suite without most of the fault matrix, on this Node, and what it told. */
+const rowFor = (kind: Kind, also: ReadonlyArray<string> = []) =>
+  Effect.gen(function*() {
+    const all = matrixOf(true)
+    const matrix = { ...all, cases: all.cases.slice(0, 4) }
+    const stage = yield* serve(matrix)
+    const tests = suite(matrix).map(({ name }) => name)
+    const path = yield* directory
+    return { row: yield* Effect.promise(() => rowOf(kind, [...tests, ...also], path, stage)), tests }
+  }).pipe(Effect.scoped)
+
+describe("a row of test:runtimes", () => {
+  it.live("counts what passed, and names what said nothing", () =>
+    Effect.gen(function*() {
+      const { row, tests } = yield* rowFor(here, ["a test that there is not"])
+      assert.deepStrictEqual(row.failures, [{ test: "a test that there is not", reason: "it said nothing" }])
+      assert.strictEqual(row.passed, tests.length)
+      assert.isAtLeast(row.passed, 40)
+      assert.strictEqual(row.version, process.versions.node)
+    }), 60_000)
+
+  it.live("fails whole if the runtime does not start, or is not there", () =>
+    Effect.gen(function*() {
+      for (const program of ["/bin/false", undefined]) {
+        const { row, tests } = yield* rowFor({ ...here, program })
+        assert.strictEqual(row.passed, 0)
+        assert.strictEqual(row.failures[0]?.test, "the start")
+        assert.lengthOf(row.failures, tests.length + 1)
+      }
+    }), 60_000)
+})
+
+describe("the suite", () => {
+  it("has no two tests of one name, and one for each cell of the fault matrix", () => {
+    const matrix = matrixOf(false)
+    const names = suite(matrix).map(({ name }) => name)
+    assert.lengthOf(new Set(names), names.length)
+    assert.lengthOf(matrix.cases, matrixOf(true).cases.length / 2 * operations.length)
+    for (const { operation, row } of matrix.cases) assert.include(names, `${row}: ${operation}`)
+  })
+
+  it("knows differences of runtimes and rows that there are, and the README tells each", () => {
+    const rows = matrixOf(false).cases.map(({ row }) => row)
+    const names = kinds().map(({ name }) => name)
+    const readme = readFileSync("README.md", "utf8")
+    for (const { rows: of, runtimes, why } of differences) {
+      assert.includeMembers(rows, [...of])
+      assert.includeMembers(names, [...runtimes])
+      assert.include(readme, why)
+    }
+  })
+})

@@ -1,0 +1,112 @@
+/** Timestamps: the exact string, its time, its order to all nine digits. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, FastCheck, JSONSchema, Option, ParseResult } from "effect"
+import { Timestamp } from "../../src/index.js"
+
+const at = (text: string) => text as Timestamp.Timestamp
+
+const time = FastCheck.tuple(
+  FastCheck.date({ min: new Date("1960-01-01T00:00:00Z"), max: new Date("2100-01-01T00:00:00Z"), noInvalidDate: true }),
+  FastCheck.array(FastCheck.integer({ min: 0, max: 9 }), { maxLength: 9 })
+).map(([date, digits]) => at(`${date.toISOString().slice(0, 19)}${digits.length === 0 ? "" : `.${digits.join("")}`}Z`))
+
+const anything = FastCheck.oneof(
+  time,
+  FastCheck.string({ maxLength: 4 }).map(at),
+  FastCheck.constantFrom(at("not a time"), at(""), at("2023-13-01T00:00:00Z"), at("0001-01-01T00:00:00.000Z"))
+)
+
+/** The seconds and nanoseconds of a well-formed time, counted apart from the module. */
+const nanos = (self: string): bigint =>
+  BigInt(Date.parse(`${self.slice(0, 19)}Z`)) * 1_000_000n + BigInt((/\.(\d+)Z$/.exec(self)?.[1] ?? "").padEnd(9, "0"))
+
+describe("Timestamp", () => {
+  it("the schema takes any string and nothing else", () => {
+    const is = ParseResult.is(Timestamp.Timestamp)
+    assert.deepStrictEqual(["2023-01-25T17:42:12.004394259Z", "", "x", 7, null, undefined].map((value) => is(value)), [
+      true,
+      true,
+      true,
+      false,
+      false,
+      false
+    ])
+  })
+
+  it("the schema says so to others as JSON Schema does", () => {
+    assert.deepInclude(JSONSchema.make(Timestamp.Timestamp), { type: "string", format: "date-time" })
+  })
+
+  it("the schema is named in the messages of a check", () => {
+    assert.strictEqual(String(Timestamp.Timestamp), "string & Brand<\"Timestamp\">")
+  })
+})
+
+describe("toDateTime", () => {
+  it("gives the time to the millisecond", () => {
+    assert.deepStrictEqual(
+      ["2023-01-25T17:42:12.004394259Z", "2023-01-25T17:42:12.004Z", "2023-01-25T17:42:12Z"].map((text) =>
+        Option.getOrThrow(Option.map(Timestamp.toDateTime(at(text)), DateTime.formatIso))
+      ),
+      ["2023-01-25T17:42:12.004Z", "2023-01-25T17:42:12.004Z", "2023-01-25T17:42:12.000Z"]
+    )
+  })
+
+  it("gives none for what is no time", () => {
+    const found = ["", "soon", "2023-13-45T99:00:00Z"].map((text) => Timestamp.toDateTime(at(text)))
+    assert.deepStrictEqual(found.map(Option.isNone), [true, true, true])
+  })
+})
+
+describe("Order", () => {
+  it("of times is that of their nanoseconds", () => {
+    FastCheck.assert(FastCheck.property(time, time, (a, b) => {
+      const [x, y] = [nanos(a), nanos(b)]
+      assert.strictEqual(Timestamp.Order(a, b), x < y ? -1 : x > y ? 1 : 0)
+    }))
+  })
+
+  it("tells times apart by the ninth digit, and takes missing digits for zeros", () => {
+    const second = "2023-01-25T17:42:12"
+    assert.deepStrictEqual(
+      [
+        Timestamp.Order(at(`${second}.004394258Z`), at(`${second}.004394259Z`)),
+        Timestamp.Order(at(`${second}.5Z`), at(`${second}.123456789Z`)),
+        Timestamp.Order(at(`${second}.5Z`), at(`${second}.500000000Z`)),
+        Timestamp.Order(at(`${second}Z`), at(`${second}.000000001Z`))
+      ],
+      [-1, 1, 0, -1]
+    )
+  })
+
+  it("does not care in which zone a time is told", () => {
+    assert.deepStrictEqual(
+      [
+        Timestamp.Order(at("2023-01-25T17:42:12.000000001Z"), at("2023-01-25T18:42:12.000000002+01:00")),
+        Timestamp.Order(at("2023-01-25T17:42:12Z"), at("2023-01-25T18:42:12+01:00"))
+      ],
+      [-1, 0]
+    )
+  })
+
+  it("puts what is no time first, in the order of its characters", () => {
+    const now = "2023-01-25T17:42:12Z"
+    const sorted = [now, "b?", "a?", "1960-01-01T00:00:00Z", ""].map(at).sort(Timestamp.Order)
+    assert.deepStrictEqual<ReadonlyArray<string>>(sorted, ["", "a?", "b?", "1960-01-01T00:00:00Z", now])
+  })
+
+  it("turns round when its arguments do", () => {
+    FastCheck.assert(FastCheck.property(anything, anything, (a, b) => {
+      assert.strictEqual(Timestamp.Order(a, b) + Timestamp.Order(b, a), 0)
+    }))
+  })
+
+  it("is transitive", () => {
+    FastCheck.assert(FastCheck.property(anything, anything, anything, (a, b, c) => {
+      const [first, second, third] = [a, b, c].sort(Timestamp.Order) as [typeof a, typeof a, typeof a]
+      assert.isAtMost(Timestamp.Order(first, second), 0)
+      assert.isAtMost(Timestamp.Order(second, third), 0)
+      assert.isAtMost(Timestamp.Order(first, third), 0)
+    }))
+  })
+})

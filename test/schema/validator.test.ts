@@ -1,0 +1,169 @@
+/** The checks of inputs and answers agree with the schemas' own, whatever they are given. */
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, FastCheck, ParseResult, Schema } from "effect"
+import { copy, exact, promised } from "../../src/internal/schema/validator.js"
+import { operations } from "../support/operations.js"
+
+/** A value, and perhaps some member of it, at any depth, replaced or gone. */
+const damaged = (value: unknown, at: ReadonlyArray<number>, by: unknown): unknown => {
+  const [first, ...rest] = at
+  if (first === undefined) return by
+  if (typeof value !== "object" || value === null) return value
+  const keys = Object.keys(value)
+  const key = keys[first % (keys.length + 1)] ?? "more"
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>
+  const inner = damaged(copy[key], rest, by)
+  if (inner === gone) delete copy[key]
+  else copy[key] = inner
+  return copy
+}
+
+const gone = Symbol("gone")
+const anything = FastCheck.oneof(
+  FastCheck.constantFrom(gone, undefined, null, "", 0, NaN, [], {}),
+  FastCheck.jsonValue()
+)
+type Case = readonly [name: string, schema: Schema.Schema.AnyNoContext]
+
+const answers: ReadonlyArray<Case> = operations.flatMap(({ endpoint: { name, success } }) =>
+  success === undefined ? [] : [[name, success] as const]
+)
+const inputs: ReadonlyArray<Case> = operations.map(({ endpoint: { input, name } }) => [name, input])
+const others: ReadonlyArray<Case> = [
+  [
+    "other kinds",
+    Schema.Struct({
+      union: Schema.Union(Schema.String, Schema.Struct({ a: Schema.optional(Schema.Literal("b")) })),
+      pair: Schema.Tuple(Schema.Number, Schema.optionalElement(Schema.String)),
+      record: Schema.Record({ key: Schema.String, value: Schema.Number }),
+      short: Schema.NonEmptyArray(Schema.String.pipe(Schema.maxLength(3))),
+      none: Schema.Struct({}),
+      more: Schema.Struct({ a: Schema.UndefinedOr(Schema.String) }, { key: Schema.String, value: Schema.Unknown })
+    })
+  ]
+]
+
+const checks = [
+  { kind: "an answer", compile: promised, cases: [...answers, ...others], onExcessProperty: "ignore" },
+  { kind: "an input", compile: exact, cases: [...inputs, ...others], onExcessProperty: "error" }
+] as const
+
+describe("a check", () => {
+  for (
+    const [kind, compile, onExcessProperty, [name, schema]] of checks.flatMap((of) =>
+      of.cases.map((one) => [of.kind, of.compile, of.onExcessProperty, one] as const)
+    )
+  ) {
+    it(`of ${kind} agrees with the schema: ${name}`, () => {
+      const [check, is] = [compile(schema), ParseResult.is(schema, { onExcessProperty })]
+      const verdicts = new Set<boolean>()
+      FastCheck.assert(
+        FastCheck.property(
+          Arbitrary.make(Schema.typeSchema(schema)),
+          FastCheck.array(FastCheck.nat(20), { maxLength: 5 }),
+          anything,
+          (good, at, by) => {
+            assert.isTrue(check(good))
+            const value = damaged(good, at, by)
+            verdicts.add(is(value))
+            assert.strictEqual(check(value), is(value))
+          }
+        ),
+        { numRuns: 500 }
+      )
+      assert.strictEqual(verdicts.size, 2)
+    })
+  }
+})
+
+describe("where a way of its own ends, a check agrees with the schema", () => {
+  const one = Schema.Struct({ a: Schema.String })
+  const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, ...values: Array<unknown>]> = [
+    ["a list with a first item", Schema.Tuple([Schema.Number], Schema.String), [], [1], [1, "a"], ["a"], [1, 2]],
+    ["a list with a last item", Schema.Tuple([], Schema.String, Schema.Number), [], [1], ["a", 1], ["a", "b"]],
+    ["a list of one", Schema.Tuple(one), [{ a: "x" }], [{ a: "x", b: 1 }], [{ a: 1 }], []],
+    ["text or a number", Schema.Union(Schema.String, Schema.Literal(7)), "a", 7, 8, null],
+    ["known text", Schema.Union(Schema.Literal("a"), Schema.Literal("b")), "a", "b", "c"],
+    ["others of a type", Schema.Struct(one.fields, { key: Schema.String, value: Schema.String }), { a: "x", b: 1 }],
+    ["anything besides", Schema.Struct(one.fields, { key: Schema.String, value: Schema.Unknown }), { a: "x", b: 1 }],
+    ["text that is made so", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
+    ["true or false", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
+    ["nothing", Schema.Undefined, undefined, null, 0],
+    ["an object without a prototype", one, Object.assign(Object.create(null), { a: "x" })]
+  ]
+  for (const [name, schema, ...values] of rows) {
+    it(name, () => {
+      for (const [check, onExcessProperty] of [[promised(schema), "ignore"], [exact(schema), "error"]] as const) {
+        const is = ParseResult.is(schema, { onExcessProperty })
+        assert.deepStrictEqual(values.map(check), values.map((value) => is(value)))
+      }
+    })
+  }
+})
+
+describe("a member whose name is a symbol", () => {
+  const other = Symbol("other")
+  const schema = Schema.Struct({ id: Schema.String, [other]: Schema.Number })
+  it("is checked as any other", () => {
+    for (const check of [promised(schema), exact(schema)]) {
+      assert.deepStrictEqual(
+        [{ id: "1", [other]: 1 }, { id: "1", [other]: "1" }, { id: "1" }, { [other]: 1 }].map(check),
+        [true, false, false, false]
+      )
+    }
+  })
+})
+
+describe("a required member that is not enumerable", () => {
+  it("is the schema's to judge", () => {
+    for (const check of [promised, exact]) {
+      assert.isFalse(check(Schema.Struct({ message: Schema.Number }))(new Error("1")))
+    }
+  })
+})
+
+describe("an input that is no plain object", () => {
+  const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
+  const id = "est_1234567890123456789012"
+  class Id {
+    get id() {
+      return id
+    }
+  }
+  for (
+    const [kind, input] of [
+      ["inherits a member", Object.create({ id })],
+      ["is of a class with a getter", new Id()],
+      ["has a member that is not enumerable", Object.defineProperty({}, "id", { value: id })],
+      ["has a symbol", { id, [Symbol("s")]: 1 }]
+    ] as const
+  ) {
+    it(`is the schema's to judge: it ${kind}`, () => {
+      assert.isTrue(exact(schema)({ id }))
+      assert.isFalse(exact(schema)(input))
+    })
+  }
+})
+
+describe("a copy", () => {
+  it("holds what is neither a list nor a plain object as it is", () => {
+    const input = { at: new Date(0), list: [new URL("http://a/b")], inner: { at: new Date(1) } }
+    assert.strictEqual(JSON.stringify(copy(input)), JSON.stringify(input))
+    assert.strictEqual(copy(input).at, input.at)
+  })
+
+  it("is made of an object without a prototype, too", () => {
+    const input: object = Object.assign(Object.create(null), { id: "1" })
+    assert.deepStrictEqual({ ...copy(input) }, { ...input })
+    assert.notStrictEqual(copy(input), input)
+  })
+
+  for (const [name, schema] of inputs) {
+    it(`is the same as the input: ${name}`, () => {
+      FastCheck.assert(FastCheck.property(Arbitrary.make(Schema.typeSchema(schema)), (input) => {
+        assert.deepStrictEqual(copy(input), input)
+        assert.notStrictEqual(copy(input), input)
+      }))
+    })
+  }
+})

@@ -1,0 +1,239 @@
+/** Planted secrets, every failure of the fault matrix, and a look at all that can be seen of it: none of them is there. */
+import { assert, describe, it } from "@effect/vitest"
+import { Data, Effect, Exit, Layer, Metric, Redacted, type Scope } from "effect"
+import { IdentityClient, Retry, TokenProvider } from "../../src/index.js"
+import * as Node from "../../src/Node.js"
+import * as Testing from "../../src/Testing.js"
+import { found, seen } from "../support/canaries.js"
+import { scripted } from "../support/client.js"
+import { clientOf, type Platform, platforms, serverFor, tokens } from "../support/faultCalls.js"
+import { attempts, limit, planted, type Row, rows } from "../support/faults.js"
+import { faultServer } from "../support/faultServer.js"
+import { operations, type Subject } from "../support/operations.js"
+import { answer, rawServer } from "../support/rawServer.js"
+
+const inputs: Record<string, Record<string, unknown>> = {
+  createUsersExport: {
+    connection_id: "con_Kq7zV3Canary0001",
+    fields: [{ name: "kq7zv3.field.0011", export_as: "kq7zv3 title 0012" }]
+  },
+  updateTokenExchangeProfile: {
+    id: "tep_Kq7zV3Canary0002",
+    name: "kq7zv3.jane.0021@canary.example",
+    subject_token_type: "urn:kq7zv3:type:0022"
+  },
+  listActionVersions: { actionId: "kq7zv3/action?0031", page: 740_915_831, per_page: 629_481_375 },
+  redeliverEvent: { id: "est_Kq7zV3Canary0000000041", event_id: "evt_Kq7zV3Canary0000000042" },
+  deleteEventStream: { id: "est_Kq7zV3Canary0000000051" }
+}
+
+/** Every string and number of an input, by its place. */
+const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, string]> =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, `${path}.${name}`))
+    : [[path, String(value)]]
+
+const token = (nth: number) =>
+  `eyJhbGciOiJSUzI1NiJ9.${Buffer.from(`{"kq7zv3.token.${nth}":1}`).toString("base64url")}.c2ln${nth}`
+
+/** What stands in a good answer where schemas look, and where they do not. */
+const value = {
+  id: "usr_kq7zv30061",
+  text: "kq7zv3.value.0062",
+  kind: "kq7zv3.kind.0063",
+  name: "jane.0064@kq7zv3.example"
+}
+
+const good = JSON.stringify({
+  total: 1,
+  per_page: 20,
+  id: value.text,
+  type: value.kind,
+  status: value.kind,
+  versions: [{ id: value.text, code: value.text, status: value.kind, [value.name]: value.text, [value.id]: 1 }],
+  [value.name]: value.text,
+  [value.id]: { [value.name]: value.text }
+})
+
+const header = "kq7zv3.sent.header.0071"
+
+const canaries: Readonly<Record<string, string>> = {
+  ...planted,
+  header,
+  ...Object.fromEntries(Object.entries(value).map(([name, text]) => [`answer.${name}`, text])),
+  ...Object.fromEntries([1, 2, 3].map((nth) => [`token ${nth}`, token(nth)])),
+  "claims": "kq7zv3.token.",
+  "secret": "kq7zv3+client/secret=0081",
+  "client": "kq7zv3.client.0082",
+  "userinfo": "kq7zv3.userinfo.0083",
+  ...Object.fromEntries(Object.entries(inputs).flatMap(([name, input]) => leaves(input, name)))
+}
+
+const assertNone = (texts: ReadonlyArray<readonly [name: string, text: string]>) => {
+  for (const [name, text] of texts) {
+    assert.deepStrictEqual(found(canaries, text), [], `in ${name}: ${text.slice(0, 4000)}`)
+  }
+}
+
+const call = (operation: Subject) => operation(inputs[operation.endpoint.name] as never)
+
+/** Sends an operation into a fault, by the real clock. */
+const into = (row: Row, operation: Subject, platform: Platform) =>
+  Effect.gen(function*() {
+    const server = yield* serverFor(row, good)
+    const tried = call(operation).pipe(
+      IdentityClient.withHeaders({ "x-tenant": header }),
+      IdentityClient.withTimeout(limit),
+      Retry.policy({ attempts, delay: 1 })
+    )
+    const calls = row.warm === true ? Effect.zipRight(Effect.exit(call(operation)), tried) : tried
+    return yield* seen(Effect.provide(calls, clientOf(server, platform, tokens(token))))
+  }).pipe(Effect.scoped)
+
+for (const platform of ["undici", "fetch", "lean"] as const) {
+  describe.concurrent(`under every fault over ${platform}, nothing shows a secret`, () => {
+    for (const row of rows) {
+      it.live(row.name, () =>
+        Effect.forEach(operations, (operation) =>
+          Effect.gen(function*() {
+            const { spans, texts } = yield* into(row, operation, platform)
+            assertNone(texts)
+            // Something was there to be searched.
+            assert.includeMembers(spans.map(({ name }) => name), ["program", `identity.${operation.endpoint.name}`])
+          })))
+    }
+  })
+}
+
+for (const platform of ["undici", "fetch", "lean"] as const) {
+  describe.concurrent(`with every fault at the token endpoint over ${platform}, nothing shows a secret`, () => {
+    for (const { fault, name, stalls } of rows) {
+      // The time limit of a token request is 10 s.
+      if (typeof fault === "string" || stalls === true) continue
+      it.live(name, () =>
+        Effect.gen(function*() {
+          const json = JSON.stringify({ access_token: token(1), token_type: "Bearer", [value.name]: value.text })
+          const server = yield* faultServer(json, fault)
+          const provider = TokenProvider.layerClientCredentials({
+            authUrl: new URL(server.url).origin,
+            clientId: canaries["client"] ?? "",
+            clientSecret: Redacted.make(canaries["secret"] ?? "")
+          }).pipe(Layer.provide(platforms[platform]), Layer.orDie)
+          const calls = Effect.forEach(operations.slice(0, 1), (operation) => Retry.none(call(operation)))
+          const { spans, texts } = yield* seen(Effect.provide(calls, clientOf(server, platform, provider)))
+          assertNone(texts)
+          assert.include(spans.map(({ name }) => name), "identity.token")
+        }).pipe(Effect.scoped))
+    }
+  })
+}
+
+describe("nothing shows a secret", () => {
+  for (const operation of operations) {
+    it.effect(`of ${operation.endpoint.name} that the service repeats in its words`, () =>
+      Effect.gen(function*() {
+        const words = Object.entries(canaries).filter(([name]) => name.startsWith(operation.endpoint.name))
+          .filter(([, text]) => !/^\d+$/.test(text))
+        const echo = `${words.map(([, text]) => `${text} ${encodeURIComponent(text)}`).join(", ")}, Bearer ${token(1)}`
+        for (const status of [400, 401, 403, 404, 409, 418, 429, 500]) {
+          const reply = Testing.reply({
+            status,
+            headers: { "www-authenticate": `Bearer error="${echo}"` },
+            body: { statusCode: status, error: echo, message: `no: ${echo}`, errorCode: echo }
+          })
+          const { exit, texts } = yield* seen(Effect.provide(Retry.none(call(operation)), scripted(reply)))
+          assert.isTrue(Exit.isFailure(exit))
+          assertNone(texts)
+        }
+      }))
+  }
+
+  it.effect("of an input that is refused, or of an address that is", () =>
+    Effect.gen(function*() {
+      const wrong = (operation: Subject) => {
+        const input = inputs[operation.endpoint.name] ?? {}
+        return Object.keys(input).flatMap((name) => [
+          { ...input, [name]: { [planted.body]: canaries["secret"] } },
+          { ...input, [name]: `${String(input[name])}\ud800` }
+        ])
+      }
+      for (const operation of operations) {
+        for (const input of wrong(operation)) {
+          const { exit, texts } = yield* seen(
+            Effect.provide(operation(input as never), scripted(Testing.reply({ status: 204 })))
+          )
+          if (Exit.isFailure(exit)) assertNone(texts)
+        }
+      }
+      for (const userinfo of [`${canaries["userinfo"]}:x@`, `x:${canaries["userinfo"]}@`]) {
+        const client = clientOf({ url: `https://${userinfo}t.example.com` }, "lean")
+        const provider = TokenProvider.layerClientCredentials({
+          authUrl: `https://${userinfo}t.example.com`,
+          clientId: "a-client",
+          clientSecret: Redacted.make(canaries["secret"] ?? "")
+        })
+        for (const build of [Layer.build(client), Layer.build(Layer.provide(provider, Node.layerHttpClient()))]) {
+          const { exit, texts } = yield* seen(Effect.scoped<unknown, unknown, Scope.Scope>(build))
+          assert.isTrue(Exit.isFailure(exit))
+          assertNone(texts)
+        }
+      }
+    }))
+
+  it.live("in what goes over the wire is the test's own making: the secrets do go out", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((_, socket) => void socket.write(answer(200, {}, good)))
+      for (const operation of operations) {
+        yield* Effect.exit(Effect.provide(call(operation), clientOf(server, "lean", tokens(token))))
+      }
+      const sent = server.requests.map(({ body, headers, line }) => `${line} ${JSON.stringify(headers)} ${body}`).join(
+        "\n"
+      )
+      const gone = new Set(found(canaries, sent).map((text) => text.split(" as ")[0]))
+      for (const name of Object.keys(canaries)) {
+        if (/^(\w+)\./.test(name) && !name.startsWith("answer.")) assert.isTrue(gone.has(name), `${name} is never sent`)
+      }
+    }).pipe(Effect.scoped))
+})
+
+class Canary extends Data.Error<{ readonly message: string; readonly cause?: unknown }> {}
+
+describe("the search", () => {
+  const places: Record<string, (secret: string) => Effect.Effect<unknown, unknown>> = {
+    "a line of the log": (secret) => Effect.log(secret),
+    "an annotation": (secret) => Effect.annotateLogs(Effect.log("x"), { secret }),
+    "the name of a span": (secret) => Effect.withSpan(Effect.void, secret),
+    "an attribute": (secret) => Effect.withSpan(Effect.void, "x", { attributes: { secret } }),
+    "an event": (secret) => Effect.useSpan("x", (span) => Effect.sync(() => span.event("x", 0n, { secret }))),
+    "the outcome of a span": (secret) => Effect.withSpan(Effect.succeed({ secret }), "x"),
+    "a tag of a metric": (secret) => Metric.increment(Metric.tagged(Metric.counter("canary"), "secret", secret)),
+    "a message": (secret) => new Canary({ message: secret }),
+    "the cause of an error": (secret) => new Canary({ message: "x", cause: { headers: { secret } } }),
+    "a defect": (secret) => Effect.die({ secret }),
+    "a hidden member": (secret) =>
+      Effect.fail(Object.defineProperty(new Canary({ message: "x" }), "secret", { value: secret, enumerable: false }))
+  }
+  for (const [index, [place, plant]] of Object.entries(places).entries()) {
+    it.effect(`finds what stands in ${place}`, () =>
+      Effect.gen(function*() {
+        const secret = `kq7zv3.own.${index}.0091`
+        const spelt = [
+          secret,
+          Buffer.from(`${"x".repeat(index % 3)}${secret}yz`).toString(index % 2 === 0 ? "base64" : "base64url"),
+          Buffer.from(secret).toString("hex").toUpperCase(),
+          encodeURIComponent(`${secret}/`)
+        ]
+        for (const text of spelt) {
+          const { texts } = yield* seen(plant(text))
+          const all = texts.flatMap(([, text]) => found({ secret }, text))
+          assert.isAbove(all.length, 0, text)
+        }
+      }))
+  }
+
+  it.effect("is of the log at every level", () =>
+    Effect.gen(function*() {
+      const { lines } = yield* seen(Effect.logTrace("a trace").pipe(Effect.annotateLogs("k", "v")))
+      assert.isTrue(lines.some((line) => line.includes("a trace")))
+    }))
+})

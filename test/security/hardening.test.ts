@@ -1,0 +1,461 @@
+/** What a hostile server, an unlucky input or a misread setting must not bring about. */
+import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
+import { inspect } from "node:util"
+import * as Errors from "../../src/Errors.js"
+import * as IdentityClient from "../../src/IdentityClient.js"
+import * as Node from "../../src/Node.js"
+import {
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  updateTokenExchangeProfile
+} from "../../src/operations/index.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Retry from "../../src/Retry.js"
+import * as SharedStore from "../../src/SharedStore.js"
+import * as Testing from "../../src/Testing.js"
+import * as Timestamp from "../../src/Timestamp.js"
+import * as TokenProvider from "../../src/TokenProvider.js"
+import { answered, bearer, failed, over, scripted } from "../support/client.js"
+import { json, listen } from "../support/tokenServer.js"
+
+const id = "est_0123456789012345678901"
+
+describe("a program that lacks a service", () => {
+  const lacking = {
+    IdentityClient: Effect.asVoid(IdentityClient.IdentityClient),
+    RateLimiter: Effect.asVoid(RateLimiter.RateLimiter),
+    SharedStore: Effect.asVoid(SharedStore.SharedStore),
+    TokenProvider: Effect.asVoid(TokenProvider.TokenProvider)
+  }
+  for (const [name, service] of Object.entries(lacking)) {
+    it.effect(`is told that it is ${name}`, () =>
+      Effect.gen(function*() {
+        const uncompiled = service as Effect.Effect<void> // what the compiler would not let pass
+        const cause = yield* Effect.sandbox(uncompiled).pipe(Effect.flip)
+        assert.match(Cause.pretty(cause), new RegExp(`Service not found: effect-identity-client/${name}\\b`))
+      }))
+  }
+})
+
+describe("the words of a server", () => {
+  it.effect("cost no more time than they have length: titles that never end", () =>
+    Effect.gen(function*() {
+      // Read again from each beginning, this would take minutes.
+      const error = yield* failed(
+        listActionVersions,
+        { actionId: "a" },
+        Testing.reply({ body: "<title".repeat(200_000) })
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "html" })
+    }))
+
+  it.effect("cost no more time than they have length: scopes without end", () =>
+    Effect.gen(function*() {
+      const message = `Insufficient scope: ${"read:b ".repeat(9000)}`
+      const error = yield* failed(deleteEventStream, { id }, Testing.reply({ status: 403, body: { message } }))
+      assert.isAtMost((error as Errors.InsufficientScope).required.length, 20)
+    }))
+
+  it.effect("keep their codes, whatever short strings the input holds", () =>
+    Effect.gen(function*() {
+      const input = { format: "json", fields: [{ name: "id" }, { name: "a" }] } as const
+      const reply = Testing.reply({
+        status: 500,
+        headers: { "x-request-id": "9f-id-1c" },
+        body: { errorCode: "invalid_body", message: "no id" }
+      })
+      const error = yield* failed(createUsersExport, input, reply)
+      assert.deepInclude(error, {
+        errorCode: "invalid_body",
+        requestId: "9f-id-1c",
+        contentType: "application/json",
+        message: "no …"
+      })
+    }))
+
+  it.effect("hide a string of the input in a code if it is too long to be part of one by chance", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 500, body: { errorCode: "no_plan1234" } })
+      for (const [name, errorCode] of [["plan1234", "no_…"], ["plan123", "no_plan1234"]] as const) {
+        assert.deepInclude(yield* failed(createUsersExport, { fields: [{ name }] }, reply), { errorCode })
+      }
+    }))
+
+  it.effect("hide every string of the input in a code that no program would choose", () =>
+    Effect.gen(function*() {
+      const input = { fields: [{ name: "id" }] }
+      for (const [errorCode, clean] of [["ä id", "ä …"], ["id ä", "… ä"]]) {
+        const reply = Testing.reply({ status: 500, body: { errorCode } })
+        assert.deepInclude(yield* failed(createUsersExport, input, reply), { errorCode: clean })
+      }
+    }))
+
+  it.effect("leave ours alone", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, Testing.reply({ body: [] }))
+      assert.include((error as Errors.UnexpectedResponse).message, "expected an object")
+    }))
+
+  it.effect("name every scope that they name", () =>
+    Effect.gen(function*() {
+      const message = "Insufficient scope, expected any of: read:users,read:scim2_config,update:oauth2-clients"
+      const reply = Testing.reply({ status: 403, body: { message } })
+      const error = yield* failed(createUsersExport, { fields: [{ name: "user" }] }, reply)
+      assert.deepStrictEqual(
+        (error as Errors.InsufficientScope).required,
+        ["read:users", "read:scim2_config", "update:oauth2-clients"]
+      )
+    }))
+
+  it.effect("repeat no string of the input, though the caller has changed it since", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "Private Person" }]
+      const client = HttpClient.make((request) =>
+        Effect.sync(() => {
+          fields[0]!.name = "other"
+          return HttpClientResponse.fromWeb(
+            request,
+            Response.json({ message: "bad name Private Person" }, { status: 400 })
+          )
+        })
+      )
+      const error = yield* Effect.flip(createUsersExport({ fields })).pipe(
+        Effect.provide(over(Layer.succeed(HttpClient.HttpClient, client)))
+      )
+      assert.strictEqual(error.message, "bad name …")
+    }))
+})
+
+describe("a client secret", () => {
+  const secret = "s3cr3t/+value"
+  const tokens = (path?: string) =>
+    TokenProvider.layerClientCredentials({
+      authUrl: "https://login.example.com",
+      clientId: "client",
+      clientSecret: Redacted.make(secret),
+      tokenPath: path
+    })
+  const token = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
+
+  for (
+    const spelling of [
+      secret,
+      encodeURIComponent(secret),
+      encodeURIComponent(secret).toLowerCase(),
+      secret.replace("/", "\\/"),
+      Buffer.from(`client:${secret}`).toString("base64")
+    ]
+  ) {
+    it.effect(`is not printed when a server repeats it as ${spelling}`, () =>
+      Effect.gen(function*() {
+        const reply = Testing.reply({
+          status: 401,
+          body: { error: "invalid_client", error_description: `not ${spelling}!` }
+        })
+        const error = yield* Effect.flip(token).pipe(
+          Effect.provide(Layer.provide(tokens(), Testing.layerHttp(reply)))
+        )
+        assert.strictEqual(error.description, "not …!")
+        assert.notInclude(inspect(error), spelling)
+      }))
+  }
+
+  for (
+    const path of ["oauth/token", ":8080@elsewhere.example/oauth/token", "//elsewhere.example", "/a?b", "/a b", ""]
+  ) {
+    it.effect(`goes to no other place by a token path such as "${path}"`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Layer.provide(tokens(path), Testing.layerHttp())))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.strictEqual(error.operation, "TokenProvider.layerClientCredentials")
+        const message = "expected a path that begins with one slash, and no query"
+        assert.deepStrictEqual(error.issues, [{ path: "tokenPath", message }])
+      }).pipe(Effect.scoped))
+  }
+})
+
+describe("a token", () => {
+  for (
+    const domain of [
+      "https://tenant.example.com",
+      "tenant.example.com/elsewhere",
+      "a b",
+      "user@tenant.example.com",
+      "tenant.example.com:99999"
+    ]
+  ) {
+    it.effect(`goes to no host that "${domain}" makes by chance`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(Node.layer)).pipe(
+          Effect.withConfigProvider(ConfigProvider.fromMap(
+            new Map([["IDENTITY_DOMAIN", domain], ["IDENTITY_TOKEN", "t"]])
+          ))
+        )
+        assert.instanceOf(error, Errors.InvalidInput)
+        const { issues, operation } = error as Errors.InvalidInput
+        assert.deepStrictEqual([operation, issues[0]?.path], ["IdentityClient.layer", "domain"])
+        assert.match(issues[0]?.message ?? "", /^expected an? /)
+      }).pipe(Effect.scoped))
+  }
+
+  for (const domain of ["tenant.example.com", "tenant.example.com:8443"]) {
+    it.effect(`by its domain, a client calls the base URL that follows from it: ${domain}`, () =>
+      Effect.gen(function*() {
+        yield* deleteEventStream({ id })
+        const [request] = yield* Testing.requests
+        assert.strictEqual(request?.url, `https://${domain}/api/v2/event-streams/${id}`)
+      }).pipe(Effect.provide(
+        IdentityClient.layer({ domain }).pipe(
+          Layer.provide([RateLimiter.layerUnlimited, bearer]),
+          Layer.provideMerge(Testing.layerHttp(Testing.reply({})))
+        )
+      )))
+  }
+
+  it.scopedLive.each(
+    [
+      ["undici", NodeHttpClient.layerUndici],
+      ["lean", Layer.orDie(Node.layerHttpClient())]
+    ] as const
+  )("a client that follows redirects by itself is found out over %s", ([, network]) =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((request, response) =>
+        request.url === "/elsewhere"
+          ? json(response, 200, {})
+          : void response.writeHead(302, { location: "/elsewhere" }).end()
+      )
+      const following = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) => HttpClient.followRedirects(client, 3))
+      ).pipe(Layer.provide(network))
+      const error = yield* Effect.flip(deleteEventStream({ id })).pipe(Effect.provide(over(following, url)))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "redirect" })
+    }))
+})
+
+describe("an input", () => {
+  for (
+    const uri of [
+      "urn:x#a#b#c",
+      "http://[[[",
+      "https://",
+      "https://:::99999",
+      "a:[]]]]]",
+      "urn:a b c",
+      "urn:x%zz",
+      "no-scheme/x"
+    ]
+  ) {
+    it.effect(`"${uri}" is no URI`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(updateTokenExchangeProfile({ id: "x", subject_token_type: uri }))
+        assert.deepInclude(error, { _tag: "InvalidInput" })
+        assert.strictEqual((error as Errors.InvalidInput).issues[0]?.path, "subject_token_type")
+      }).pipe(Effect.provide(scripted())))
+  }
+
+  for (
+    const uri of [
+      "urn:example:token",
+      "https://example.com/a/b?c=d/e?f#g?h",
+      "https://user@[2001:db8::1]:8080/x",
+      "urn:x:%C3%A9!$&'()*+,;=@",
+      "http://example.com"
+    ]
+  ) {
+    it.effect(`"${uri}" is a URI`, () =>
+      updateTokenExchangeProfile({ id: "x", subject_token_type: uri }).pipe(
+        Effect.provide(scripted(Testing.reply({})))
+      ))
+  }
+
+  for (const name of ["Host", "connection", "Content-Length", "transfer-encoding", "expect", "upgrade", "te"]) {
+    it.effect(`the header ${name} is the transport's`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(IdentityClient.withHeaders(deleteEventStream({ id }), { [name]: "x" }))
+        assert.strictEqual(
+          (error as Errors.InvalidInput).message,
+          `headers.${name.toLowerCase()}: this header is the transport's`
+        )
+      }).pipe(Effect.provide(scripted())))
+  }
+})
+
+describe("a mock", () => {
+  it.effect("is given the input", () =>
+    deleteEventStream({ id }).pipe(Effect.provide(Testing.layer(
+      Testing.handle(deleteEventStream, (input) => Effect.sync(() => assert.deepStrictEqual(input, { id })))
+    ))))
+
+  it.effect("may write a timestamp down", () =>
+    Effect.gen(function*() {
+      const page = yield* listActionVersions({ actionId: "a" })
+      assert.strictEqual(page.versions[0]?.built_at, "2023-01-25T17:42:12.004394259Z")
+    }).pipe(Effect.provide(Testing.layer(Testing.handle(listActionVersions, () =>
+      Effect.succeed({
+        total: 1,
+        per_page: 20,
+        versions: [{ built_at: Timestamp.make("2023-01-25T17:42:12.004394259Z") }]
+      }))))))
+
+  it.effect("a connection that is null is missing", () =>
+    Effect.gen(function*() {
+      const body = { id: "job_1", type: "users_export", status: "pending", connection: null }
+      assert.notProperty(yield* answered(createUsersExport, {}, Testing.reply({ body })), "connection")
+    }))
+})
+
+describe("a limiter", () => {
+  const call: RateLimiter.Call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
+  const told = (headers: Record<string, string>, status = 200) =>
+    Effect.flatMap(
+      RateLimiter.RateLimiter,
+      (limiter) =>
+        Effect.zipRight(limiter.acquire(call), limiter.observe(call, { status, headers: Headers.fromInput(headers) }))
+    )
+  const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(call))
+  const date = { date: "Tue, 20 Jan 2026 10:00:00 GMT" }
+
+  it.effect("fails at once where a call would wait longer than it may, and says how long", () =>
+    Effect.gen(function*() {
+      yield* told({ ...date, "retry-after": "7200" }, 429)
+      const error = yield* Effect.flip(acquire)
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "deleteEventStream" })
+      assert.include(error.message, "longer than it may wait")
+      assert.strictEqual(error.retryAfter && Duration.toMillis(error.retryAfter), 7_200_000)
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
+
+  it.effect("counts those who wait before a call", () =>
+    Effect.gen(function*() {
+      const callers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.fork(Effect.either(acquire)))
+      yield* TestClock.adjust("10 seconds")
+      const results = yield* Effect.forEach(callers, Fiber.join)
+      assert.deepStrictEqual(results.map(({ _tag }) => _tag), ["Right", "Right", "Right", "Left"])
+    }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" }))))
+
+  it.effect("fails one that waits already when the service asks for more time", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
+      yield* told({ ...date, ...full })
+      yield* limiter.acquire(call)
+      const waiting = yield* Effect.fork(Effect.flip(limiter.acquire({ ...call })))
+      yield* Effect.yieldNow()
+      assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
+      yield* limiter.observe(call, { status: 429, headers: Headers.fromInput({ "retry-after": "3600" }) })
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "RateLimited")
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
+
+  it.effect("does not believe a reset in milliseconds", () =>
+    Effect.gen(function*() {
+      yield* told({
+        ...date,
+        "x-ratelimit-limit": "2",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": "1768903202000"
+      })
+      const waiting = yield* Effect.fork(acquire)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(waiting)
+    }).pipe(Effect.provide(RateLimiter.layer)))
+
+  it.effect("waits as long as it is told, however long that is", () =>
+    Effect.gen(function*() {
+      yield* told({ ...date, "retry-after": "80000" }, 429)
+      const waiting = yield* Effect.fork(acquire)
+      yield* TestClock.adjust("79999 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(waiting)
+    }).pipe(Effect.provide(RateLimiter.layer)))
+
+  for (
+    const [setting, options] of [
+      ["limit", { limit: 0, interval: "1 second" }],
+      ["limit", { limit: 0.5, interval: "1 second" }],
+      ["limit", { limit: NaN, interval: "1 second" }],
+      ["interval", { limit: 1, interval: 0 }],
+      ["interval", { limit: 1, interval: Infinity }]
+    ] as const
+  ) {
+    it.scoped(`of ${options.limit} calls in ${options.interval} is InvalidInput: ${setting}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
+        assert.strictEqual(error.operation, "RateLimiter.layerFixed")
+        const expected = { limit: "an integer of at least 1", interval: "a time above zero" }[setting]
+        assert.deepStrictEqual(error.issues, [{ path: setting, message: `expected ${expected}` }])
+      }))
+  }
+})
+
+describe("a call that is sent again", () => {
+  const refused = Testing.noReply("ECONNREFUSED")
+  const fails = (
+    self: Effect.Effect<unknown, Errors.ClientError | Errors.RateLimited, IdentityClient.IdentityClient>
+  ) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.flip(self))
+      yield* TestClock.adjust("5 minutes")
+      return yield* Fiber.join(fiber)
+    })
+  const deleted = Effect.mapError(deleteEventStream({ id }), (error) => error as Errors.ClientError)
+
+  it.effect("may have been carried out if one attempt may, though a later one was not sent", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "unknown", code: "ECONNRESET" })
+      assert.lengthOf(yield* Testing.requests, 4)
+    }).pipe(Effect.provide(scripted(Testing.noReply("ECONNRESET"), refused, refused, refused))))
+
+  it.effect("was not sent if no attempt was", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ENOTFOUND" })
+    }).pipe(Effect.provide(scripted(refused, refused, refused, Testing.noReply("ENOTFOUND")))))
+
+  it.effect("was not sent if the attempts that were are turned away", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
+    }).pipe(Effect.provide(scripted(Testing.reply({ status: 429 }), refused, refused, refused))))
+
+  it.effect("keeps the answer of an attempt that may have been carried out, though there is no token for another", () =>
+    Effect.gen(function*() {
+      let left = 1
+      const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+        get: Effect.suspend(() =>
+          left-- > 0
+            ? Effect.succeed(Redacted.make("t"))
+            : new Errors.TokenError({ operation: "get", message: "None." })
+        ),
+        invalidate: () => Effect.void
+      })
+      const client = IdentityClient.layer({ baseUrl: "https://tenant.example.com" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, tokens, Testing.layerHttp(Testing.reply({ status: 503 }))])
+      )
+      const error = yield* Effect.provide(fails(deleted), client)
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 503 })
+    }))
+
+  it.effect("keeps the answer of an attempt that may have been carried out", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fails(deleted), { _tag: "UnexpectedResponse", status: 503 })
+    }).pipe(Effect.provide(scripted(Testing.reply({ status: 503 }), refused, refused, refused))))
+
+  it.effect("follows the policy as it is where a change of it is undefined", () =>
+    Effect.gen(function*() {
+      yield* fails(Retry.policy(deleted, { attempts: undefined, totalTime: undefined }))
+      assert.lengthOf(yield* Testing.requests, 4)
+    }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
+})
+
+it.effect("a client made where nothing may be interrupted can be closed", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const context = yield* Effect.uninterruptible(
+      Layer.buildWithScope(scripted(Testing.reply({ status: 204 })), scope)
+    )
+    yield* Effect.provide(deleteEventStream({ id }), context)
+    yield* Scope.close(scope, Exit.void)
+  }))
