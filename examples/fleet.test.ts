@@ -3,10 +3,10 @@ import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platf
 import { assert, describe, it } from "@effect/vitest"
 import { Config, Duration, Effect, Layer, LayerMap, Logger, Redacted } from "effect"
 import { IdentityClient, listActionVersions } from "effect-identity-client"
-import * as Fleet from "effect-identity-client/fleet"
-import { SharedStore } from "effect-identity-client/fleet"
-import * as Redis from "effect-identity-client/redis"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Fleet from "effect-identity-client/Fleet"
+import { SharedStore } from "effect-identity-client/Fleet"
+import * as Redis from "effect-identity-client/Redis"
+import * as Tenant from "effect-identity-client/Tenant"
 
 const { full } = Tenant.demoClients
 
@@ -30,7 +30,7 @@ export const FleetLive = Client.pipe(
 
 // A store of your own: here a key-value service over HTTP that has ETags and tells its time in milliseconds.
 const seen = (response: HttpClientResponse.HttpClientResponse) =>
-  Effect.map(response.text, (value): SharedStore.Seen => ({
+  Effect.map(response.text, (value): SharedStore.Snapshot => ({
     entry: response.headers["etag"] === undefined ? undefined : { value, version: response.headers["etag"] },
     now: Number(response.headers["x-time"])
   }))

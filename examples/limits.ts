@@ -2,7 +2,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Stream } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 
 const { actions: [action] } = Tenant.demo
 const { full } = Tenant.demoClients
@@ -23,7 +23,7 @@ const program = Effect.gen(function*() {
   })
 
   // What can wait leaves a fifth of the limit to the others.
-  yield* RateLimiter.background(listActionVersions({ actionId: action.id }))
+  yield* RateLimiter.withBackground(listActionVersions({ actionId: action.id }))
   yield* Effect.sleep("200 millis")
 }).pipe(Effect.scoped)
 

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Errors, IdentityClient, Operation, RateLimiter, TokenProvider } from "effect-identity-client"
-import * as Testing from "effect-identity-client/testing"
+import * as Testing from "effect-identity-client/Testing"
 
 // The declaration: method, path, where each member travels, what comes back, and which failures are documented.
 /** Gives an event stream. */
@@ -13,7 +13,7 @@ export const getEventStream = Operation.make("getEventStream", {
   query: { include_stats: Schema.optional(Schema.Boolean) },
   success: Schema.Struct({ id: Schema.String, name: Schema.optionalWith(Schema.String, { exact: true }) }),
   scope: "read:event_streams",
-  repeat: "safe",
+  idempotent: true,
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 })
 

@@ -9,7 +9,7 @@ import {
   redeliverEvent,
   TokenProvider
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
 

@@ -4,7 +4,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeStream } from "@effect/platform-node"
 import { Console, Duration, Effect, Option, Stream, type SubscriptionRef } from "effect"
 import { Redelivery } from "effect-identity-client"
-import * as Node from "effect-identity-client/node"
+import * as Node from "effect-identity-client/Node"
 import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
 import { table } from "./support/table.js"
 
@@ -125,7 +125,7 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
       onSome: (file) => idsFrom(fs.stream(file))
     })
     const total = Option.isNone(args.file) ? undefined : yield* Stream.runCount(ids)
-    const progress = yield* Redelivery.progress
+    const progress = yield* Redelivery.makeProgress
     const results = Redelivery.run(ids, {
       stream: args.streamId,
       journal: yield* Node.journal(directory),

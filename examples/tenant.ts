@@ -3,7 +3,7 @@ import { HttpServer, HttpServerRequest } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Predicate, Redacted } from "effect"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import { createServer } from "node:http"
 import { bold, dim, green, red, yellow } from "./support/terminal.js"
 

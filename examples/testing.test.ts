@@ -9,8 +9,8 @@ import {
   redeliverEvent,
   TokenProvider
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
-import * as Testing from "effect-identity-client/testing"
+import * as Tenant from "effect-identity-client/Tenant"
+import * as Testing from "effect-identity-client/Testing"
 
 /** The program under test: redelivers an event and says in a word what became of it. */
 const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
@@ -71,8 +71,8 @@ it.effect("redelivers an event once", () =>
 
 it.effect("reports a tenant that misbehaves", () =>
   Effect.gen(function*() {
-    const { misbehave } = yield* Tenant.Tenant
-    yield* misbehave({ operation: "createUsersExport", status: 502, body: "<html><title>Bad gateway</title></html>" })
+    const { injectFault } = yield* Tenant.Tenant
+    yield* injectFault({ operation: "createUsersExport", status: 502, body: "<html><title>Bad gateway</title></html>" })
     const error = yield* Effect.flip(createUsersExport({}))
     assert.strictEqual(error._tag, "UnexpectedResponse")
   }).pipe(Effect.provide(TenantClient)))

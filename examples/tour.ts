@@ -12,7 +12,7 @@ import {
   TokenProvider,
   updateTokenExchangeProfile
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import { bold, dim, green, red, yellow } from "./support/terminal.js"

@@ -31,8 +31,8 @@ export interface Any {
   readonly items?: string
   /** The scope that a token needs. */
   readonly scope: string
-  /** Whether carrying the call out twice is harmless. */
-  readonly repeat: "safe" | "never"
+  /** Carrying the call out twice is harmless. A call that is not idempotent is never retried once it may have been carried out. */
+  readonly idempotent: boolean
   /** The failures that the operation declares. Every other status is `UnexpectedResponse`. */
   readonly error: ReadonlyArray<ErrorClass>
 }

@@ -35,7 +35,7 @@ export interface Quota {
 }
 
 /** An answer that is a failure, with all that any error class may want to know of it. */
-export interface Answer extends ServiceFailure, Quota {
+export interface ErrorResponse extends ServiceFailure, Quota {
   readonly status: number
   /** Whether the service says that a scope is missing. */
   readonly scopeMissing: boolean
@@ -45,11 +45,11 @@ export interface Answer extends ServiceFailure, Quota {
 
 /** A class that an operation may list: it is built from answers of its status which it accepts. */
 export interface ErrorClass<A = unknown> {
-  new(answer: Answer): A
+  new(answer: ErrorResponse): A
   /** Of the answers that it is built from. */
   readonly status: number
   /** Whether it is meant for this answer of its status: the first class of a list that accepts one is built. */
-  readonly accepts: (answer: Answer) => boolean
+  readonly accepts: (answer: ErrorResponse) => boolean
 }
 
 const serviceFailure = (failure: ServiceFailure): ServiceFailure => ({
@@ -61,28 +61,28 @@ const serviceFailure = (failure: ServiceFailure): ServiceFailure => ({
   ...(failure.raw !== undefined && { raw: failure.raw })
 })
 
-/** What `answering` gives back. It is written out because the inferred one has no name in a declaration file. */
-export interface Answering<Tag extends string, Status extends number> {
+/** What `statusError` gives back. It is written out because the inferred one has no name in a declaration file. */
+export interface StatusErrorClass<Tag extends string, Status extends number> {
   new(failure: ServiceFailure): Cause.YieldableError & ServiceFailure & {
     readonly _tag: Tag
     readonly status: Status
   }
   readonly status: Status
   /** Whether it is meant for this answer; a class may override it, to share a status with another. */
-  accepts(answer: Answer): boolean
+  accepts(answer: ErrorResponse): boolean
 }
 
 /**
- * Makes the base of an error class for one status: `class Gone extends Errors.answering("Gone", 410) {}` can be listed
+ * Makes the base of an error class for one status: `class Gone extends Errors.statusError("Gone", 410) {}` can be listed
  * by an operation.
  */
-export const answering = <const Tag extends string, const Status extends number>(
+export const statusError = <const Tag extends string, const Status extends number>(
   tag: Tag,
   status: Status
-): Answering<Tag, Status> =>
+): StatusErrorClass<Tag, Status> =>
   class extends Data.TaggedError(tag)<ServiceFailure> {
     static readonly status: Status = status
-    static accepts(_answer: Answer): boolean {
+    static accepts(_answer: ErrorResponse): boolean {
       return true
     }
     readonly status: Status = status
@@ -94,44 +94,44 @@ export const answering = <const Tag extends string, const Status extends number>
 // The marks here and elsewhere let a bundler drop what nobody uses: it cannot know by itself that a call has no effects.
 
 /** 400: the request is not valid, or names something that does not exist. The message says which. */
-export class BadRequest extends /* @__PURE__ */ answering("BadRequest", 400) {}
+export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {}
 
 /** 401: the token is not accepted, also after a fresh one was tried; or the client is not global. */
-export class Unauthorized extends /* @__PURE__ */ answering("Unauthorized", 401) {}
+export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
 /** 403 for want of a scope. `required` lists the scopes of which any would have been enough. */
-export class InsufficientScope extends /* @__PURE__ */ answering("InsufficientScope", 403) {
+export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
   /** Whether the service says that a scope is missing. */
-  static override accepts(answer: Answer): boolean {
+  static override accepts(answer: ErrorResponse): boolean {
     return answer.scopeMissing
   }
   /** The scopes of which any would have been enough, for example `read:users`. */
   readonly required: ReadonlyArray<string>
-  constructor(failure: ServiceFailure & Pick<Answer, "required">) {
+  constructor(failure: ServiceFailure & Pick<ErrorResponse, "required">) {
     super(failure)
     this.required = failure.required
   }
 }
 
 /** 403 for any other reason, for example a feature the tenant does not have. */
-export class Forbidden extends /* @__PURE__ */ answering("Forbidden", 403) {
+export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
   /** Whether it is not for want of a scope. */
-  static override accepts(answer: Answer): boolean {
+  static override accepts(answer: ErrorResponse): boolean {
     return !answer.scopeMissing
   }
 }
 
 /** 404: there is no such thing. */
-export class NotFound extends /* @__PURE__ */ answering("NotFound", 404) {}
+export class NotFound extends /* @__PURE__ */ statusError("NotFound", 404) {}
 
 /** 409: it is not in a state that allows this. */
-export class Conflict extends /* @__PURE__ */ answering("Conflict", 409) {}
+export class Conflict extends /* @__PURE__ */ statusError("Conflict", 409) {}
 
 /**
  * 429: too many calls. `source` tells who said so: the `service`, or our own `limiter`, and then nothing was sent.
  * Carries what is known of the bucket (contract: Limits).
  */
-export class RateLimited extends /* @__PURE__ */ answering("RateLimited", 429) implements Quota {
+export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429) implements Quota {
   /** Who said so: with `limiter` nothing was sent. */
   readonly source: "service" | "limiter"
   declare readonly limit?: number

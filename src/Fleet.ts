@@ -1,6 +1,6 @@
 /**
- * Subpath /fleet: many processes that are one client of a tenant. What they share lies in a store: `SharedStore.layerMemory`
- * within one process, `layerStore` of `/redis`, or one of your own (`SharedStore.layer`).
+ * Subpath /Fleet: many processes that are one client of a tenant. What they share lies in a store: `SharedStore.layerMemory`
+ * within one process, `layerStore` of `/Redis`, or one of your own (`SharedStore.layer`).
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
@@ -41,7 +41,7 @@ export const layerRateLimiter = (
   )
 
 /** How tokens rest in a shared store. */
-export interface Sealing {
+export interface Encryption {
   /**
    * An AES-256 key: 32 bytes in base64. Several, with commas between them, for a change of keys: the first encrypts, each
    * decrypts what it has encrypted. Without one tokens rest as they are, of which a warning tells.
@@ -49,7 +49,7 @@ export interface Sealing {
   readonly encryptionKey?: Redacted.Redacted | undefined
 }
 
-const sealOf = (operation: string, { encryptionKey }: Sealing): Effect.Effect<Seal.Seal, InvalidInput> =>
+const sealOf = (operation: string, { encryptionKey }: Encryption): Effect.Effect<Seal.Seal, InvalidInput> =>
   encryptionKey === undefined
     ? Effect.as(
       Effect.logWarning("tokens rest UNENCRYPTED in the shared store: set encryptionKey, 32 random bytes in base64"),
@@ -63,7 +63,7 @@ const sealOf = (operation: string, { encryptionKey }: Sealing): Effect.Effect<Se
  * Failures are not shared. While the store is away, each process asks for itself.
  */
 export const layerClientCredentials = (
-  options: TokenProvider.ClientCredentials & Sealing
+  options: TokenProvider.ClientCredentials & Encryption
 ): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> =>
   Layer.scoped(
     TokenProvider.TokenProvider,
@@ -78,7 +78,7 @@ export const layerClientCredentials = (
 
 /** `layerClientCredentials`, with settings from a `Config` each. */
 export const layerClientCredentialsConfig = (
-  options: Config.Config.Wrap<TokenProvider.ClientCredentials & Sealing>
+  options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
 ): Layer.Layer<
   TokenProvider.TokenProvider,
   InvalidInput | ConfigError.ConfigError,
@@ -87,8 +87,8 @@ export const layerClientCredentialsConfig = (
 
 /** `TokenProvider.layerEffect` for a fleet: the processes whose layers have the same store and `name` share what one of them is issued. */
 export const layerEffect = <R>(
-  request: Effect.Effect<TokenProvider.Issued, TokenError, R>,
-  options: Sealing & { readonly name: string }
+  request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,
+  options: Encryption & { readonly name: string }
 ): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, R | SharedStore.SharedStore> =>
   Layer.scoped(
     TokenProvider.TokenProvider,

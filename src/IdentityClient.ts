@@ -53,7 +53,7 @@ export type Options =
 export interface Defaults {
   /** Allows plain http to a host that is not this machine (default: false). */
   readonly allowInsecure?: boolean | undefined
-  /** When calls are sent again (default: `Retry.defaultPolicy`). `Retry.policy` and `Retry.none` around a call go before it. */
+  /** When calls are sent again (default: `Retry.defaultPolicy`). `Retry.withPolicy` and `Retry.withoutRetries` around a call go before it. */
   readonly retry?: Retry.Changes | undefined
   /** How many bytes of an answer are accepted, unzipped (default: 64 MiB); a larger one is `UnexpectedResponse`. */
   readonly maxBodySize?: number | undefined

@@ -18,6 +18,18 @@ export interface Paged<Input, Success, Failure, Items extends string> extends Op
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
 }
 
+/** An operation of any input, success and failure. */
+type AnyOperation = Operation<never, unknown, unknown>
+
+/** The input of an operation: `Operation.Input<typeof deleteEventStream>`. */
+export type Input<Op extends AnyOperation> = Parameters<Op>[0]
+
+/** The value that an operation succeeds with. */
+export type Success<Op extends AnyOperation> = Effect.Effect.Success<ReturnType<Op>>
+
+/** Everything an operation can fail with: the failures it declares and `ClientError`. */
+export type Failure<Op extends AnyOperation> = Effect.Effect.Error<ReturnType<Op>>
+
 /** The names of the `:placeholders` of a path. */
 type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | Placeholder<`/${Rest}`>
@@ -41,7 +53,7 @@ type Sound<Path extends string, Params, Query extends Fields, Payload extends Fi
 type Refused<Why extends string> = { readonly [Name in Why]: never }
 
 /** The input a caller gives: the members of all parts, flat. */
-type Input<Params extends Fields, Query extends Fields, Payload extends Fields> = Types.Simplify<
+type FlatInput<Params extends Fields, Query extends Fields, Payload extends Fields> = Types.Simplify<
   Schema.Struct.Type<Params> & Schema.Struct.Type<Query> & Schema.Struct.Type<Payload>
 >
 
@@ -72,8 +84,8 @@ export interface Declaration<Path, Params, Query, Payload, Success, Items, Error
   readonly items?: Items
   /** The scope that a token needs. */
   readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
-  /** Whether carrying the call out twice is harmless. */
-  readonly repeat: "safe" | "never"
+  /** Carrying the call out twice is harmless: `true` for reads, PATCH and DELETE here, `false` for what starts something anew. */
+  readonly idempotent: boolean
   /** The failures that the service documents; `RateLimited` is always among them. */
   readonly error: Errors
 }
@@ -105,18 +117,18 @@ export const make = <
   declaration:
     & Declaration<Path, Params, Query, Payload, Success, Items, Errors>
     & Sound<Path, Params, Query, Payload, Errors[number], Listed<Success, Items>>
-): Made<Input<Params, Query, Payload>, Success, Instance<Errors>, Items> => {
+): Made<FlatInput<Params, Query, Payload>, Success, Instance<Errors>, Items> => {
   // Sound: `Input` and `Success` are what these very schemas accept, `Failure` is what these very classes build, and
   // `items` is there if it is declared.
   const endpoint = {
     ...declaration,
     name,
     input: flat({ ...declaration.params, ...declaration.query, ...declaration.payload })
-  } as unknown as Endpoint<Input<Params, Query, Payload>, Success, Instance<Errors>>
-  const operation: Operation<Input<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
-    (input: Input<Params, Query, Payload>) =>
+  } as unknown as Endpoint<FlatInput<Params, Query, Payload>, Success, Instance<Errors>>
+  const operation: Operation<FlatInput<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
+    (input: FlatInput<Params, Query, Payload>) =>
       Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
     { endpoint }
   )
-  return operation as Made<Input<Params, Query, Payload>, Success, Instance<Errors>, Items>
+  return operation as Made<FlatInput<Params, Query, Payload>, Success, Instance<Errors>, Items>
 }

@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /** What a limiter learns of an answer. */
-export interface Answer {
+export interface LimitedResponse {
   readonly status: number
   readonly headers: HttpHeaders.Headers
 }
@@ -44,7 +44,7 @@ export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter
   /** Gives way to a call when it may be sent. Interrupted, it has taken nothing. */
   readonly acquire: (call: Call) => Effect.Effect<void, RateLimited>
   /** Is told of the answer, or that none came: exactly once for each `acquire` that succeeded, with the very object that it was given. */
-  readonly observe: (call: Call, answer: Answer | undefined) => Effect.Effect<void>
+  readonly observe: (call: Call, answer: LimitedResponse | undefined) => Effect.Effect<void>
   /** What is known now, an entry for each operation that was called. */
   readonly status: Effect.Effect<ReadonlyArray<Status>>
   /** The same, and again whenever it changes; a slow reader misses what is in between. */
@@ -68,7 +68,7 @@ const isBackground: FiberRef.FiberRef<boolean> = globalValue(
 )
 
 /** Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others. */
-export const background = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(self, isBackground, true)
 
 /** Holds nothing back. */

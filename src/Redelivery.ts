@@ -58,14 +58,14 @@ export interface Options {
   readonly stopWhen?: ((progress: Progress) => boolean) | undefined
   /** How many ids there are; known by itself of lists and sets. */
   readonly total?: number | undefined
-  /** Is told of each result; `Redelivery.progress` makes one. */
+  /** Is told of each result; `Redelivery.makeProgress` makes one. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
   /** How long, when the run is interrupted, those being worked on may take to end (default 5 s); then they are `unknown`. */
   readonly grace?: Duration.DurationInput | undefined
 }
 
 /** What `Options.progress` takes: to be read at any time, or followed by its `changes`. */
-export const progress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress>> = SubscriptionRef.make(Tally.begun)
+export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress>> = SubscriptionRef.make(Tally.begun)
 
 /** Ids as they come: a stream, or anything that can be iterated. */
 export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>

@@ -65,7 +65,7 @@ const connect = (
     Effect.tap((redis) => Effect.ignore(Effect.timeout(Effect.tryPromise(() => redis.connect()), firstConnection)))
   )
 
-const swapped = (reply: unknown): SharedStore.Swapped => {
+const swapped = (reply: unknown): SharedStore.SwapResult => {
   const [done, micros, version, value]: ReadonlyArray<unknown> = Array.isArray(reply) ? reply : []
   return {
     swapped: done === 1,

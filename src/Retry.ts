@@ -11,7 +11,7 @@ import { globalValue } from "effect/GlobalValue"
  *
  * A call that was certainly not carried out is sent again whatever it does: the service turned it away (429), or nothing
  * was sent (`outcome: "not-sent"`). After 408, 5xx, a broken connection and a time-out only calls are that may be carried
- * out twice (`repeat: "safe"` in the operation's declaration). A 401 is no matter of the policy: such a call is made once
+ * out twice (`idempotent: true` in the operation's declaration). A 401 is no matter of the policy: such a call is made once
  * more if there is another token.
  */
 export interface Policy {
@@ -52,7 +52,7 @@ const set = (policy: Changes): Partial<Policy> =>
   Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined)) // members go, none comes
 
 /** Sets the policy for the calls in an effect; what is left out stays as it was. */
-export const policy: {
+export const withPolicy: {
   (policy: Changes): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes): Effect.Effect<A, E, R>
 } = /* @__PURE__ */ dual(
@@ -62,7 +62,8 @@ export const policy: {
 )
 
 /** Sends the calls in an effect once, whatever comes back. */
-export const none = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => policy(self, { attempts: 1 })
+export const withoutRetries = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  withPolicy(self, { attempts: 1 })
 
 /** The policy that holds for a call in a fiber, given what its client's layer sets. */
 export const current = (layer: Changes = {}): (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Policy => {

@@ -15,20 +15,20 @@ export interface Entry {
 }
 
 /** What the store holds, and the time there. */
-export interface Seen {
+export interface Snapshot {
   readonly entry: Entry | undefined
   /** Milliseconds since 1970 on the store's own clock. */
   readonly now: number
 }
 
 /** What became of a change. */
-export interface Swapped extends Seen {
+export interface SwapResult extends Snapshot {
   /** Whether it was made. `entry` is what is there now, in either case. */
   readonly swapped: boolean
 }
 
 /** What is to be there from now on. */
-export interface Next {
+export interface Write {
   readonly value: string
   /** After so long it is gone, unless it is written again. */
   readonly timeToLive: Duration.Duration
@@ -37,13 +37,13 @@ export interface Next {
 /** What a store must be able to do; each at once or not at all. */
 export interface Backend {
   /** What is there. */
-  readonly get: (key: string) => Effect.Effect<Seen, unknown>
+  readonly get: (key: string) => Effect.Effect<Snapshot, unknown>
   /** Sets (or with `undefined` removes) a value if what is there bears that version still (`undefined`: is nothing). */
   readonly swap: (
     key: string,
     version: string | undefined,
-    next: Next | undefined
-  ) => Effect.Effect<Swapped, unknown>
+    next: Write | undefined
+  ) => Effect.Effect<SwapResult, unknown>
 }
 
 /** The store has not answered in time, or only with a failure; a change may have been made all the same. */
@@ -52,13 +52,13 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 /** The store as the library uses it: it answers within a set time, or fails. */
 export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<SharedStore, {
   /** What is there. */
-  readonly get: (key: string) => Effect.Effect<Seen, StoreUnavailable>
+  readonly get: (key: string) => Effect.Effect<Snapshot, StoreUnavailable>
   /** Sets or removes a value if what is there bears that version still. */
   readonly swap: (
     key: string,
     version: string | undefined,
-    next: Next | undefined
-  ) => Effect.Effect<Swapped, StoreUnavailable>
+    next: Write | undefined
+  ) => Effect.Effect<SwapResult, StoreUnavailable>
   /** How long one answer is waited for, and how long a call waits for all of them at the most, in milliseconds. */
   readonly patience: number
   readonly delay: number
@@ -108,7 +108,9 @@ export const make = (
       return Effect.logInfo("the shared store answers again")
     })
 
-    const guarded = <A extends Seen>(request: () => Effect.Effect<A, unknown>): Effect.Effect<A, StoreUnavailable> =>
+    const guarded = <A extends Snapshot>(
+      request: () => Effect.Effect<A, unknown>
+    ): Effect.Effect<A, StoreUnavailable> =>
       Effect.suspend(() => {
         if (time() < restUntil) return new StoreUnavailable()
         return Effect.suspend(request).pipe(
@@ -148,7 +150,7 @@ export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((c
   Effect.sync(() => {
     const entries = new Map<string, Entry & { readonly until: number }>()
     let written = 0
-    const seen = (key: string): Seen => {
+    const seen = (key: string): Snapshot => {
       const now = clock.unsafeCurrentTimeMillis()
       const entry = entries.get(key)
       if (entry === undefined || entry.until > now) return { entry, now }

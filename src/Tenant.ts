@@ -84,7 +84,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   /** Adds to what it knows, at any time; what has the id of something that is there takes its place. */
   readonly seed: (seed: Seed) => Effect.Effect<void>
   /** Makes the next calls go wrong. Faults wait in a queue: each call takes the first that is meant for it. */
-  readonly misbehave: (fault: Fault) => Effect.Effect<void>
+  readonly injectFault: (fault: Fault) => Effect.Effect<void>
   /** From now on every token that was issued is refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
   /** The application itself, for other servers than `layerServer`'s. */
@@ -114,7 +114,7 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
       requests: log.all,
       state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, State_.settle),
       seed,
-      misbehave: faults.add,
+      injectFault: faults.add,
       revokeTokens: tokens.revoke,
       app: yield* App.make({ state, tokens, buckets: { tenant, profileUpdates }, faults, log })
     }

@@ -33,7 +33,7 @@ export class TokenProvider extends Context.Tag("effect-identity-client/TokenProv
 }>() {}
 
 /** A token as it was issued. */
-export interface Issued {
+export interface IssuedToken {
   /** The bearer token. */
   readonly token: Redacted.Redacted
   /** How long it is good from the moment it was asked for; absent: until it is refused. */
@@ -70,7 +70,7 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number =>
 const steady = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
 
 const keep = (
-  { lifetime, requestedAt, token }: Issued & { readonly requestedAt: number },
+  { lifetime, requestedAt, token }: IssuedToken & { readonly requestedAt: number },
   offset: number
 ): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
@@ -90,7 +90,7 @@ const equals = (a: Redacted.Redacted, b: Redacted.Redacted): boolean => Redacted
  * any more shortly before its end (10 % of the lifetime, at most 30 s). Failures are never kept.
  */
 export const make = (
-  request: Effect.Effect<Issued, TokenError>
+  request: Effect.Effect<IssuedToken, TokenError>
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   keeping({ request, forget: () => Effect.void })
 
@@ -107,7 +107,7 @@ export const keeping = (
     const runSync = Runtime.runSync(yield* Effect.runtime())
     let state: State = {}
 
-    const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<Issued, TokenError>) =>
+    const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<IssuedToken, TokenError>) =>
       Effect.gen(function*() {
         const clock = yield* Effect.clock
         const began = clock.unsafeCurrentTimeMillis()
@@ -161,7 +161,7 @@ export const layerBearerConfig = (
 
 /** Tokens from an effect, which is run when one is needed; what it issues is kept as long as it is good. */
 export const layerEffect = <R>(
-  request: Effect.Effect<Issued, TokenError, R>
+  request: Effect.Effect<IssuedToken, TokenError, R>
 ): Layer.Layer<TokenProvider, never, R> =>
   Layer.scoped(
     TokenProvider,

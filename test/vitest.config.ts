@@ -12,7 +12,7 @@ const { compilerOptions }: { compilerOptions: { paths: Record<string, [string]> 
 export default defineConfig({
   root,
   resolve: {
-    // Whole names only, so that `effect-identity-client` does not catch `effect-identity-client/node`.
+    // Whole names only, so that `effect-identity-client` does not catch `effect-identity-client/Node`.
     alias: Object.entries(compilerOptions.paths).map(([name, [file]]) => ({
       find: new RegExp(`^${name}$`),
       replacement: fileURLToPath(new URL(file, new URL("..", import.meta.url)))

@@ -173,7 +173,7 @@ ${handlers.join(",\n")}
 
 /** The page as Markdown. */
 export const page = (endpoint: Endpoint.Any): string => {
-  const { method, name, path, repeat, scope } = endpoint
+  const { idempotent, method, name, path, scope } = endpoint
   return `---
 title: ${name}
 group: Operations
@@ -185,7 +185,7 @@ ${docstring(`operations/${name}.ts`, name)}
 
 - Request: ${code(`${method} ${path}`)}
 - Scope: ${code(scope)}
-- Repeated after a failure that leaves open whether it was carried out: ${repeat === "safe" ? "yes" : "no"}${
+- Repeated after a failure that leaves open whether it was carried out: ${idempotent ? "yes" : "no"}${
     endpoint.items === undefined ? "" : `\n- Pages: ${link("Pagination.stream")} gives all ${code(endpoint.items)}`
   }
 - Its types: ${link(name)}

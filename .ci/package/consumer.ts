@@ -24,11 +24,11 @@ import {
   updateTokenExchangeProfile,
   type UsersExportJob
 } from "effect-identity-client"
-import * as Fleet from "effect-identity-client/fleet"
-import * as Node from "effect-identity-client/node"
-import * as Redis from "effect-identity-client/redis"
-import * as Tenant from "effect-identity-client/tenant"
-import * as Testing from "effect-identity-client/testing"
+import * as Fleet from "effect-identity-client/Fleet"
+import * as Node from "effect-identity-client/Node"
+import * as Redis from "effect-identity-client/Redis"
+import * as Tenant from "effect-identity-client/Tenant"
+import * as Testing from "effect-identity-client/Testing"
 
 const { actions: [action], profiles: [profile], streams: [stream] } = Tenant.demo
 const { full } = Tenant.demoClients
@@ -45,7 +45,7 @@ export const getEventStream = Operation.make("getEventStream", {
   params: { id: Schema.String },
   success: Schema.Struct({ id: Schema.String }),
   scope: "read:event_streams",
-  repeat: "safe",
+  idempotent: true,
   error: [Gone, Errors.RateLimited]
 })
 

@@ -44,9 +44,9 @@ const closure = (roots: ReadonlyArray<string>): ReadonlySet<string> => {
 /** Which peers each part of the package needs. */
 const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the core": ["effect", "@effect/platform"],
-  "`/node`": ["@effect/platform-node"],
-  "`/redis`": ["ioredis"],
-  "`/tenant`": ["jose"]
+  "`/Node`": ["@effect/platform-node"],
+  "`/Redis`": ["ioredis"],
+  "`/Tenant`": ["jose"]
 }
 
 const told = new Set<string>()

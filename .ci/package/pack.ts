@@ -71,8 +71,8 @@ const closed = [
 
 /** What a library exports has inferred types, which its declaration file must name, though it imports no module of theirs. */
 const library = `import { deleteEventStream, listActionVersions, Pagination, Redelivery } from "effect-identity-client"
-import * as Fleet from "effect-identity-client/fleet"
-import * as Testing from "effect-identity-client/testing"
+import * as Fleet from "effect-identity-client/Fleet"
+import * as Testing from "effect-identity-client/Testing"
 export const call = deleteEventStream({ id: "est_1234567890123456789012" })
 export const pages = Pagination.streamEither(listActionVersions, { actionId: "action" })
 export const run = Redelivery.run([], { stream: "est_1234567890123456789012" })

@@ -2,7 +2,7 @@
 import { Command, HelpDoc, ValidationError } from "@effect/cli"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Data, Effect, Exit, Logger, Option } from "effect"
-import * as Node from "effect-identity-client/node"
+import * as Node from "effect-identity-client/Node"
 import { describe } from "./script.js"
 import { alarm } from "./terminal.js"
 

@@ -2,7 +2,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, ConfigError, Console, Data, Effect, Logger, LogLevel, Option, Predicate } from "effect"
 import type { IdentityClient } from "effect-identity-client"
-import * as Node from "effect-identity-client/node"
+import * as Node from "effect-identity-client/Node"
 import { parseArgs, type ParseArgsConfig } from "node:util"
 import { alarm } from "./terminal.js"
 

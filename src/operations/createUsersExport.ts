@@ -54,6 +54,6 @@ export const createUsersExport = Operation.make("createUsersExport", {
   },
   success: UsersExportJob,
   scope: "read:users",
-  repeat: "never",
+  idempotent: false,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
 })

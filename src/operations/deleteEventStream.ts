@@ -9,6 +9,6 @@ export const deleteEventStream = Operation.make("deleteEventStream", {
   path: "/event-streams/:id",
   params: { id: EventId },
   scope: "delete:event_streams",
-  repeat: "safe",
+  idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
 })

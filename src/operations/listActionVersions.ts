@@ -74,6 +74,6 @@ export const listActionVersions = Operation.make("listActionVersions", {
   success: ActionVersions,
   items: "versions",
   scope: "read:actions",
-  repeat: "safe",
+  idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
 })

@@ -12,6 +12,6 @@ export const redeliverEvent = Operation.make("redeliverEvent", {
   path: "/event-streams/:id/redeliver/:event_id",
   params: { id: EventId, event_id: EventId },
   scope: "update:event_deliveries",
-  repeat: "never",
+  idempotent: false,
   error: [Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
 })

@@ -51,6 +51,6 @@ export const updateTokenExchangeProfile = Operation.make("updateTokenExchangePro
   minProperties: 1,
   success: Schema.UndefinedOr(TokenExchangeProfile),
   scope: "update:token_exchange_profiles",
-  repeat: "safe",
+  idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
 })

@@ -103,7 +103,7 @@ const interrupts = (tenant: TenantProcess) => {
       Effect.zipRight(
         tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })
       ),
-      Effect.zipRight(Retry.policy(distribution(200, 100), { delay: "10 seconds" })),
+      Effect.zipRight(Retry.withPolicy(distribution(200, 100), { delay: "10 seconds" })),
       Effect.provide(client)
     ),
     "anywhere": Effect.provide(distribution(400, 60), client),

@@ -27,7 +27,7 @@ const answering = [
   [Errors.NotFound, 404, "NotFound"],
   [Errors.Conflict, 409, "Conflict"],
   [Errors.RateLimited, 429, "RateLimited"],
-  [Errors.answering("Gone", 410), 410, "Gone"]
+  [Errors.statusError("Gone", 410), 410, "Gone"]
 ] as const
 
 describe("a class that answers to a status", () => {
@@ -180,7 +180,7 @@ describe("the message of a failure", () => {
         path: "/notes",
         payload: { text: Schema.optional(Schema.String), more: Schema.Unknown },
         scope: "create:notes",
-        repeat: "never",
+        idempotent: false,
         error: [Errors.BadRequest, Errors.RateLimited]
       })
       const more = [null, 7, true, { secret: "The Plan" }]

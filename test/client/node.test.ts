@@ -179,7 +179,7 @@ describe("over sockets", () => {
     Effect.gen(function*() {
       const { url } = yield* Effect.scoped(service)
       const error = yield* deleteEventStream({ id }).pipe(
-        Retry.none,
+        Retry.withoutRetries,
         Effect.flip,
         Effect.provide(Node.layer),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_TOKEN: "mine" })

@@ -259,7 +259,7 @@ describe("the limiter is told exactly once for each permit", () => {
   it.effect("of an answer that is a failure", () => {
     const { layer, log } = setUp(() => Effect.succeed({ status: 500 }))
     return Effect.gen(function*() {
-      yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+      yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))
       assert.deepStrictEqual(log, ["acquire", "observe 500"])
     }).pipe(Effect.provide(layer))
   })
@@ -270,7 +270,7 @@ describe("the limiter is told exactly once for each permit", () => {
       Layer.provide([Testing.layerHttp(Testing.noReply("ECONNRESET")), limiter, tokensOf("t1").layer])
     )
     return Effect.gen(function*() {
-      const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+      const error = yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))
       assert.deepInclude(error, {
         _tag: "TransportError",
         operation: "deleteEventStream",
@@ -327,7 +327,7 @@ describe("the limiter is told exactly once for each permit", () => {
     return Effect.gen(function*() {
       const call = yield* deleteEventStream({ id }).pipe(
         IdentityClient.withTimeout("5 seconds"),
-        Retry.none,
+        Retry.withoutRetries,
         Effect.flip,
         Effect.fork
       )
@@ -521,7 +521,7 @@ describe("an exchange", () => {
         Layer.provide([Testing.layerHttp(Testing.noReply(code)), RateLimiter.layerUnlimited, tokensOf("t1").layer])
       )
       return Effect.gen(function*() {
-        const error = yield* Effect.flip(Retry.none(deleteEventStream({ id })))
+        const error = yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))
         assert.instanceOf(error, TransportError)
         assert.strictEqual((error as TransportError).outcome, outcome)
         assert.strictEqual(error.message, message)

@@ -76,7 +76,7 @@ const sends = (
   name: string,
   expected: ReadonlyArray<number>,
   answer: Parameters<typeof setUp>[0],
-  set: typeof Retry.none = (self) => self,
+  set: typeof Retry.withoutRetries = (self) => self,
   options: Partial<IdentityClient.Defaults> = {}
 ) =>
   it.effect(name, () => {
@@ -103,7 +103,7 @@ describe("the default policy", () => {
     "has no wait above ten seconds",
     [0, 250, 750, 1750, 3750, 7750, 15_750, 25_750, 35_750],
     (nth) => nth < 9 ? turnedAway() : done,
-    Retry.policy({ attempts: 20 })
+    Retry.withPolicy({ attempts: 20 })
   )
 
   it.effect("waits as chance has it, from no time on", () => {
@@ -137,13 +137,13 @@ describe("the default policy", () => {
     const { layer } = setUp(() => Effect.never)
     return Effect.gen(function*() {
       const ended: Array<number> = []
-      const call = (set: typeof Retry.none) =>
+      const call = (set: typeof Retry.withoutRetries) =>
         Effect.fork(Effect.zipRight(
           Effect.exit(set(operation)),
           Effect.map(Clock.currentTimeMillis, (now) => void ended.push(now))
         ))
-      yield* call((self) => Retry.policy(IdentityClient.withTimeout(self, "80 seconds"), { delay: 0 }))
-      yield* call((self) => Retry.policy(IdentityClient.withTimeout(self, "3 minutes"), { delay: 0 }))
+      yield* call((self) => Retry.withPolicy(IdentityClient.withTimeout(self, "80 seconds"), { delay: 0 }))
+      yield* call((self) => Retry.withPolicy(IdentityClient.withTimeout(self, "3 minutes"), { delay: 0 }))
       yield* TestClock.adjust("119999 millis")
       assert.deepStrictEqual(ended, [])
       yield* TestClock.adjust("1 millis")
@@ -270,28 +270,33 @@ describe("Effect.timeout around a call ends it when its time is up", () => {
 
 describe("a policy", () => {
   const always = () => turnedAway()
-  sends("of none sends once", [0], always, Retry.none)
-  sends("sets the attempts and leaves the rest", [0, 250], always, Retry.policy({ attempts: 2 }))
-  sends("sets the delay and leaves the rest", [0, 8, 24, 56], always, Retry.policy({ delay: "8 millis" }))
-  sends("sets the longest wait of its own", [0, 100, 200, 300], always, Retry.policy({ maxDelay: 100 }))
-  sends("sets the time in all", [0, 250], always, Retry.policy({ totalTime: "750 millis" }))
-  sends("without attempts still sends once", [0], always, Retry.policy({ attempts: 0 }))
+  sends("of none sends once", [0], always, Retry.withoutRetries)
+  sends("sets the attempts and leaves the rest", [0, 250], always, Retry.withPolicy({ attempts: 2 }))
+  sends("sets the delay and leaves the rest", [0, 8, 24, 56], always, Retry.withPolicy({ delay: "8 millis" }))
+  sends("sets the longest wait of its own", [0, 100, 200, 300], always, Retry.withPolicy({ maxDelay: 100 }))
+  sends("sets the time in all", [0, 250], always, Retry.withPolicy({ totalTime: "750 millis" }))
+  sends("without attempts still sends once", [0], always, Retry.withPolicy({ attempts: 0 }))
   sends(
     "within another keeps what it does not set itself",
     [0, 50],
     always,
-    (self) => self.pipe(Retry.policy({ attempts: 2 }), Retry.policy({ attempts: 9, delay: 50 }))
+    (self) => self.pipe(Retry.withPolicy({ attempts: 2 }), Retry.withPolicy({ attempts: 9, delay: 50 }))
   )
-  sends("within none sets attempts again", [0, 250], always, (self) => Retry.none(Retry.policy(self, { attempts: 2 })))
+  sends(
+    "within none sets attempts again",
+    [0, 250],
+    always,
+    (self) => Retry.withoutRetries(Retry.withPolicy(self, { attempts: 2 }))
+  )
   sends("of the layer replaces the default", [0, 10], always, (self) => self, { retry: { attempts: 2, delay: 10 } })
-  sends("of a call goes before the layer's", [0, 10, 30], always, Retry.policy({ attempts: 3 }), {
+  sends("of a call goes before the layer's", [0, 10, 30], always, Retry.withPolicy({ attempts: 3 }), {
     retry: { attempts: 1, delay: 10 }
   })
 
   it.effect("of none does not keep a 401 from being replayed", () => {
     const { layer, times } = setUp((nth) => nth === 1 ? { status: 401 } : done)
     return Effect.gen(function*() {
-      yield* Retry.none(operation)
+      yield* Retry.withoutRetries(operation)
       assert.lengthOf(times, 2)
     }).pipe(Effect.provide(layer))
   })

@@ -170,7 +170,8 @@ describe("Testing.layerHttp", () => {
 
   it.effect("noReply fails beneath the client as a connection does, with its code", () =>
     Effect.gen(function*() {
-      const { outcome, code } = (yield* Effect.flip(Retry.none(deleteEventStream({ id })))) as Errors.TransportError
+      const { outcome, code } =
+        (yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))) as Errors.TransportError
       assert.deepStrictEqual([outcome, code], ["not-sent", "ECONNREFUSED"])
     }).pipe(Effect.provide(scripted(Testing.noReply("ECONNREFUSED")))))
 

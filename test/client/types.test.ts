@@ -35,9 +35,9 @@ type Common =
   | Errors.Forbidden
   | Errors.RateLimited
 
-class Gone extends Errors.answering("Gone", 410) {}
+class Gone extends Errors.statusError("Gone", 410) {}
 
-const shared = { method: "GET", scope: "read:things", repeat: "safe", error: [Errors.RateLimited] } as const
+const shared = { method: "GET", scope: "read:things", idempotent: true, error: [Errors.RateLimited] } as const
 
 /** Laws for the compiler: never run, only read. Each entry is a test below. */
 const laws: Readonly<Record<string, () => void>> = {
@@ -151,7 +151,7 @@ const laws: Readonly<Record<string, () => void>> = {
       success: Schema.Struct({ id: Schema.String, versions: Schema.Array(Schema.Number) }),
       items: "versions",
       scope: "update:widgets",
-      repeat: "safe",
+      idempotent: true,
       error: [Gone, Errors.RateLimited]
     })
     same<

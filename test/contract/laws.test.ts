@@ -25,7 +25,7 @@ import {
 } from "../support/operations.js"
 
 /** A status that no operation of the library declares. */
-class Gone extends Errors.answering("Gone", 410) {}
+class Gone extends Errors.statusError("Gone", 410) {}
 
 /** An operation that does not exist, of every feature a declaration has. */
 const uploadWidget = Operation.make("uploadWidget", {
@@ -43,7 +43,7 @@ const uploadWidget = Operation.make("uploadWidget", {
   },
   success: Schema.Struct({ id: Schema.String, note: Schema.optionalWith(Schema.String, { exact: true }) }),
   scope: "update:widgets",
-  repeat: "safe",
+  idempotent: true,
   error: [Errors.BadRequest, Errors.InsufficientScope, Errors.NotFound, Gone, Errors.RateLimited]
 })
 

@@ -350,10 +350,10 @@ describe("the vendor's SDK sees the service's failures", () => {
 
   for (const status of [500, 502, 503, 504]) {
     serving(`${status}, which no operation declares`, async ({ sdk, tenant }) => {
-      await Effect.runPromise(tenant.misbehave({ operation: "deleteEventStream", status }))
+      await Effect.runPromise(tenant.injectFault({ operation: "deleteEventStream", status }))
       const error = await thrown(sdk.eventStreams.delete(stream.id))
       assert.strictEqual(error.name, "ManagementError")
-      assert.deepInclude(error.body, { statusCode: status, message: "The tenant was told to misbehave" })
+      assert.deepInclude(error.body, { statusCode: status, message: "The tenant was told to injectFault" })
       assert.strictEqual(error.statusCode, status)
     })
   }
@@ -361,14 +361,19 @@ describe("the vendor's SDK sees the service's failures", () => {
   serving("a web page of a proxy's", async ({ sdk, tenant }) => {
     const body = "<title>Bad gateway</title>"
     await Effect.runPromise(
-      tenant.misbehave({ status: 502, body, headers: { "content-type": "text/html" }, operation: "deleteEventStream" })
+      tenant.injectFault({
+        status: 502,
+        body,
+        headers: { "content-type": "text/html" },
+        operation: "deleteEventStream"
+      })
     )
     const error = await thrown(sdk.eventStreams.delete(stream.id))
     assert.deepStrictEqual([error.statusCode, error.body], [502, body])
   })
 
   serving("a connection that is cut", async ({ sdk, tenant }) => {
-    await Effect.runPromise(tenant.misbehave({ cut: "before", operation: "deleteEventStream" }))
+    await Effect.runPromise(tenant.injectFault({ cut: "before", operation: "deleteEventStream" }))
     const error = await thrown(sdk.eventStreams.delete(stream.id))
     assert.isUndefined(error.statusCode)
     assert.strictEqual(error.message, "fetch failed")
@@ -408,7 +413,7 @@ describe("the vendor's SDK sees how a token is refused", () => {
   refused(
     "too many requests",
     async ({ origin, tenant }) => {
-      await Effect.runPromise(tenant.misbehave({
+      await Effect.runPromise(tenant.injectFault({
         operation: "token",
         status: 429,
         body: { error: "too_many_requests", error_description: "Global limit has been reached" }

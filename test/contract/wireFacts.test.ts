@@ -816,9 +816,9 @@ describe("403", () => {
 describe("what a class of errors is asked about", () => {
   it.effect("says that a scope is missing with 403 only, and else names the operation's own", () =>
     Effect.gen(function*() {
-      const asked: Array<Errors.Answer> = []
-      class Odd extends Errors.answering("Odd", 400) {
-        static override accepts(answer: Errors.Answer) {
+      const asked: Array<Errors.ErrorResponse> = []
+      class Odd extends Errors.statusError("Odd", 400) {
+        static override accepts(answer: Errors.ErrorResponse) {
           return asked.push(answer) > 0
         }
       }
@@ -826,7 +826,7 @@ describe("what a class of errors is asked about", () => {
         method: "GET",
         path: "/odd",
         scope: "read:odd",
-        repeat: "safe",
+        idempotent: true,
         error: [Odd, Errors.RateLimited]
       })
       const body = { errorCode: "insufficient_scope", message: "Insufficient scope: read:users" }
@@ -937,15 +937,15 @@ describe("rate limits", () => {
 })
 
 describe("an operation", () => {
-  it("says of itself whether it may be repeated, and where the items of its pages are", () => {
+  it("says whether it is idempotent, and where the items of its pages are", () => {
     assert.deepStrictEqual(
-      operations.map(({ endpoint: { items, name, repeat } }) => [name, repeat, items]).sort(),
+      operations.map(({ endpoint: { idempotent, items, name } }) => [name, idempotent, items]).sort(),
       [
-        ["createUsersExport", "never", undefined],
-        ["deleteEventStream", "safe", undefined],
-        ["listActionVersions", "safe", "versions"],
-        ["redeliverEvent", "never", undefined],
-        ["updateTokenExchangeProfile", "safe", undefined]
+        ["createUsersExport", false, undefined],
+        ["deleteEventStream", true, undefined],
+        ["listActionVersions", true, "versions"],
+        ["redeliverEvent", false, undefined],
+        ["updateTokenExchangeProfile", true, undefined]
       ]
     )
   })
@@ -956,7 +956,7 @@ describe("what must not happen twice", () => {
     "nothing is repeated after %i that must not be",
     (status) =>
       Effect.forEach(
-        operations.filter(({ endpoint }) => endpoint.repeat === "never"),
+        operations.filter(({ endpoint }) => !endpoint.idempotent),
         (operation) =>
           Effect.gen(function*() {
             yield* Effect.exit(operation(sample(operation) as never))
@@ -967,7 +967,7 @@ describe("what must not happen twice", () => {
 
   it.effect("nothing is repeated after a connection that broke that must not be", () =>
     Effect.forEach(
-      operations.filter(({ endpoint }) => endpoint.repeat === "never"),
+      operations.filter(({ endpoint }) => !endpoint.idempotent),
       (operation) =>
         Effect.gen(function*() {
           yield* Effect.exit(operation(sample(operation) as never))

@@ -192,7 +192,7 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
     "createUsersExport.html",
     "updateTokenExchangeProfile.html",
     "effect-identity-client/Errors/RateLimited.html",
-    "effect-identity-client/tenant/Options.html"
+    "effect-identity-client/Tenant/Options.html"
   ]
   for (const view of views) {
     it.scoped(`is readable and fits (${view.name})`, () =>

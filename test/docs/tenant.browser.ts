@@ -116,21 +116,21 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       const exports = page.locator("#createUsersExport")
       yield* go(() => exports.locator("summary").click())
       assert.match(yield* send(exports), /^403 .*Insufficient scope/s)
-      const { misbehave } = yield* Tenant.Tenant
-      yield* misbehave({ status: 429, headers: { "retry-after": "7" } })
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ status: 429, headers: { "retry-after": "7" } })
       assert.match(yield* send(section), /^429 .*retry-after\s+7/s)
     }))
 
   it.scoped("has no token after an answer without one, and shows that answer", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* docs(desk, "#listActionVersions")
-      const { misbehave, requests } = yield* Tenant.Tenant
+      const { injectFault, requests } = yield* Tenant.Tenant
       for (const body of ["no JSON", null, [], { access_token: 7 }]) {
         yield* logIn(page, full)
-        yield* misbehave({ operation: "token", status: 200, body })
+        yield* injectFault({ operation: "token", status: 200, body })
         assert.match(yield* logIn(page, full), /^200 OK.*There is no token\.$/s)
       }
-      yield* misbehave({ operation: "token", status: 200, body: { access_token: "a.b.c" } })
+      yield* injectFault({ operation: "token", status: 200, body: { access_token: "a.b.c" } })
       assert.match(yield* logIn(page, full), /^There is a token\..*unknown/s)
       assert.match(yield* send(page.locator("#listActionVersions")), /^401 .*Invalid/s)
       assert.strictEqual((yield* requests).at(-1)?.operation, "listActionVersions")

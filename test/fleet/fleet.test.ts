@@ -23,7 +23,7 @@ const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", opera
 
 /** An answer with the three headers; `reset` in seconds from now on. */
 const told = (limit: number, remaining: number, reset: number, more: Record<string, string> = {}) =>
-  Effect.map(Clock.currentTimeMillis, (now): RateLimiter.Answer => ({
+  Effect.map(Clock.currentTimeMillis, (now): RateLimiter.LimitedResponse => ({
     status: more["retry-after"] === undefined ? 200 : 429,
     headers: Headers.fromInput({
       "x-ratelimit-limit": String(limit),
@@ -44,7 +44,7 @@ const process = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Option
 type Limiter = Effect.Effect.Success<ReturnType<typeof process>>
 
 /** A call that is answered after 5 ms. */
-const exchange = (limiter: Limiter, answer: Effect.Effect<RateLimiter.Answer | undefined>, which = call) =>
+const exchange = (limiter: Limiter, answer: Effect.Effect<RateLimiter.LimitedResponse | undefined>, which = call) =>
   Effect.zipRight(
     limiter.acquire(which),
     Effect.flatMap(Effect.delay(answer, 5), (answer) => limiter.observe(which, answer))

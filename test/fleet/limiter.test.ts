@@ -62,7 +62,7 @@ const makeStore = Effect.gen(function*() {
   const clock = yield* Effect.clock
   let memory = yield* SharedStore.memory
   const writes: Array<{ readonly at: number; readonly value: Value }> = []
-  const asked = <A extends SharedStore.Seen>(request: () => Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+  const asked = <A extends SharedStore.Snapshot>(request: () => Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
     Effect.suspend(() => store.isDown ? Effect.fail("down") : Effect.suspend(request)).pipe(
       Effect.delay(store.before),
       Effect.map((seen) => ({ ...seen, now: seen.now + store.ahead })),
@@ -81,7 +81,7 @@ const makeStore = Effect.gen(function*() {
         store.reads++
         return asked(() => memory.get(key))
       },
-      swap: (key: string, version: string | undefined, next: SharedStore.Next | undefined) =>
+      swap: (key: string, version: string | undefined, next: SharedStore.Write | undefined) =>
         asked(() =>
           store.isCrowded
             ? Effect.map(memory.get(key), (seen) => ({ ...seen, swapped: false }))
@@ -170,7 +170,7 @@ const left = (store: Store, known: Known, members: (now: number) => Readonly<Rec
 
 /** An answer that tells this of a bucket. */
 const told = (limit: number, remaining: number, untilFull: number, more: Record<string, string> = {}) =>
-  Effect.map(Clock.currentTimeMillis, (now): RateLimiter.Answer => ({
+  Effect.map(Clock.currentTimeMillis, (now): RateLimiter.LimitedResponse => ({
     status: more["retry-after"] === undefined ? 200 : 429,
     headers: Headers.fromInput({
       "x-ratelimit-limit": String(limit),
@@ -259,7 +259,7 @@ describe("what lies in the store", () => {
         const store = yield* makeStore
         yield* left(store, { ...many, left: 10 })
         const one = yield* process(store, { reserve })
-        const times = yield* RateLimiter.background(begin(one, 9))
+        const times = yield* RateLimiter.withBackground(begin(one, 9))
         yield* Effect.sleep(1)
         assert.strictEqual(times.length, letGo)
       })))
@@ -357,10 +357,15 @@ describe("what lies in the store", () => {
 
 const remaining = (limiter: Limiter) => Effect.map(limiter.status, ([status]) => status?.remaining)
 
-const noAnswer = Effect.sync((): RateLimiter.Answer | undefined => undefined)
+const noAnswer = Effect.sync((): RateLimiter.LimitedResponse | undefined => undefined)
 
 /** A call that takes so many milliseconds, and is told this. */
-const exchange = (limiter: Limiter, answer: Effect.Effect<RateLimiter.Answer | undefined>, which = call, takes = 5) =>
+const exchange = (
+  limiter: Limiter,
+  answer: Effect.Effect<RateLimiter.LimitedResponse | undefined>,
+  which = call,
+  takes = 5
+) =>
   Effect.zipRight(
     limiter.acquire(which),
     Effect.flatMap(Effect.delay(answer, takes), (answer) => limiter.observe(which, answer))
@@ -656,7 +661,7 @@ describe("a process that waits", () => {
         const enter = (name: string, operation: string, isBackground: boolean) => {
           const acquired = one.acquire(callOf(operation))
           return Effect.forkScoped(Effect.zipRight(
-            isBackground ? RateLimiter.background(acquired) : acquired,
+            isBackground ? RateLimiter.withBackground(acquired) : acquired,
             Effect.zipRight(
               Effect.sync(() => order.push(name)),
               Effect.delay(one.observe(callOf(operation), undefined), 5)

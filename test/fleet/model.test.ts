@@ -111,7 +111,7 @@ class Fleet {
   })
 
   /** The service. */
-  readonly answer = Effect.sync((): RateLimiter.Answer => {
+  readonly answer = Effect.sync((): RateLimiter.LimitedResponse => {
     const now = this.time.now()
     const { isRefused, left } = this.model.take(now)
     return {

@@ -47,13 +47,13 @@ const service = (lifetime: Duration.DurationInput | undefined = "100 seconds") =
   return { ask, asked: () => asked, fail: (times: number) => void (failing = times) }
 }
 
-type Asked = Effect.Effect<TokenProvider.Issued, TokenError>
+type Asked = Effect.Effect<TokenProvider.IssuedToken, TokenError>
 
 /** A process of a fleet: it lives as long as the scope. */
 const process = (
   store: Pick<FlakyStore, "backend">,
   ask: Asked,
-  options: Fleet.Sealing & { readonly name?: string } = {}
+  options: Fleet.Encryption & { readonly name?: string } = {}
 ) =>
   Layer.build(
     Fleet.layerEffect(ask, { name: "tenant", ...options }).pipe(

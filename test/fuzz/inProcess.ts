@@ -180,7 +180,7 @@ const run = (one: Case, { isTraced, limiter, seam }: How): Promise<Exit.Exit<unk
   // What is unzipped takes real time: then nothing else takes any.
   return Effect.runPromise(
     isReal
-      ? Retry.policy(effect, { delay: 0, maxDelay: 0 })
+      ? Retry.withPolicy(effect, { delay: 0, maxDelay: 0 })
       : VirtualTime.run(effect, { most: "10 minutes" })
   )
 }

@@ -143,7 +143,7 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
       }
       const made = call(one, { baseUrl: server.url, authUrl: new URL(server.url).origin }).pipe(
         Effect.provideService(HttpClient.HttpClient, clients.get(platform)!),
-        Retry.policy({ delay: 0, maxDelay: 0, attempts: 2, totalTime: "500 millis" }), // a longer `Retry-After` is not waited out
+        Retry.withPolicy({ delay: 0, maxDelay: 0, attempts: 2, totalTime: "500 millis" }), // a longer `Retry-After` is not waited out
         IdentityClient.withTimeout("200 millis"),
         Logger.withMinimumLogLevel(LogLevel.None),
         Effect.withRandom(Random.fixed([0])),

@@ -20,7 +20,7 @@ const observe = (row: Row, operation: Subject, platform: Platform) =>
     const call = operation(input).pipe(
       IdentityClient.withHeaders({ [callHeader]: "observed" }),
       IdentityClient.withTimeout(limit),
-      Retry.policy({ attempts, delay: 0 }),
+      Retry.withPolicy({ attempts, delay: 0 }),
       Effect.either
     )
     if (row.stalls === true) yield* Effect.fork(timeRunsOut(server))
@@ -62,7 +62,7 @@ const play = (
         operation(sample(operation) as never).pipe(
           IdentityClient.withHeaders({ [callHeader]: String(++calls) }),
           IdentityClient.withTimeout(limit),
-          Retry.policy({ attempts: 4, delay: 1, maxDelay: 2 }),
+          Retry.withPolicy({ attempts: 4, delay: 1, maxDelay: 2 }),
           Effect.either
         ),
       step: () => {}
@@ -106,7 +106,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
 
 describe.concurrent("a call that must not be repeated, under any 30 faults", () => {
   for (const platform of ["undici", "fetch", "lean"] as const) {
-    for (const operation of operations.filter(({ endpoint }) => endpoint.repeat === "never")) {
+    for (const operation of operations.filter(({ endpoint }) => !endpoint.idempotent)) {
       it.live(
         `${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`,
         () =>

@@ -304,7 +304,7 @@ describe("withFormBody", () => {
       text: Schema.optional(Schema.String)
     },
     scope: "update:things",
-    repeat: "safe",
+    idempotent: true,
     error: [Errors.RateLimited]
   })
 
@@ -364,7 +364,7 @@ describe("what is refused", () => {
         list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String })))
       },
       scope: "create:odd",
-      repeat: "never",
+      idempotent: false,
       error: [Errors.RateLimited]
     })
 
@@ -422,7 +422,7 @@ describe("what is refused", () => {
         method: "GET",
         path: "/ping",
         scope: "read:ping",
-        repeat: "safe",
+        idempotent: true,
         error: [Errors.RateLimited]
       })
       assert.strictEqual((yield* sentOne(ping, {})).url, `${baseUrl}/ping`)
@@ -477,7 +477,7 @@ describe("withTimeout", () => {
 
   it.effect("without it 30 seconds limit a call", () =>
     Effect.gen(function*() {
-      const fiber = yield* outOfTime(Retry.none(deleteEventStream(bare)))
+      const fiber = yield* outOfTime(Retry.withoutRetries(deleteEventStream(bare)))
       yield* TestClock.adjust("29999 millis")
       assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
       yield* TestClock.adjust("1 millis")
@@ -489,13 +489,13 @@ describe("withTimeout", () => {
       const error = yield* Effect.flip(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), 0))
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
       assert.lengthOf(yield* Testing.requests, 0)
-    }).pipe(Retry.none, Effect.provide(scripted())))
+    }).pipe(Retry.withoutRetries, Effect.provide(scripted())))
 
   it.effect("the inner of two limits holds", () =>
     Effect.gen(function*() {
       const fiber = yield* outOfTime(
         deleteEventStream(bare).pipe(
-          Retry.none,
+          Retry.withoutRetries,
           IdentityClient.withTimeout("1 second"),
           IdentityClient.withTimeout("1 hour")
         )
@@ -580,7 +580,7 @@ describe("withResponse", () => {
 
   it.effect("starts anew each time it is run", () =>
     Effect.gen(function*() {
-      const call = IdentityClient.withResponse(Effect.ignore(Retry.none(deleteEventStream(bare))))
+      const call = IdentityClient.withResponse(Effect.ignore(Retry.withoutRetries(deleteEventStream(bare))))
       const [first, second] = yield* Effect.all([call, call]).pipe(
         Effect.provide(scripted(Testing.reply({ status: 204 }), Testing.noReply("ECONNRESET")))
       )
@@ -603,7 +603,7 @@ describe("on the wire", () => {
       Effect.gen(function*() {
         const server = yield* rawServer((_, socket) => socket.write(answer(500)))
         yield* Effect.forEach(operations, (operation) => Effect.exit(operation(sample(operation) as never))).pipe(
-          Retry.none,
+          Retry.withoutRetries,
           Effect.withSpan("a program"),
           Effect.provide(over(network, server.url))
         )
@@ -675,7 +675,7 @@ describe("on the wire", () => {
         )
         const { total } = yield* listActionVersions({ actionId: "x" }).pipe(
           IdentityClient.withTimeout("3 seconds"),
-          Retry.none,
+          Retry.withoutRetries,
           Effect.provide(client)
         )
         assert.strictEqual(total, 0)
@@ -827,6 +827,9 @@ describe("on the wire", () => {
         )
       const repeated = yield* Effect.fork(count(deleteEventStream(bare)))
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual([yield* Fiber.join(repeated), yield* count(Retry.none(deleteEventStream(bare)))], [2, 1])
+      assert.deepStrictEqual(
+        [yield* Fiber.join(repeated), yield* count(Retry.withoutRetries(deleteEventStream(bare)))],
+        [2, 1]
+      )
     }))
 })

@@ -199,7 +199,7 @@ for (const [name, network] of networks) {
           path: "/ä b/:straße",
           params: { straße: Schema.String },
           scope: "read:odd",
-          repeat: "safe",
+          idempotent: true,
           error: [Errors.RateLimited]
         })
         const server = yield* rawServer((_, socket) => socket.write(answer(204, {}, "")))
@@ -535,7 +535,7 @@ describe("nulls of members that may be missing", () => {
       nothing: Schema.NullOr(Schema.String)
     }),
     scope: "read:trees",
-    repeat: "safe",
+    idempotent: true,
     error: [Errors.RateLimited]
   })
   const body = { tree: {}, either: "text", pair: [null, 1], nothing: null }

@@ -24,7 +24,7 @@ const good = answer(200, { "content-type": "application/json" }, "{}")
 /** The client over a transport with these options. */
 const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClient(options), url)
 
-const remove = Retry.none(deleteEventStream({ id }))
+const remove = Retry.withoutRetries(deleteEventStream({ id }))
 
 /** A server that tells of each connection when it comes and when it is gone. */
 const observed = (reply: (socket: Socket) => void) =>
@@ -154,7 +154,7 @@ describe("what was not sent is told", () => {
       yield* Effect.gen(function*() {
         const first = yield* Effect.fork(remove)
         yield* Effect.sleep(20)
-        const error = yield* Effect.flip(IdentityClient.withTimeout(Retry.none(createUsersExport({})), 30))
+        const error = yield* Effect.flip(IdentityClient.withTimeout(Retry.withoutRetries(createUsersExport({})), 30))
         assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
         yield* Fiber.join(first)
         yield* remove
@@ -318,7 +318,7 @@ describe("an exchange under way", () => {
   it.scopedLive("ends when the server is silent for `bodyTimeout`", () =>
     Effect.gen(function*() {
       const server = yield* rawServer((_, socket) => void socket.write(good.subarray(0, -1)))
-      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+      const error = yield* Effect.flip(Retry.withoutRetries(createUsersExport({}))).pipe(
         Effect.provide(lean(server.url, { bodyTimeout: 50 }))
       )
       assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
@@ -327,7 +327,7 @@ describe("an exchange under way", () => {
   it.scopedLive("reads no more than `maxResponseSize`", () =>
     Effect.gen(function*() {
       const { url } = yield* listen((_, response) => json(response, 200, "x".repeat(2000)))
-      const error = yield* Effect.flip(Retry.none(createUsersExport({}))).pipe(
+      const error = yield* Effect.flip(Retry.withoutRetries(createUsersExport({}))).pipe(
         Effect.provide(lean(url, { maxResponseSize: 1000 }))
       )
       assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "size" })
@@ -382,7 +382,7 @@ describe("options", () => {
   it.scopedLive("a server is trusted by `ca`, and sees a client's certificate", () =>
     Effect.gen(function*() {
       const { url } = yield* tlsServer
-      assert.deepInclude(yield* Effect.flip(Retry.none(total)).pipe(Effect.provide(lean(url))), {
+      assert.deepInclude(yield* Effect.flip(Retry.withoutRetries(total)).pipe(Effect.provide(lean(url))), {
         _tag: "TransportError",
         outcome: "not-sent",
         code: "DEPTH_ZERO_SELF_SIGNED_CERT"

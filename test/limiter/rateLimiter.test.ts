@@ -33,7 +33,10 @@ const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", opera
 /** The server's clock, in seconds: years away from the test's. */
 const server = 1_900_000_000
 
-const answer = (status: number, headers: Record<string, string | number | undefined> = {}): RateLimiter.Answer => ({
+const answer = (
+  status: number,
+  headers: Record<string, string | number | undefined> = {}
+): RateLimiter.LimitedResponse => ({
   status,
   headers: Headers.fromInput(
     Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)] as const])
@@ -57,7 +60,7 @@ const told = (
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 const acquire = (which = call) => Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(which))
-const observe = (answer: RateLimiter.Answer | undefined, which = call) =>
+const observe = (answer: RateLimiter.LimitedResponse | undefined, which = call) =>
   Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.observe(which, answer))
 const { status } = RateLimiter
 
@@ -66,7 +69,7 @@ const limiterOf = <E>(layer: Layer.Layer<RateLimiter.RateLimiter, E>) =>
   Effect.map(Layer.build(layer), Context.get(RateLimiter.RateLimiter))
 
 /** A call that is answered at once. */
-const exchange = (answer: RateLimiter.Answer | undefined, which = call) =>
+const exchange = (answer: RateLimiter.LimitedResponse | undefined, which = call) =>
   Effect.zipRight(acquire(which), observe(answer, which))
 
 /** How many milliseconds of virtual time an effect takes, which ends within `most`. */
@@ -254,8 +257,8 @@ describe("layerFixed", () => {
 describe("background", () => {
   it.effect("leaves a fifth of the limit to the others unless told otherwise", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 8; nth++) assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
-      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      for (let nth = 0; nth < 8; nth++) assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
+      const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
       yield* breathe
       assert.isNull(held.unsafePoll())
       assert.strictEqual(yield* duration(Effect.zipRight(acquire(), acquire()), 0), 0)
@@ -269,26 +272,26 @@ describe("background", () => {
 
   it.effect("leaves nothing with a reserve of 0", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 10; nth++) yield* RateLimiter.background(acquire())
+      for (let nth = 0; nth < 10; nth++) yield* RateLimiter.withBackground(acquire())
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
     }).pipe(fixed(10, 1000, 0), exactly))
 
   it.effect("still goes through with a reserve of all: when the bucket is full", () =>
     Effect.gen(function*() {
       yield* acquire()
-      assert.strictEqual(yield* duration(RateLimiter.background(acquire())), 100)
+      assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire())), 100)
     }).pipe(fixed(10, 1000, 1), exactly))
 
   it.effect("still goes through where the limit is one", () =>
     Effect.gen(function*() {
       yield* acquire()
-      assert.strictEqual(yield* duration(RateLimiter.background(acquire())), 1000)
+      assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire())), 1000)
     }).pipe(fixed(1, 1000), exactly))
 
   it.effect("does not stand in the way of the others", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 10; nth++) yield* acquire()
-      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
       yield* breathe
       for (let nth = 0; nth < 5; nth++) assert.strictEqual(yield* duration(acquire(), 100), 100)
       assert.isNull(held.unsafePoll())
@@ -300,7 +303,7 @@ describe("background", () => {
       const order: Array<string> = []
       const one = (name: string, acquire: Effect.Effect<void, unknown, RateLimiter.RateLimiter>) =>
         Effect.fork(Effect.map(acquire, () => order.push(name)))
-      yield* one("background", RateLimiter.background(acquire()))
+      yield* one("background", RateLimiter.withBackground(acquire()))
       yield* breathe
       yield* one("other", acquire())
       yield* breathe
@@ -312,9 +315,9 @@ describe("background", () => {
   it.effect("keeps the reserve of what the service tells", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 5, 50))
-      assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
+      assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
       yield* observe(told(10, 4, 60))
-      const held = yield* Effect.fork(RateLimiter.background(acquire()))
+      const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
       yield* TestClock.adjust(100)
       assert.isNull(held.unsafePoll())
       assert.strictEqual(yield* duration(acquire(), 0), 0)
@@ -322,7 +325,7 @@ describe("background", () => {
 
   it.effect("is not held back while nothing is known", () =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* duration(RateLimiter.background(acquire()), 0), 0)
+      assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ reserve: 1 })), exactly))
 })
 
@@ -629,7 +632,7 @@ describe("layer", () => {
       assert.lengthOf(yield* Stream.runCollect(Stream.take(RateLimiter.changes, 1)), 1)
     }).pipe(adaptive, exactly))
 
-  const unchanged = (name: string, answer: RateLimiter.Answer | undefined) =>
+  const unchanged = (name: string, answer: RateLimiter.LimitedResponse | undefined) =>
     it.effect(`keeps what it knows when an answer has ${name}`, () =>
       Effect.gen(function*() {
         yield* exchange(told(10, 5, 5))
@@ -935,7 +938,7 @@ it.effect.prop(
           "x-ratelimit-reset": server + reset,
           "retry-after": retryAfter
         }
-        const waiting = background ? RateLimiter.background(acquire()) : acquire()
+        const waiting = background ? RateLimiter.withBackground(acquire()) : acquire()
         if (interrupt) {
           const fiber = yield* Effect.fork(waiting)
           yield* TestClock.adjust(pause)

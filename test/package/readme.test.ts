@@ -16,9 +16,9 @@ describe("README", () => {
 
   it("lists every operation as it is declared", () => {
     assert.isAbove(endpoints.length, 0)
-    for (const { method, name, path, repeat, scope } of endpoints) {
+    for (const { idempotent, method, name, path, scope } of endpoints) {
       const row = actual.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? ""
-      for (const cell of [`\`${method} ${path}\``, `\`${scope}\``, repeat === "never" ? "| no |" : "| yes |"]) {
+      for (const cell of [`\`${method} ${path}\``, `\`${scope}\``, idempotent ? "| yes |" : "| no |"]) {
         assert.include(row.replace(/ +/g, " "), cell)
       }
     }

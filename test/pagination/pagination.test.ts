@@ -443,10 +443,10 @@ describe("Pagination.stream", () => {
   it.live("goes through the client: its token, its limiter, its retries", () =>
     Effect.gen(function*() {
       const versions = range(0, 105).map(({ id = "", number = 0 }) => ({ id, number }))
-      yield* Effect.flatMap(Tenant.Tenant, ({ misbehave, seed }) =>
+      yield* Effect.flatMap(Tenant.Tenant, ({ injectFault, seed }) =>
         Effect.zipRight(
           seed({ actions: [{ id: "many", versions }] }),
-          misbehave({ operation: "listActionVersions", status: 503 })
+          injectFault({ operation: "listActionVersions", status: 503 })
         ))
       const items = yield* Stream.runCollect(Pagination.stream(listActionVersions, { actionId: "many", per_page: 25 }))
       assert.deepStrictEqual(numbers(items), numbers(range(0, 105)))
@@ -536,7 +536,7 @@ describe("Pagination.streamEither", () => {
     ),
     items: "things",
     scope: "read:things",
-    repeat: "safe",
+    idempotent: true,
     error: [Errors.RateLimited]
   })
 

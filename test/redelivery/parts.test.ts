@@ -109,7 +109,7 @@ describe("pages of anything", () => {
       success: success as Schema.Schema<Things>, // sound: nothing is read as such
       items: "things",
       scope: "read:things",
-      repeat: "safe",
+      idempotent: true,
       error: [Errors.RateLimited]
     })
   const holding = (things: Schema.Schema.AnyNoContext) => declare(Schema.Struct({ things }))

@@ -419,7 +419,7 @@ describe("the journal", () => {
 describe("a run that ends early", () => {
   it.effect("stopWhen takes no more ids, lets those being sent end, and says so", () =>
     Effect.gen(function*() {
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.zipRight(Effect.yieldNow(), Effect.fail(new Errors.Forbidden(failure))))
       const results = yield* run(ids(100), {
         concurrency: 4,
@@ -442,7 +442,7 @@ describe("a run that ends early", () => {
 
   it.effect("a run that comes to the end of its ids was not stopped", () =>
     Effect.gen(function*() {
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       yield* run(ids(3), { progress, stopWhen: ({ done }) => done === 4 }, service())
       assert.isFalse((yield* SubscriptionRef.get(progress)).stopped)
     }))
@@ -491,7 +491,7 @@ describe("a run that ends early", () => {
   it.effect("interrupted, those being sent may end, and their results are in the journal", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.sleep("3 seconds"))
       const supervisor = yield* Supervisor.track
       const fiber = yield* Effect.fork(
@@ -516,7 +516,7 @@ describe("a run that ends early", () => {
   it.effect("interrupted, those that do not end in their grace are unknown", () =>
     Effect.gen(function*() {
       const { store } = memory()
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.never)
       const fiber = yield* Effect.fork(
         run(ids(10), { journal: store, concurrency: 4, grace: "2 seconds", progress }, tenant)
@@ -578,7 +578,7 @@ describe("a run that ends early", () => {
 describe("progress", () => {
   it.effect("counts, and says how fast it goes and how long it will take", () =>
     Effect.gen(function*() {
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       const { store } = memory()
       yield* run(ids(2), { journal: store }, service())
       yield* TestClock.adjust("1 hours")
@@ -603,7 +603,7 @@ describe("progress", () => {
 
   it.effect("knows no end where nobody knows how many ids there are", () =>
     Effect.gen(function*() {
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       yield* collect(Redelivery.run(Stream.fromIterable(ids(3)), { stream, progress }), service())
       const { done, remaining, total } = yield* SubscriptionRef.get(progress)
       assert.deepStrictEqual({ done, remaining, total }, { done: 3, remaining: undefined, total: undefined })
@@ -611,7 +611,7 @@ describe("progress", () => {
 
   it.effect("can be followed", () =>
     Effect.gen(function*() {
-      const progress = yield* Redelivery.progress
+      const progress = yield* Redelivery.makeProgress
       const last = yield* Effect.fork(Stream.runLast(Stream.takeUntil(progress.changes, ({ done }) => done === 5)))
       yield* Effect.yieldNow()
       yield* run(ids(5), { progress }, service())

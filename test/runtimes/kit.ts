@@ -2,7 +2,7 @@
 import type { HttpClient } from "@effect/platform"
 import { Cause, Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import { type Errors, IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import type { Answer, Opened, Scene } from "./scenes.js"
 
 /** Where the stage is, and on which runtime, over which transport, the tests run. */

@@ -1,5 +1,5 @@
 /** What the stage is asked for: plain data, so that a test may run where nothing of Node is. */
-import type * as Tenant from "effect-identity-client/tenant"
+import type * as Tenant from "effect-identity-client/Tenant"
 
 /** The server that a test needs. */
 export type Scene =

@@ -33,9 +33,9 @@ const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.
 
 const tenant = (options: Tenant.Options | undefined): Effect.Effect<Standing, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { app, misbehave, requests, revokeTokens, state } = yield* Tenant.make(options)
+    const { app, injectFault, requests, revokeTokens, state } = yield* Tenant.make(options)
     const origin = yield* served(app)
-    return { origin, orders: { requests: () => requests, state: () => state, revoke: () => revokeTokens, misbehave } }
+    return { origin, orders: { requests: () => requests, state: () => state, revoke: () => revokeTokens, injectFault } }
   })
 
 const operationNamed = (name: string) => operations.filter(({ endpoint }) => endpoint.name === name)

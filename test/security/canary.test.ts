@@ -84,7 +84,7 @@ const into = (row: Row, operation: Subject, platform: Platform) =>
     const tried = call(operation).pipe(
       IdentityClient.withHeaders({ "x-tenant": header }),
       IdentityClient.withTimeout(limit),
-      Retry.policy({ attempts, delay: 1 })
+      Retry.withPolicy({ attempts, delay: 1 })
     )
     const calls = row.warm === true ? Effect.zipRight(Effect.exit(call(operation)), tried) : tried
     return yield* seen(Effect.provide(calls, clientOf(server, platform, tokens(token))))
@@ -119,7 +119,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
             clientId: canaries["client"] ?? "",
             clientSecret: Redacted.make(canaries["secret"] ?? "")
           }).pipe(Layer.provide(platforms[platform]), Layer.orDie)
-          const calls = Effect.forEach(operations.slice(0, 1), (operation) => Retry.none(call(operation)))
+          const calls = Effect.forEach(operations.slice(0, 1), (operation) => Retry.withoutRetries(call(operation)))
           const { spans, texts } = yield* seen(Effect.provide(calls, clientOf(server, platform, provider)))
           assertNone(texts)
           assert.include(spans.map(({ name }) => name), "identity.token")
@@ -141,7 +141,7 @@ describe("nothing shows a secret", () => {
             headers: { "www-authenticate": `Bearer error="${echo}"` },
             body: { statusCode: status, error: echo, message: `no: ${echo}`, errorCode: echo }
           })
-          const { exit, texts } = yield* seen(Effect.provide(Retry.none(call(operation)), scripted(reply)))
+          const { exit, texts } = yield* seen(Effect.provide(Retry.withoutRetries(call(operation)), scripted(reply)))
           assert.isTrue(Exit.isFailure(exit))
           assertNone(texts)
         }

@@ -445,7 +445,7 @@ describe("a call that is sent again", () => {
 
   it.effect("follows the policy as it is where a change of it is undefined", () =>
     Effect.gen(function*() {
-      yield* fails(Retry.policy(deleted, { attempts: undefined, totalTime: undefined }))
+      yield* fails(Retry.withPolicy(deleted, { attempts: undefined, totalTime: undefined }))
       assert.lengthOf(yield* Testing.requests, 4)
     }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
 })

@@ -23,7 +23,7 @@ export const over = <Out, E, R>(network: Layer.Layer<HttpClient.HttpClient | Out
 export const scripted = (...replies: ReadonlyArray<Testing.Reply>) => over(Testing.layerHttp(...replies))
 
 /** Calls once, whatever comes back. */
-export const call = (operation: Subject, input: unknown) => Retry.none(operation(input as never))
+export const call = (operation: Subject, input: unknown) => Retry.withoutRetries(operation(input as never))
 
 /** What one call gives for a reply. */
 export const answered = (operation: Subject, input: unknown, reply: Testing.Reply) =>

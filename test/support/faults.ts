@@ -42,7 +42,7 @@ export interface Row {
 /** What a row means for an operation. */
 export const expected = ({ again, fault, gives, requests }: Row, endpoint: Endpoint.Any) => {
   const isRepeated = again === "always" ||
-    (again !== "no" && endpoint.repeat === "safe" && (again === "safe" || endpoint.success !== undefined))
+    (again !== "no" && endpoint.idempotent && (again === "safe" || endpoint.success !== undefined))
   return {
     outcome: typeof gives === "function" ? gives(endpoint) : gives,
     requests: typeof fault === "string" ? 0 : isRepeated ? requests ?? attempts : 1
@@ -317,7 +317,7 @@ export const rows: ReadonlyArray<Row> = [
   {
     name: "503 once, with Retry-After",
     fault: once(reply(503, { ...json, "retry-after": "0" })),
-    gives: ({ repeat }) => repeat === "safe" ? success : status(503),
+    gives: ({ idempotent }) => idempotent ? success : status(503),
     again: "safe",
     requests: 2
   },

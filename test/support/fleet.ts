@@ -28,7 +28,7 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
       : version === undefined
       ? undefined
       : "-"
-  const mark = <A extends SharedStore.Seen>(seen: A): A => ({
+  const mark = <A extends SharedStore.Snapshot>(seen: A): A => ({
     ...seen,
     entry: seen.entry === undefined ? undefined : { ...seen.entry, version: `${generation}:${seen.entry.version}` }
   })

@@ -178,7 +178,7 @@ const isFailure = (error: unknown): error is Errors.ServiceFailure & Errors.Quot
 
 /** What we have read of the answer to a call. Our own words for an answer that has none are left out. */
 export const readByUs = (call: Call): Effect.Effect<Reading, never, IdentityClient.IdentityClient> =>
-  Retry.none(IdentityClient.withResponse(byUs(call))).pipe(Effect.match({
+  Retry.withoutRetries(IdentityClient.withResponse(byUs(call))).pipe(Effect.match({
     onSuccess: ({ response, value }): Reading => {
       const { headers, status } = Option.getOrThrow(response)
       return { status, value, ...headersOf((name) => headers[name]) }

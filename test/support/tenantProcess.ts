@@ -45,7 +45,7 @@ const serve = Effect.gen(function*() {
       order.order === "revoke" ?
         tenant.revokeTokens
         : order.order === "misbehave" ?
-        tenant.misbehave(order.fault)
+        tenant.injectFault(order.fault)
         : Effect.void,
       report
     )

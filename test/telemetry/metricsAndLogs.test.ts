@@ -113,7 +113,7 @@ describe("metrics", () => {
           Testing.reply({ status: 204, headers: quota(7) })
         ]
       })
-      const running = yield* Effect.fork(Effect.provide(call.pipe(Retry.policy({ delay: 0 })), layer))
+      const running = yield* Effect.fork(Effect.provide(call.pipe(Retry.withPolicy({ delay: 0 })), layer))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(yield* metricsOf(host), [
@@ -131,7 +131,7 @@ describe("metrics", () => {
       const { host, layer } = clientOf({
         replies: [403, 418, 204].map((status) => Testing.reply({ status })).concat(Testing.noReply("ECONNRESET"))
       })
-      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(call)), 3), layer)
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(call)), 3), layer)
       assert.deepStrictEqual((yield* metricsOf(host)).filter((line) => line.startsWith("call.duration")), [
         "call.duration 204 deleteEventStream: 1 in 0 s",
         "call.duration 403 Forbidden deleteEventStream: 1 in 0 s",
@@ -189,7 +189,7 @@ describe("metrics", () => {
           ...[302, 403, 418].map((status) => Testing.reply({ status }))
         ]
       })
-      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(list)), 6), layer)
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(list)), 6), layer)
       assert.deepStrictEqual((yield* metricsOf(host)).filter((line) => line.startsWith("call.undecodable")), [
         "call.undecodable html listActionVersions: 1",
         "call.undecodable json listActionVersions: 1",
@@ -265,7 +265,7 @@ describe("metrics", () => {
           Testing.reply({ body: { ...page, brand_new: 1, versions: [{ status: "reticulating" }] } })
         ]
       })
-      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.none(list)), 2), layer)
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(list)), 2), layer)
       const documented = table("metric")
       const always = ["identity.operation", "server.address", "unit", "team"]
       const seen = new Set<string>()
@@ -299,7 +299,7 @@ describe("the log", () => {
     Effect.gen(function*() {
       const replies = [Testing.reply({ status: 503 }), Testing.noReply("ECONNRESET"), Testing.reply({ status: 403 })]
       const run = ({ layer }: ReturnType<typeof clientOf>) =>
-        Effect.provide(call.pipe(Retry.policy({ delay: 0 })), layer)
+        Effect.provide(call.pipe(Retry.withPolicy({ delay: 0 })), layer)
       const { exit, lines } = yield* logged(run(clientOf({ replies })), LogLevel.Debug)
       assert.isTrue(Exit.isFailure(exit))
       const about = (attempt: number) => `DEBUG attempt=${attempt} operation=deleteEventStream`

@@ -49,7 +49,7 @@ const program = Effect.gen(function*() {
   yield* redeliverEvent({ id: streamId, event_id: eventId })
   yield* Effect.exit(createUsersExport({ fields: [{ name: "email" }] }))
   yield* Effect.exit(createUsersExport({ fields: [{ name: "email" }] }))
-}).pipe(Retry.policy({ attempts: 3, delay: 10 }), Effect.withSpan("program"))
+}).pipe(Retry.withPolicy({ attempts: 3, delay: 10 }), Effect.withSpan("program"))
 
 /** Runs the program against the script, and gives what was exported. */
 const exported = Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } 
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "../support/client.js"
 
-const call = Retry.none(deleteEventStream({ id: "est_1234567890123456789012" }))
+const call = Retry.withoutRetries(deleteEventStream({ id: "est_1234567890123456789012" }))
 
 const client = (status: number, tokens = bearer) =>
   IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(

@@ -68,7 +68,7 @@ const exchangesOf = (
 const example = ({ endpoint: { name } }: Subject) => (examples as Readonly<Record<string, Members>>)[name] ?? {}
 
 const callAs = (client: Tenant.Client, operation: Subject, input: unknown = example(operation)) =>
-  Effect.provide(Retry.none(Effect.exit(operation(input as never))), clientOf(client))
+  Effect.provide(Retry.withoutRetries(Effect.exit(operation(input as never))), clientOf(client))
 
 /** Holds every exchange to the document, and gives their statuses. */
 const statusesOf = (exchanges: ReadonlyArray<Exchange>) => {
@@ -253,9 +253,9 @@ describe("exchanges", () => {
       if (exports === undefined || list === undefined || remove === undefined) return assert.fail("no operations")
       const faults = yield* exchangesOf(
         Effect.gen(function*() {
-          const { misbehave } = yield* Tenant.Tenant
+          const { injectFault } = yield* Tenant.Tenant
           const once = (fault: Tenant.Fault, operation: Subject) =>
-            Effect.zipRight(misbehave({ operation: operation.endpoint.name, ...fault }), callAs(full, operation))
+            Effect.zipRight(injectFault({ operation: operation.endpoint.name, ...fault }), callAs(full, operation))
           yield* once({ status: 200, body: { versions: [] } }, list)
           yield* once({ status: 400, body: { message: "no status" } }, list)
           yield* once({ status: 200, body: "text" }, exports)
@@ -349,8 +349,8 @@ describe("the tenant describes itself", () => {
     "to whoever asks, which is no call: nothing is logged, no fault is used up, no limit drawn on",
     () =>
       Effect.gen(function*() {
-        const { misbehave, requests } = yield* Tenant.Tenant
-        yield* misbehave({ status: 503 })
+        const { injectFault, requests } = yield* Tenant.Tenant
+        yield* injectFault({ status: 503 })
         for (const path of ["/docs", "/openapi.json?x=1"]) {
           const { headers, status } = yield* get(path)
           assert.deepStrictEqual(

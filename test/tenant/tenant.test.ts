@@ -824,7 +824,7 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({ status: 503, times: 2 })
+      yield* tenant.injectFault({ status: 503, times: 2 })
       for (const _ of [1, 2]) {
         const answer = yield* remove(token)
         assert.strictEqual(answer.status, 503)
@@ -848,10 +848,10 @@ describe("faults", () => {
           [599, "Error"]
         ] as const
       ) {
-        yield* tenant.misbehave({ status: statusCode })
+        yield* tenant.injectFault({ status: statusCode })
         const answer = yield* send(listVersions, { params: { actionId: action.id } })
         assert.strictEqual(answer.status, statusCode)
-        assert.deepStrictEqual(answer.json, { statusCode, error, message: "The tenant was told to misbehave" })
+        assert.deepStrictEqual(answer.json, { statusCode, error, message: "The tenant was told to injectFault" })
       }
     }))
 
@@ -859,10 +859,10 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({ status: 500, times: 0 })
-      yield* tenant.misbehave({ operation: "deleteEventStream", status: 501 })
-      yield* tenant.misbehave({ operation: "token", status: 502 })
-      yield* tenant.misbehave({ status: 503 })
+      yield* tenant.injectFault({ status: 500, times: 0 })
+      yield* tenant.injectFault({ operation: "deleteEventStream", status: 501 })
+      yield* tenant.injectFault({ operation: "token", status: 502 })
+      yield* tenant.injectFault({ status: 503 })
       const statuses = [
         (yield* list(token)).status,
         (yield* list(token)).status,
@@ -878,12 +878,12 @@ describe("faults", () => {
       const tenant = yield* Tenant.Tenant
       const get = Effect.flatMap(HttpClient.get(`${host}/`), (response) =>
         Effect.map(response.text, (text) => [response.status, response.headers["content-type"], text]))
-      yield* tenant.misbehave({ body: "<html>" })
-      yield* tenant.misbehave({ status: 502, body: "<html>", headers: { "Content-Type": "text/html" } })
-      yield* tenant.misbehave({ body: { a: null } })
-      yield* tenant.misbehave({ status: 500, body: [] })
-      yield* tenant.misbehave({ status: 201 })
-      yield* tenant.misbehave({ status: 204, body: "lost" })
+      yield* tenant.injectFault({ body: "<html>" })
+      yield* tenant.injectFault({ status: 502, body: "<html>", headers: { "Content-Type": "text/html" } })
+      yield* tenant.injectFault({ body: { a: null } })
+      yield* tenant.injectFault({ status: 500, body: [] })
+      yield* tenant.injectFault({ status: 201 })
+      yield* tenant.injectFault({ status: 204, body: "lost" })
       const answers = yield* Effect.all(Arr.makeBy(6, () =>
         get))
       assert.deepStrictEqual(answers, [
@@ -900,7 +900,7 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({
+      yield* tenant.injectFault({
         headers: { "X-RateLimit-Reset": "1", "X-RateLimit-Limit": undefined, Date: "never", more: "x" }
       })
       const { headers, status } = yield* list(token)
@@ -915,7 +915,7 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({ delay: "1 minute" })
+      yield* tenant.injectFault({ delay: "1 minute" })
       const fiber = yield* Effect.fork(remove(token))
       yield* sleeping
       assert.lengthOf((yield* tenant.state).streams, 2)
@@ -931,7 +931,7 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({ delay: "1 minute" })
+      yield* tenant.injectFault({ delay: "1 minute" })
       const fiber = yield* Effect.fork(remove(token))
       yield* sleeping
       yield* Fiber.interrupt(fiber)
@@ -944,7 +944,7 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const token = yield* tokenOf()
-      yield* tenant.misbehave({ delay: "1 minute", status: 504, carriedOut: true })
+      yield* tenant.injectFault({ delay: "1 minute", status: 504, carriedOut: true })
       const fiber = yield* Effect.fork(remove(token))
       yield* sleeping
       assert.lengthOf((yield* tenant.state).streams, 1)
@@ -964,7 +964,7 @@ describe("faults", () => {
         { carriedOut: true }
       ]
       for (const fault of faults) {
-        yield* tenant.misbehave({ cut: "before", ...fault })
+        yield* tenant.injectFault({ cut: "before", ...fault })
         const error = (yield* Effect.flip(remove(token))) as any
         assert.deepStrictEqual([error._tag, error.reason, error.cause.code], [
           "RequestError",
@@ -984,13 +984,13 @@ describe("faults", () => {
         const tenant = yield* Tenant.Tenant
         const token = yield* tokenOf()
         for (const fault of [{}, { status: 500 }, { body: "ab" }]) {
-          yield* tenant.misbehave({ cut: "within", ...fault })
+          yield* tenant.injectFault({ cut: "within", ...fault })
           const error = (yield* Effect.flip(list(token))) as any
           assert.deepStrictEqual([error._tag, error.cause.code], ["ResponseError", "ECONNRESET"])
           assert.isDefined((yield* tenant.requests).at(-1)!.status)
         }
         for (const fault of [{ body: "a" }, {}]) {
-          yield* tenant.misbehave({ cut: "within", ...fault })
+          yield* tenant.injectFault({ cut: "within", ...fault })
           assert.strictEqual(((yield* Effect.flip(remove(token))) as any)._tag, "RequestError")
         }
       })
@@ -1004,7 +1004,7 @@ describe("faults", () => {
           headers: { a: "1\r\nb: 2" }
         }]
       ) {
-        const exit = yield* Effect.exit(tenant.misbehave(fault))
+        const exit = yield* Effect.exit(tenant.injectFault(fault))
         assert.match(String(exit), /No server can answer such a status or header/)
       }
     }))
@@ -1250,7 +1250,7 @@ describe("the client in process", () => {
   law("leaves an uninterruptible caller uninterrupted", () =>
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
-      yield* tenant.misbehave({ delay: "1 minute" })
+      yield* tenant.injectFault({ delay: "1 minute" })
       const answered = yield* Deferred.make<number>()
       const get = Effect.tap(HttpClient.get(`${host}/`), ({ status }) => Deferred.succeed(answered, status))
       const fiber = yield* Effect.fork(Effect.uninterruptible(get))
@@ -1319,9 +1319,9 @@ describe("on a socket", () => {
     (origin, tenant) =>
       Effect.gen(function*() {
         const headers = yield* signIn(origin)
-        yield* tenant.misbehave({ cut: "before" })
+        yield* tenant.injectFault({ cut: "before" })
         assert.strictEqual((yield* Effect.flip(fetched(`${origin}/`))).cause.code, "UND_ERR_SOCKET")
-        yield* tenant.misbehave({ cut: "within" })
+        yield* tenant.injectFault({ cut: "within" })
         const response = yield* fetched(`${origin}/api/v2/actions/actions/${action.id}/versions`, { headers })
         assert.strictEqual(response.status, 200)
         assert.strictEqual((yield* Effect.flip(text(response))).message, "terminated")
@@ -1331,7 +1331,7 @@ describe("on a socket", () => {
 
   socket("a cut within leaves exactly half of the body", (origin, tenant) =>
     Effect.gen(function*() {
-      yield* tenant.misbehave({ cut: "within", body: "0123456789" })
+      yield* tenant.injectFault({ cut: "within", body: "0123456789" })
       const received = yield* raw(origin, "GET / HTTP/1.1\r\nhost: x\r\n\r\n")
       assert.match(received, /^HTTP\/1.1 200 OK\r\n/)
       assert.match(received, /\r\ncontent-length: 10\r\n[^]*\r\n\r\n01234$/i)
@@ -1359,7 +1359,7 @@ describe("on a socket", () => {
 
   socket("a client that goes away while it waits is not answered", (origin, tenant) =>
     Effect.gen(function*() {
-      yield* tenant.misbehave({ delay: "1 minute" })
+      yield* tenant.injectFault({ delay: "1 minute" })
       const aborted = new AbortController()
       const fiber = yield* Effect.fork(Effect.exit(fetched(`${origin}/`, { signal: aborted.signal })))
       yield* sleeping

@@ -73,14 +73,14 @@ const failed = (message: string) => new TokenError({ operation: "token", message
 
 /** A provider whose requests the test answers by hand. */
 const byHand = Effect.gen(function*() {
-  const asked: Array<Deferred.Deferred<TokenProvider.Issued, TokenError>> = []
+  const asked: Array<Deferred.Deferred<TokenProvider.IssuedToken, TokenError>> = []
   const request = Effect.suspend(() => {
-    const answer = Deferred.unsafeMake<TokenProvider.Issued, TokenError>(FiberId.none)
+    const answer = Deferred.unsafeMake<TokenProvider.IssuedToken, TokenError>(FiberId.none)
     asked.push(answer)
     return Deferred.await(answer)
   })
   const provider = yield* TokenProvider.make(request)
-  const answer = (nth: number, exit: Exit.Exit<TokenProvider.Issued, TokenError>) =>
+  const answer = (nth: number, exit: Exit.Exit<TokenProvider.IssuedToken, TokenError>) =>
     Effect.zipRight(Deferred.done(asked[nth - 1]!, exit), breathe)
   return {
     asked,

@@ -30,14 +30,14 @@ export interface Turn {
 
 /** Whether an answer allows to send the call again. */
 const allows = (endpoint: Any, { end, redirected, status }: Http.Received): boolean =>
-  status === 429 || (endpoint.repeat === "safe" && !redirected && (
+  status === 429 || (endpoint.idempotent && !redirected && (
     status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && end === "broken")
   ))
 
 /** Whether a failure allows to send the call again. Tokens and the limiter have policies of their own. */
 const permits = (endpoint: Any, error: Failure): boolean =>
   error._tag === "TransportError" && error.code !== "CLOSED" &&
-  (error.outcome === "not-sent" || endpoint.repeat === "safe")
+  (error.outcome === "not-sent" || endpoint.idempotent)
 
 type Failure = TokenError | TransportError | RateLimited
 

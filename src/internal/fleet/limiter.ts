@@ -387,7 +387,7 @@ class Replica {
   }
 
   /** The store is back. If the others have gone on, what they have put there counts, but no more than what is left here. */
-  private rejoin({ entry, now }: SharedStore.Seen): void {
+  private rejoin({ entry, now }: SharedStore.Snapshot): void {
     this.host.toldTime(now)
     const levels = Learned.levels(this.learning, this.tenant, this.now())
     this.isApart = false

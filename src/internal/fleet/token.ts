@@ -69,7 +69,7 @@ export const make = (
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
 
     /** What cannot be opened is not there. */
-    const read = ({ entry }: SharedStore.Seen): Effect.Effect<Content> => {
+    const read = ({ entry }: SharedStore.Snapshot): Effect.Effect<Content> => {
       const saved: Saved = entry === undefined ? {} : decode(entry.value)
       const { requestedAt, sealed, until } = saved
       const held = Predicate.isString(saved["owner"]) && Predicate.isNumber(until)
@@ -88,7 +88,7 @@ export const make = (
     }
 
     /** Writes, if nobody else has since. */
-    const write = ({ entry, now }: SharedStore.Seen, { kept, lease }: Content) =>
+    const write = ({ entry, now }: SharedStore.Snapshot, { kept, lease }: Content) =>
       Effect.gen(function*() {
         if (kept === undefined && lease === undefined) return yield* store.swap(key, entry?.version, undefined)
         const { lifetime, requestedAt, token } = kept ?? {}
@@ -108,7 +108,7 @@ export const make = (
 
     /** Changes what is there, however often others come in between. */
     const change = (
-      seen: SharedStore.Seen,
+      seen: SharedStore.Snapshot,
       next: (content: Content) => Content | undefined
     ): Effect.Effect<void, unknown> =>
       Effect.flatMap(read(seen), (content) => {
@@ -183,7 +183,7 @@ export const make = (
       })
 
     /** What to do now that it is seen what there is: give it, wait, or ask. */
-    const decide = (seen: SharedStore.Seen): Effect.Effect<Effect.Effect<Issued, TokenError>, unknown> =>
+    const decide = (seen: SharedStore.Snapshot): Effect.Effect<Effect.Effect<Issued, TokenError>, unknown> =>
       Effect.flatMap(read(seen), ({ kept, lease: held }) => {
         const { now } = seen
         if (kept !== undefined && isGood(kept, now)) return Effect.succeed(give(kept, now))

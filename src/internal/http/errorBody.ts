@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
-import type { Answer } from "../../Errors.js"
+import type { ErrorResponse } from "../../Errors.js"
 import { isName } from "../schema/names.js"
 import * as Http from "./exchange.js"
 import * as Headers from "./headers.js"
@@ -74,7 +74,7 @@ export const read = (
   received: Http.Received,
   now: number,
   words: Words
-): Answer => {
+): ErrorResponse => {
   const { headers, status } = received
   const content = text(received.body)
   const json = Either.getOrUndefined(parseJson(content))

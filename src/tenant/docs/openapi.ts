@@ -142,10 +142,10 @@ const success = ({ endpoint, handler: { status } }: Served): Json => ({
   ...(status !== 204 && { content: json(endpoint.success) })
 })
 
-const describe = ({ endpoint: { repeat, scope }, handler: { bucket, global } }: Served): string =>
+const describe = ({ endpoint: { idempotent, scope }, handler: { bucket, global } }: Served): string =>
   [
     `Needs the scope \`${scope}\`${global === true ? " and a global client" : ""}.`,
-    repeat === "safe" ? "Carrying it out twice is harmless." : "Carried out twice, it has its effect twice.",
+    idempotent ? "Carrying it out twice is harmless." : "Carried out twice, it has its effect twice.",
     bucket === undefined ? "" : "It has a rate limit of its own."
   ].filter((sentence) => sentence !== "").join(" ")
 

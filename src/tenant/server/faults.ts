@@ -1,4 +1,4 @@
-/** Makes the tenant misbehave on demand: what to do instead of, before or after the genuine answer. */
+/** Makes the tenant injectFault on demand: what to do instead of, before or after the genuine answer. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Answer } from "./response.js"
@@ -63,7 +63,7 @@ const forged = ({ body, cut, status }: Fault): Answer | undefined => {
   if (typeof body === "string") return Respond.text(status ?? 200, body)
   if (body !== undefined) return Respond.json(status ?? 200, body)
   if (status === undefined) return cut === "before" ? Respond.nothing(204) : undefined
-  return status < 400 ? Respond.nothing(status) : Respond.failure(status, "The tenant was told to misbehave")
+  return status < 400 ? Respond.nothing(status) : Respond.failure(status, "The tenant was told to injectFault")
 }
 
 /** The answer under the fault, given the effect that carries the call out. */

@@ -52,7 +52,7 @@ const serve = Effect.gen(function*() {
   process.on("message", ({ slowTokenMs }: Question) => {
     const slow = slowTokenMs === undefined
       ? Effect.void
-      : tenant.misbehave({ operation: "token", delay: slowTokenMs, times: 1 })
+      : tenant.injectFault({ operation: "token", delay: slowTokenMs, times: 1 })
     runFork(Effect.map(Effect.zipRight(slow, seen), (seen) => process.send?.(seen)))
   })
   const origin: Origin = { origin: yield* Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), server) }

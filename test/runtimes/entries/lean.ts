@@ -1,6 +1,6 @@
 /** The suite over the lean transport for Node. */
 import { Layer } from "effect"
-import * as Node from "effect-identity-client/node"
+import * as Node from "effect-identity-client/Node"
 import { main } from "../process.js"
 
 main(Layer.orDie(Node.layerHttpClient()))

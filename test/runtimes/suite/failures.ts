@@ -9,7 +9,7 @@ import {
   Retry,
   updateTokenExchangeProfile
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import {
   answers,
   bareClient,
@@ -43,7 +43,7 @@ const refused = (name: keyof typeof Tenant.demoClients = "full") =>
 const listed = (answer: Answer) =>
   Effect.flatMap(
     answers(answer),
-    (server) => Effect.provide(Retry.none(listActionVersions({ actionId: action.id })), bareClient(server))
+    (server) => Effect.provide(Retry.withoutRetries(listActionVersions({ actionId: action.id })), bareClient(server))
   )
 
 const page = (...versions: ReadonlyArray<unknown>) => ({ body: { total: versions.length, per_page: 20, versions } })
@@ -160,7 +160,7 @@ export const failures = [
     "RateLimited: by the service, with all that it tells",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: { profileUpdates: { burst: 1, refill: 1, per: "1 minute" } } })
-      const rename = (name: string) => Retry.none(updateTokenExchangeProfile({ id: profile.id, name }))
+      const rename = (name: string) => Retry.withoutRetries(updateTokenExchangeProfile({ id: profile.id, name }))
       const error = yield* Effect.provide(
         Effect.zipRight(rename("First"), failsWith(rename("Second"), "RateLimited", { source: "service", limit: 1 })),
         clientOf(server, { limiter: RateLimiter.layerUnlimited })
@@ -224,7 +224,7 @@ export const failures = [
       const server = yield* tenant()
       yield* server.order("misbehave", { operation: "listActionVersions", cut: "within" })
       const { total } = yield* Effect.provide(
-        Retry.policy(listActionVersions({ actionId: action.id }), { delay: 1 }),
+        Retry.withPolicy(listActionVersions({ actionId: action.id }), { delay: 1 }),
         clientOf(server)
       )
       yield* equal([total, (yield* calls(server)).length], [3, 2])
@@ -290,7 +290,10 @@ export const failures = [
         ...bodies.map((body) => ({ headers: { "content-type": "application/json" }, body }))
       )
       yield* Effect.provide(
-        Effect.forEach(bodies, () => Retry.none(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }))),
+        Effect.forEach(
+          bodies,
+          () => Retry.withoutRetries(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }))
+        ),
         bareClient(server)
       )
     })

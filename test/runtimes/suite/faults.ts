@@ -39,7 +39,7 @@ const cell = (matrix: Matrix, cell: FaultCase, operation: Subject): Test =>
       const observed = call.pipe(
         IdentityClient.withHeaders({ [matrix.callHeader]: "observed" }),
         IdentityClient.withTimeout(limit(one)),
-        Retry.policy({ attempts: matrix.attempts, delay: 0 }),
+        Retry.withPolicy({ attempts: matrix.attempts, delay: 0 }),
         Effect.either
       )
       const result = yield* (one.isWarm ? Effect.zipRight(Effect.orDie(call), observed) : observed).pipe(

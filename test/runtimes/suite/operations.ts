@@ -9,7 +9,7 @@ import {
   Timestamp,
   updateTokenExchangeProfile
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import {
   answers,
   bareClient,

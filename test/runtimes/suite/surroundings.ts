@@ -11,8 +11,8 @@ import {
   TokenProvider,
   updateTokenExchangeProfile
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
-import * as Testing from "effect-identity-client/testing"
+import * as Tenant from "effect-identity-client/Tenant"
+import * as Testing from "effect-identity-client/Testing"
 import {
   answers,
   bareClient,
@@ -72,7 +72,7 @@ export const surroundings = [
       `a failure with status ${status} prints no token, header, body or input`,
       Effect.gen(function*() {
         const server = yield* answers(indiscreet(status))
-        const error = yield* Effect.provide(Effect.flip(Retry.none(rename)), bareClient(server))
+        const error = yield* Effect.provide(Effect.flip(Retry.withoutRetries(rename)), bareClient(server))
         yield* lacks(printed(error), canaries)
       })
     )
@@ -82,7 +82,7 @@ export const surroundings = [
     "a failure without an answer prints no token, address or input",
     Effect.gen(function*() {
       const server = yield* Effect.scoped(answers())
-      const error = yield* Effect.provide(Effect.flip(Retry.none(rename)), bareClient(server))
+      const error = yield* Effect.provide(Effect.flip(Retry.withoutRetries(rename)), bareClient(server))
       yield* lacks(printed(error), { ...canaries, origin: server.origin })
     })
   ),
@@ -101,7 +101,7 @@ export const surroundings = [
           return span
         }
       })
-      const lines = yield* logged(Effect.provide(Retry.policy(rename, { delay: 1 }), bareClient(server))).pipe(
+      const lines = yield* logged(Effect.provide(Retry.withPolicy(rename, { delay: 1 }), bareClient(server))).pipe(
         Effect.withTracer(tracer)
       )
       yield* equal(spans.length, 4, "a span for the call, and one for each attempt")

@@ -9,7 +9,7 @@ import {
   Redelivery,
   Retry
 } from "effect-identity-client"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Tenant from "effect-identity-client/Tenant"
 import { answers, bareClient, calls, clientOf, equal, failsWith, isTrue, open, type Raw, tenant, test } from "../kit.js"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
@@ -23,7 +23,7 @@ export const time = [
       Effect.gen(function*() {
         const server = yield* open({ scene: "stalls", within })
         yield* Effect.provide(
-          failsWith(Retry.none(IdentityClient.withTimeout(list, "200 millis")), "TransportError", {
+          failsWith(Retry.withoutRetries(IdentityClient.withTimeout(list, "200 millis")), "TransportError", {
             outcome: "unknown",
             code: "TIMEOUT"
           }),

@@ -10,8 +10,8 @@ import {
   TokenProvider,
   updateTokenExchangeProfile
 } from "effect-identity-client"
-import * as Fleet from "effect-identity-client/fleet"
-import * as Tenant from "effect-identity-client/tenant"
+import * as Fleet from "effect-identity-client/Fleet"
+import * as Tenant from "effect-identity-client/Tenant"
 import {
   answers,
   bareClient,
@@ -97,7 +97,7 @@ export const tokens = [
         Effect.gen(function*() {
           yield* list
           yield* server.order("revoke")
-          yield* Retry.none(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }))
+          yield* Retry.withoutRetries(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }))
         }),
         clientOf(server)
       )
@@ -225,7 +225,7 @@ export const limits = [
     Effect.gen(function*() {
       // The tenant has one call a second: any earlier than it says, and it turns the call away again.
       const server = yield* tenant({ buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
-      const call = Retry.policy(createUsersExport({}), { delay: 0, attempts: 2 })
+      const call = Retry.withPolicy(createUsersExport({}), { delay: 0, attempts: 2 })
       yield* Effect.provide(Effect.zipRight(call, call), clientOf(server, { limiter: RateLimiter.layerUnlimited }))
       yield* equal(yield* statuses(server), [200, 429, 200])
     })
@@ -239,7 +239,10 @@ export const limits = [
         headers: { "date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:01:30 GMT" },
         body: { statusCode: 429 }
       })
-      const { retryAfter } = yield* Effect.provide(failsWith(Retry.none(list), "RateLimited"), bareClient(server))
+      const { retryAfter } = yield* Effect.provide(
+        failsWith(Retry.withoutRetries(list), "RateLimited"),
+        bareClient(server)
+      )
       yield* equal(retryAfter, { _id: "Duration", _tag: "Millis", millis: 90_000 })
     })
   ),
@@ -263,7 +266,7 @@ export const limits = [
         Effect.gen(function*() {
           yield* list
           yield* failsWith(createUsersExport({}), "UnexpectedResponse", { status: 500 })
-        }).pipe(Retry.policy({ delay: 1 })),
+        }).pipe(Retry.withPolicy({ delay: 1 })),
         clientOf(server)
       )
       yield* equal(yield* statuses(server), [500, 500, 200, 500])
