@@ -1,6 +1,6 @@
 /**
- * Every way a call can fail: one class per meaning. A class that stands for an answer of the service carries the status
- * it answers to, so that the list an operation declares is at once its error type and what the runtime searches.
+ * All failures of a call: one class per meaning. A class for an error response carries its status, so the list that an
+ * operation declares is both its error type and what the client searches at run time.
  */
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -8,68 +8,69 @@ import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
-/** What every answer of the service that is a failure carries. */
-export interface ServiceFailure {
+/** The fields that all failures reported by the service share. */
+export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
-  /** The service's own words, at most 500 characters; secrets and the call's own strings are replaced by `…`. */
+  /** The service's message, at most 500 characters. Secrets and strings of the call's input are replaced by `…`. */
   readonly message: string
   /** The service's machine-readable code, for example `invalid_body`. */
   readonly errorCode?: string | undefined
-  /** The identifier under which the service has logged the call. */
+  /** The identifier of the call in the service's log. */
   readonly requestId?: string | undefined
-  /** How long the service asks to wait (`Retry-After`, seconds or a date). */
+  /** The wait that the service asks for (`Retry-After`, in seconds or as a date). */
   readonly retryAfter?: Duration.Duration | undefined
-  /** The body as text, at most 64 KiB of one that is not decoded. It may hold personal data, so it prints as `<redacted>`. */
+  /** The body as text; at most 64 KiB if it is not decoded. It may hold personal data, so it prints as `<redacted>`. */
   readonly raw?: Redacted.Redacted<string> | undefined
 }
 
-/** Where the caller stands in the service's rate limit (`X-RateLimit-*`, contract: Limits). */
+/** The state of the service's rate limit (`X-RateLimit-*`, contract: Limits). */
 export interface Quota {
-  /** How many calls the bucket holds. */
+  /** The number of calls that the bucket holds when it is full. */
   readonly limit?: number | undefined
-  /** How many were left. */
+  /** The number of calls that were left. */
   readonly remaining?: number | undefined
-  /** When the bucket is full again, on the service's clock, to the second. */
+  /** The time at which the bucket is full again, on the service's clock, to the second. */
   readonly resetAt?: DateTime.Utc | undefined
 }
 
-/** An answer that is a failure, with all that any error class may want to know of it. */
-export interface ErrorResponse extends ServiceFailure, Quota {
+/** An error response with every field that an error class can use. */
+export interface ErrorResponse extends ErrorDetails, Quota {
   readonly status: number
-  /** Whether the service says that a scope is missing. */
-  readonly scopeMissing: boolean
-  /** The scopes of which one would have been enough. */
+  /** True if the service reports that the token lacks a scope. */
+  readonly insufficientScope: boolean
+  /** The scopes of which any one would be enough. */
   readonly required: ReadonlyArray<string>
 }
 
-/** A class that an operation may list: it is built from answers of its status which it accepts. */
+/** An error class that an operation can list. It is built from the error responses of its status that it matches. */
 export interface ErrorClass<A = unknown> {
-  new(answer: ErrorResponse): A
-  /** Of the answers that it is built from. */
+  new(response: ErrorResponse): A
+  /** The HTTP status of the class. */
   readonly status: number
-  /** Whether it is meant for this answer of its status: the first class of a list that accepts one is built. */
-  readonly accepts: (answer: ErrorResponse) => boolean
+  /** Tells if the class is meant for this response of its status. The first class of a list that matches is built. */
+  readonly matches: (response: ErrorResponse) => boolean
 }
 
-const serviceFailure = (failure: ServiceFailure): ServiceFailure => ({
-  operation: failure.operation,
-  message: failure.message,
-  ...(failure.errorCode !== undefined && { errorCode: failure.errorCode }),
-  ...(failure.requestId !== undefined && { requestId: failure.requestId }),
-  ...(failure.retryAfter !== undefined && { retryAfter: failure.retryAfter }),
-  ...(failure.raw !== undefined && { raw: failure.raw })
+/** Drops all other fields, and optional fields that are `undefined`. */
+const pickDetails = (details: ErrorDetails): ErrorDetails => ({
+  operation: details.operation,
+  message: details.message,
+  ...(details.errorCode !== undefined && { errorCode: details.errorCode }),
+  ...(details.requestId !== undefined && { requestId: details.requestId }),
+  ...(details.retryAfter !== undefined && { retryAfter: details.retryAfter }),
+  ...(details.raw !== undefined && { raw: details.raw })
 })
 
-/** What `statusError` gives back. It is written out because the inferred one has no name in a declaration file. */
+/** The class that `statusError` returns. Declaration files need a name for it. */
 export interface StatusErrorClass<Tag extends string, Status extends number> {
-  new(failure: ServiceFailure): Cause.YieldableError & ServiceFailure & {
+  new(details: ErrorDetails): Cause.YieldableError & ErrorDetails & {
     readonly _tag: Tag
     readonly status: Status
   }
   readonly status: Status
-  /** Whether it is meant for this answer; a class may override it, to share a status with another. */
-  accepts(answer: ErrorResponse): boolean
+  /** Tells if the class is meant for this response. Override it in classes that share a status. */
+  matches(response: ErrorResponse): boolean
 }
 
 /**
@@ -80,84 +81,84 @@ export const statusError = <const Tag extends string, const Status extends numbe
   tag: Tag,
   status: Status
 ): StatusErrorClass<Tag, Status> =>
-  class extends Data.TaggedError(tag)<ServiceFailure> {
+  class extends Data.TaggedError(tag)<ErrorDetails> {
     static readonly status: Status = status
-    static accepts(_answer: ErrorResponse): boolean {
+    static matches(_response: ErrorResponse): boolean {
       return true
     }
     readonly status: Status = status
-    constructor(failure: ServiceFailure) {
-      super(serviceFailure(failure) as never) // sound: TypeScript cannot see through `TaggedError`'s conditional argument
+    constructor(details: ErrorDetails) {
+      super(pickDetails(details) as never) // sound: TypeScript cannot resolve `TaggedError`'s conditional argument type
     }
   }
 
-// The marks here and elsewhere let a bundler drop what nobody uses: it cannot know by itself that a call has no effects.
+// The `@__PURE__` marks here and elsewhere let bundlers drop unused classes: a call may have side effects without them.
 
 /** 400: the request is not valid, or names something that does not exist. The message says which. */
 export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {}
 
-/** 401: the token is not accepted, also after a fresh one was tried; or the client is not global. */
+/** 401: the token is not accepted, even after a retry with a fresh one, or the client is not global. */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
-/** 403 for want of a scope. `required` lists the scopes of which any would have been enough. */
+/** 403: the token lacks a scope. `required` lists the scopes of which any one would be enough. */
 export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
-  /** Whether the service says that a scope is missing. */
-  static override accepts(answer: ErrorResponse): boolean {
-    return answer.scopeMissing
+  /** Matches responses that report a missing scope. */
+  static override matches(response: ErrorResponse): boolean {
+    return response.insufficientScope
   }
-  /** The scopes of which any would have been enough, for example `read:users`. */
+  /** The scopes of which any one would be enough, for example `read:users`. */
   readonly required: ReadonlyArray<string>
-  constructor(failure: ServiceFailure & Pick<ErrorResponse, "required">) {
-    super(failure)
-    this.required = failure.required
+  constructor(details: ErrorDetails & Pick<ErrorResponse, "required">) {
+    super(details)
+    this.required = details.required
   }
 }
 
-/** 403 for any other reason, for example a feature the tenant does not have. */
+/** 403 for any other reason, for example a feature that the tenant does not have. */
 export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
-  /** Whether it is not for want of a scope. */
-  static override accepts(answer: ErrorResponse): boolean {
-    return !answer.scopeMissing
+  /** Matches responses that report no missing scope. */
+  static override matches(response: ErrorResponse): boolean {
+    return !response.insufficientScope
   }
 }
 
-/** 404: there is no such thing. */
+/** 404: the resource does not exist. */
 export class NotFound extends /* @__PURE__ */ statusError("NotFound", 404) {}
 
-/** 409: it is not in a state that allows this. */
+/** 409: the resource is in a state that does not allow the call. */
 export class Conflict extends /* @__PURE__ */ statusError("Conflict", 409) {}
 
 /**
- * 429: too many calls. `source` tells who said so: the `service`, or our own `limiter`, and then nothing was sent.
- * Carries what is known of the bucket (contract: Limits).
+ * 429: too many calls. `source` is `service` if the service refused the call, and `limiter` if the client's own rate
+ * limiter did, before anything was sent. Carries the known state of the bucket (contract: Limits).
  */
 export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429) implements Quota {
-  /** Who said so: with `limiter` nothing was sent. */
+  /** The side that refused the call. With `limiter` nothing was sent. */
   readonly source: "service" | "limiter"
   declare readonly limit?: number
   declare readonly remaining?: number
   declare readonly resetAt?: DateTime.Utc
-  constructor(failure: ServiceFailure & Quota & { readonly source?: "service" | "limiter" }) {
-    super(failure)
-    this.source = failure.source ?? "service"
-    if (failure.limit !== undefined) this.limit = failure.limit
-    if (failure.remaining !== undefined) this.remaining = failure.remaining
-    if (failure.resetAt !== undefined) this.resetAt = failure.resetAt
+  constructor(details: ErrorDetails & Quota & { readonly source?: "service" | "limiter" }) {
+    super(details)
+    this.source = details.source ?? "service"
+    if (details.limit !== undefined) this.limit = details.limit
+    if (details.remaining !== undefined) this.remaining = details.remaining
+    if (details.resetAt !== undefined) this.resetAt = details.resetAt
   }
 }
 
-/** One thing that is wrong with an input. */
+/** One problem of an input. */
 export interface Issue {
-  /** Where, for example `fields[0].name`. */
+  /** The path of the field, for example `fields[0].name`. */
   readonly path: string
-  /** What is expected there. Never the value that was given. */
+  /** The expected value. Never the given one. */
   readonly message: string
 }
 
 /** The input breaks the contract's patterns, lengths or names. Nothing was sent. */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   readonly operation: string
-  /** Each thing that is wrong, at any depth. */
+  /** Every problem of the input, at any depth. */
   readonly issues: ReadonlyArray<Issue>
   readonly message: string
 }> {
@@ -169,50 +170,50 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   }
 }
 
-/** No token could be had, so nothing was sent to the service. */
+/** The client could not obtain a token, so nothing was sent to the service (contract: Authentication). */
 export class TokenError extends Data.TaggedError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string
   readonly message: string
-  /** The status of the token endpoint's answer, if there was one. */
+  /** The status of the token endpoint's response, if there was one. */
   readonly status?: number
   /** The OAuth 2.0 error code, for example `invalid_client`. */
   readonly error?: string
   /** The OAuth 2.0 `error_description`. */
   readonly description?: string
-  /** How long the token endpoint asks to wait. */
+  /** The wait that the token endpoint asks for. */
   readonly retryAfter?: Duration.Duration
-  /** The system's or transport's code if no answer came, for example `ECONNREFUSED`. */
+  /** The code of the system or transport if there was no response, for example `ECONNREFUSED`. */
   readonly code?: string
 }> {}
 
-/** No whole answer came. `outcome` says whether the service may have acted. */
+/** No complete response arrived. `outcome` tells if the service may have carried out the call. */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly operation: string
   readonly message: string
-  /** `not-sent`: it is certain that the service has not seen the call. `unknown`: it may have carried it out. */
+  /** `not-sent`: the service has certainly not received the call. `unknown`: it may have carried it out. */
   readonly outcome: "not-sent" | "unknown"
-  /** The system's or transport's code, for example `ECONNRESET`; `TIMEOUT` if our own time limit ran out. */
+  /** The code of the system or transport, for example `ECONNRESET`; `TIMEOUT` if the client's own time limit was reached. */
   readonly code?: string
 }> {}
 
-/** The service, or something before it, answered what the operation does not declare or what cannot be decoded. */
+/** The response has a status that the operation does not declare, or a body that cannot be decoded. */
 export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
-  ServiceFailure & {
+  ErrorDetails & {
     readonly status: number
     /**
-     * `status`: the operation does not declare it. `redirect`: never followed. `html`: a web page instead of an answer.
-     * `encoding`: broken gzip or not UTF-8. `json`: not JSON. `schema`: not what the operation promises. `size`: too large.
-     * `endless`: pages that do not come to an end; the status is then that of any success, 200.
+     * `status`: the operation does not declare the status. `redirect`: the client never follows one. `html`: a web page.
+     * `encoding`: corrupt gzip, or not UTF-8. `json`: not JSON. `schema`: JSON that does not match the operation's
+     * schema. `size`: too large. `endless`: a list whose pages never end; `status` is then 200.
      */
     readonly reason: "status" | "redirect" | "html" | "encoding" | "json" | "schema" | "size" | "endless"
     readonly contentType?: string
-    /** The first member that is not as promised, for example `versions[3].number`. */
+    /** The path of the first field that does not match the schema, for example `versions[3].number`. */
     readonly path?: string
-    /** What the body looks like, never what it says: its length, an HTML title, the names of JSON members. */
+    /** A description of the body without its content: the length, an HTML title, the names of JSON fields. */
     readonly shape: string
   }
 > {}
 
-/** What any operation may fail with besides the answers that it declares. */
+/** The failures that every operation can have in addition to those that it declares. */
 export type ClientError = InvalidInput | TokenError | TransportError | UnexpectedResponse

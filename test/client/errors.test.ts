@@ -18,7 +18,7 @@ import { baseUrl, bearer, call, failed, over, token } from "../support/client.js
 import type { Subject } from "../support/operations.js"
 
 const id = "est_1234567890123456789012"
-const failure: Errors.ServiceFailure = { operation: "deleteEventStream", message: "A reason." }
+const failure: Errors.ErrorDetails = { operation: "deleteEventStream", message: "A reason." }
 
 const answering = [
   [Errors.BadRequest, 400, "BadRequest"],

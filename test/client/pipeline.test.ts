@@ -5,7 +5,7 @@ import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import * as Attempt from "../../src/internal/call/pipeline.js"
-import type { Turn } from "../../src/internal/call/retry.js"
+import type { AttemptContext } from "../../src/internal/call/retry.js"
 import type * as Http from "../../src/internal/http/exchange.js"
 import * as Admission from "../../src/internal/limiter/admission.js"
 import * as Watch from "../../src/internal/telemetry/callTelemetry.js"
@@ -494,7 +494,14 @@ describe("the limiter is told exactly once for each permit", () => {
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
           Effect.withFiberRuntime<Http.Received, RateLimited>((fiber) => {
             const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
-            const turn: Turn = { fiber, restore, watch, limit: (millis) => millis, pause: () => {}, resume: () => {} }
+            const turn: AttemptContext = {
+              fiber,
+              restore,
+              watch,
+              limit: (millis) => millis,
+              pause: () => {},
+              resume: () => {}
+            }
             return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
           })
         ))

@@ -162,7 +162,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           ))
           assert.instanceOf(error, Declared)
           const { errorCode, message, operation: name, raw, requestId, retryAfter, status } = error as
-            & Errors.ServiceFailure
+            & Errors.ErrorDetails
             & {
               readonly status: number
             }

@@ -688,7 +688,7 @@ describe("failures", () => {
         const reply = problem(status, phrase, message, errorCode, { attributes: { error: "more" } })
         const error = yield* failed(operation, input, reply)
         assert.instanceOf(error, Expected)
-        const { errorCode: code, message: words } = error as Errors.ServiceFailure
+        const { errorCode: code, message: words } = error as Errors.ErrorDetails
         assert.deepStrictEqual([words, code], [message, errorCode])
       })
   )
@@ -818,7 +818,7 @@ describe("what a class of errors is asked about", () => {
     Effect.gen(function*() {
       const asked: Array<Errors.ErrorResponse> = []
       class Odd extends Errors.statusError("Odd", 400) {
-        static override accepts(answer: Errors.ErrorResponse) {
+        static override matches(answer: Errors.ErrorResponse) {
           return asked.push(answer) > 0
         }
       }
@@ -831,8 +831,8 @@ describe("what a class of errors is asked about", () => {
       })
       const body = { errorCode: "insufficient_scope", message: "Insufficient scope: read:users" }
       assert.instanceOf(yield* failed(odd, {}, Testing.reply({ status: 400, body })), Odd)
-      assert.deepStrictEqual(asked.map(({ required, scopeMissing }) => ({ required, scopeMissing })), [
-        { required: ["read:odd"], scopeMissing: false }
+      assert.deepStrictEqual(asked.map(({ insufficientScope, required }) => ({ required, insufficientScope })), [
+        { required: ["read:odd"], insufficientScope: false }
       ])
     }))
 })

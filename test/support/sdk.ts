@@ -173,7 +173,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const isFailure = (error: unknown): error is Errors.ServiceFailure & Errors.Quota & { readonly _tag: string } =>
+const isFailure = (error: unknown): error is Errors.ErrorDetails & Errors.Quota & { readonly _tag: string } =>
   error instanceof Errors.UnexpectedResponse || (error instanceof Error && "raw" in error && "status" in error)
 
 /** What we have read of the answer to a call. Our own words for an answer that has none are left out. */

@@ -12,7 +12,7 @@ import * as Admission from "../limiter/admission.js"
 import type { Restore } from "../runtime/callbackTask.js"
 import type { Deadlines } from "../runtime/timeouts.js"
 import * as OAuth from "../token/clientCredentials.js"
-import type { Turn } from "./retry.js"
+import type { AttemptContext } from "./retry.js"
 
 /** An answer, and the token of the call that it is for. */
 export interface Answered extends Http.Received {
@@ -34,7 +34,7 @@ const authorizationOf = (token: Redacted.Redacted): string | undefined => {
 const withToken = <A, E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
-  turn: Turn,
+  turn: AttemptContext,
   use: (token: Redacted.Redacted, authorization: string) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | TokenError> =>
   Effect.matchEffect(turn.restore(tokens.get), {
@@ -54,7 +54,7 @@ const answered = ({ body, end, headers, redirected, status }: Http.Received, tok
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
-  turn: Turn,
+  turn: AttemptContext,
   send: (authorization: string) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Answered, E | TokenError> =>
   withToken(tokens, operation, turn, (token, authorization) =>
@@ -78,7 +78,7 @@ export const authorized = <E>(
 export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
-  turn: Turn,
+  turn: AttemptContext,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
 ): Effect.Effect<Http.Received, E | RateLimited> => {
   // A limiter of somebody's own may throw, and then nobody waits.

@@ -11,16 +11,16 @@ import * as Headers from "../http/headers.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
 import type { AnyFiber, Restore } from "../runtime/callbackTask.js"
-import type { Watch } from "../telemetry/callTelemetry.js"
+import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 
 /** What an attempt knows of the call that it is for. */
-export interface Turn {
+export interface AttemptContext {
   /** The fiber that makes the call. */
   readonly fiber: AnyFiber
   /** Where the attempt waits it can be interrupted. */
   readonly restore: Restore
   /** Who is told how it goes. */
-  readonly watch: Watch
+  readonly watch: CallTelemetry
   /** How long the attempt may take, in milliseconds, if it may take so many by itself. */
   readonly limit: (millis: number) => number
   /** From here to `resume` it waits for the limiter, and the time is not counted. */
@@ -44,13 +44,13 @@ type Failure = TokenError | TransportError | RateLimited
 const sentNothing = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
 /** A call on its way: the attempts that it makes, one after the other. */
-class Course<A extends Http.Received, E extends Failure, R> implements Turn {
+class RetryLoop<A extends Http.Received, E extends Failure, R> implements AttemptContext {
   readonly endpoint: Any
   readonly policy: Policy
   readonly fiber: AnyFiber
   readonly restore: Restore
-  readonly watch: Watch
-  readonly attempt: (turn: Turn) => Effect.Effect<A, E, R>
+  readonly watch: CallTelemetry
+  readonly attempt: (turn: AttemptContext) => Effect.Effect<A, E, R>
   private readonly clock: Clock.Clock
   private nth = 1
   /** When the call would have begun without its pauses. */
@@ -64,8 +64,8 @@ class Course<A extends Http.Received, E extends Failure, R> implements Turn {
     policy: Policy,
     fiber: AnyFiber,
     restore: Restore,
-    watch: Watch,
-    attempt: (turn: Turn) => Effect.Effect<A, E, R>
+    watch: CallTelemetry,
+    attempt: (turn: AttemptContext) => Effect.Effect<A, E, R>
   ) {
     this.endpoint = endpoint
     this.policy = policy
@@ -141,6 +141,6 @@ export const around = <A extends Http.Received, E extends Failure, R>(
   policy: Policy,
   fiber: AnyFiber,
   restore: Restore,
-  watch: Watch,
-  attempt: (turn: Turn) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => new Course(endpoint, policy, fiber, restore, watch, attempt).run()
+  watch: CallTelemetry,
+  attempt: (turn: AttemptContext) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => new RetryLoop(endpoint, policy, fiber, restore, watch, attempt).run()

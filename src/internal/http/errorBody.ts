@@ -85,10 +85,10 @@ export const read = (
     (body.statusCode === undefined ? string(body.error) : undefined)
   // Failures are read no further than this; of a success, which may be longer, the message is not used.
   const said = (message ?? string(body.error))?.slice(0, Http.limits.drained)
-  const scopeMissing = status === 403 &&
+  const insufficientScope = status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(message ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]
-  const named = scopeMissing ? [message, challenge].map((text) => scopes(text, words)) : []
+  const named = insufficientScope ? [message, challenge].map((text) => scopes(text, words)) : []
   const quota = Headers.rateLimit(headers)
   const requestId = Headers.requestId(headers)
   return {
@@ -99,7 +99,7 @@ export const read = (
     requestId: requestId === undefined ? undefined : words.code(requestId),
     retryAfter: Headers.retryAfter(headers, now),
     raw: Redacted.make(content),
-    scopeMissing,
+    insufficientScope,
     required: named.find((list) => list.length > 0) ?? [endpoint.scope],
     limit: quota.limit,
     remaining: quota.remaining,

@@ -121,6 +121,6 @@ export const interpret = <Input, Success, Failed>(
       : decode(endpoint, received, refuse)
   }
   const answer = Failure.read(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings))
-  const Declared = endpoint.error.find((error) => error.status === status && error.accepts(answer))
+  const Declared = endpoint.error.find((error) => error.status === status && error.matches(answer))
   return Either.left(Declared === undefined ? refuse("status", answer.message) : new Declared(answer))
 }

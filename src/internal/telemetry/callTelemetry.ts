@@ -54,7 +54,7 @@ class Subject {
 }
 
 /** One call, as it is seen from outside. */
-export class Watch {
+export class CallTelemetry {
   private readonly subject: Subject
   private readonly clock: Clock.Clock
   private readonly labels: Metrics.Labels
@@ -245,8 +245,8 @@ export class Watch {
 /** What watches the calls of a client; `propagate`: whether the service may continue their traces. */
 export const make = (tenant: string, propagate: boolean) => {
   const subjectOf = perOperation((endpoint) => new Subject(tenant, endpoint))
-  return (endpoint: Any, fiber: AnyFiber, clock: Clock.Clock): Watch =>
-    new Watch(subjectOf(endpoint), fiber, clock, propagate)
+  return (endpoint: Any, fiber: AnyFiber, clock: Clock.Clock): CallTelemetry =>
+    new CallTelemetry(subjectOf(endpoint), fiber, clock, propagate)
 }
 
 /**

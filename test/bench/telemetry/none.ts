@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Request from "../../../src/internal/http/requestEncoder.js"
 import type * as Library from "../../../src/internal/telemetry/callTelemetry.js"
 
-const watch: Pick<Library.Watch, keyof Library.Watch> = {
+const watch: Pick<Library.CallTelemetry, keyof Library.CallTelemetry> = {
   around: (call, input, interpret) => Effect.flatMap(call, (answer) => interpret(answer, () => Request.strings(input))),
   waits: () => {},
   waited: () => {},
@@ -13,7 +13,7 @@ const watch: Pick<Library.Watch, keyof Library.Watch> = {
   backsOff: (_millis, wait) => wait
 }
 
-export const make: typeof Library.make = () => () => watch as Library.Watch // sound: the client uses no more of it
+export const make: typeof Library.make = () => () => watch as Library.CallTelemetry // sound: the client uses no more of it
 
 export const tokenRequest: typeof Library.tokenRequest = (_fiber, request) => request
 
