@@ -1,16 +1,13 @@
 /** The client: takes an operation's description and an input through token, limit, network and back. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberRef from "effect/FiberRef"
 import { dual } from "effect/Function"
-import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -23,6 +20,7 @@ import * as Address from "./internal/http/baseUrl.js"
 import * as Http from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
+import * as Fiber from "./internal/runtime/fiber.js"
 import { perOperation } from "./internal/runtime/memoizeByEndpoint.js"
 import * as Deadlines from "./internal/runtime/timeouts.js"
 import * as Watch from "./internal/telemetry/callTelemetry.js"
@@ -93,8 +91,8 @@ export const make = (
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
       return calls.track<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
-        const settings = fiber.getFiberRef(currentSettings)
-        const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+        const settings = Fiber.settingOf(fiber, currentSettings)
+        const clock = Fiber.clockOf(fiber)
         const prepared = Request.make(endpoint, input, settings)
         if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
         const request = prepared.right
@@ -144,15 +142,11 @@ interface Settings {
   readonly witness?: (answer: ResponseInfo) => void
 }
 
-const currentSettings: FiberRef.FiberRef<Settings> = globalValue(
-  "effect-identity-client/IdentityClient/currentSettings",
-  () =>
-    FiberRef.unsafeMake<Settings>({
-      contentType: "application/json",
-      headers: Headers.empty,
-      timeout: Duration.seconds(30)
-    })
-)
+const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/currentSettings", (): Settings => ({
+  contentType: "application/json",
+  headers: Headers.empty,
+  timeout: Duration.seconds(30)
+}))
 
 /**
  * Limits the time that each attempt may take from sending to the last byte of the answer (default: 30 s). Waiting for a
@@ -164,7 +158,7 @@ export const withTimeout: {
 } = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
-    Effect.locallyWith(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
+    Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
 )
 
 /** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. The token's header stays the client's. */
@@ -174,7 +168,7 @@ export const withHeaders: {
 } = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
-    Effect.locallyWith(self, currentSettings, (settings) => ({
+    Fiber.withSetting(self, currentSettings, (settings) => ({
       ...settings,
       headers: Headers.merge(settings.headers, Headers.fromInput(headers))
     }))
@@ -185,7 +179,7 @@ export const withHeaders: {
  * `fields[0][name]=email`. A form has no notation for an empty list; one is `InvalidInput`.
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.locallyWith(self, currentSettings, (settings): Settings => ({
+  Fiber.withSetting(self, currentSettings, (settings): Settings => ({
     ...settings,
     contentType: "application/x-www-form-urlencoded"
   }))
@@ -202,7 +196,7 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let response = Option.none<ResponseInfo>()
-    const witnessed = Effect.locallyWith(self, currentSettings, (outer): Settings => ({
+    const witnessed = Fiber.withSetting(self, currentSettings, (outer): Settings => ({
       ...outer,
       witness: (answer) => {
         response = Option.some({ status: answer.status, headers: answer.headers })

@@ -1,13 +1,10 @@
 /** How often: holds calls back so that the service need not turn them away. */
 import type * as HttpHeaders from "@effect/platform/Headers"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -19,6 +16,7 @@ import * as Known from "./internal/limiter/fixed.js"
 import * as News from "./internal/limiter/news.js"
 import * as Gate from "./internal/limiter/queue.js"
 import type * as Supply from "./internal/limiter/rateLimitHeaders.js"
+import * as Fiber from "./internal/runtime/fiber.js"
 
 /** What a limiter knows of a call. */
 export interface Call {
@@ -62,14 +60,11 @@ export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> =
   /* @__PURE__ */ Effect.map(RateLimiter, ({ changes }) => changes)
 )
 
-const isBackground: FiberRef.FiberRef<boolean> = globalValue(
-  "effect-identity-client/RateLimiter/isBackground",
-  () => FiberRef.unsafeMake(false)
-)
+const isBackground = /* @__PURE__ */ Fiber.makeSetting<boolean>("RateLimiter/isBackground", () => false)
 
 /** Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others. */
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.locally(self, isBackground, true)
+  Fiber.withSetting(self, isBackground, () => true)
 
 /** Holds nothing back. */
 export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, {
@@ -119,16 +114,14 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
         ...quota(source.supplyOf(lane), now)
       })))
     const enter: Admission.Direct = (call, fiber, restore) => {
-      const asked = () => gate.enter(call, fiber.getFiberRef(isBackground), fiber, restore)
+      const asked = () => gate.enter(call, Fiber.settingOf(fiber, isBackground), fiber, restore)
       // Who was interrupted before takes nothing.
-      return Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
-        ? asked()
-        : Effect.flatMap(restore(Effect.void), asked)
+      return Fiber.isInterrupted(fiber) ? Effect.flatMap(restore(Effect.void), asked) : asked()
     }
     return Admission.withDirect<Context.Tag.Service<RateLimiter>>({
       acquire: (call) =>
         Effect.uninterruptibleMask((restore) =>
-          Effect.withFiberRuntime<void, RateLimited>((fiber) => enter(call, fiber, restore))
+          Fiber.withFiber<void, RateLimited>((fiber) => enter(call, fiber, restore))
         ),
       observe: (call, answer) => Effect.sync(() => gate.leave(call, answer)),
       status,

@@ -1,10 +1,8 @@
 /** When a call is sent again: the policy, and the setting that carries it to the client. */
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as FiberRef from "effect/FiberRef"
+import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import { globalValue } from "effect/GlobalValue"
+import * as Fiber from "./internal/runtime/fiber.js"
 
 /**
  * How often, and for how long, a call is sent again.
@@ -42,10 +40,7 @@ export const defaultPolicy: Policy = {
 const unchanged: Partial<Policy> = {}
 
 /** What the calls in an effect have set; it goes before what their client's layer sets. */
-const overrides: FiberRef.FiberRef<Partial<Policy>> = globalValue(
-  "effect-identity-client/Retry/overrides",
-  () => FiberRef.unsafeMake(unchanged)
-)
+const overrides = /* @__PURE__ */ Fiber.makeSetting("Retry/overrides", () => unchanged)
 
 /** What is set of it: `undefined` is not. */
 const set = (policy: Changes): Partial<Policy> =>
@@ -58,7 +53,7 @@ export const withPolicy: {
 } = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, policy: Changes) =>
-    Effect.locallyWith(self, overrides, (outer) => ({ ...outer, ...set(policy) }))
+    Fiber.withSetting(self, overrides, (outer) => ({ ...outer, ...set(policy) }))
 )
 
 /** Sends the calls in an effect once, whatever comes back. */
@@ -66,10 +61,10 @@ export const withoutRetries = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Ef
   withPolicy(self, { attempts: 1 })
 
 /** The policy that holds for a call in a fiber, given what its client's layer sets. */
-export const current = (layer: Changes = {}): (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Policy => {
+export const current = (layer: Changes = {}): (fiber: Fiber.AnyFiber) => Policy => {
   const policy = { ...defaultPolicy, ...set(layer) }
   return (fiber) => {
-    const here = fiber.getFiberRef(overrides)
+    const here = Fiber.settingOf(fiber, overrides)
     return here === unchanged ? policy : { ...policy, ...here }
   }
 }

@@ -15,12 +15,12 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type TokenError } from "./Errors.js"
 import type { SharedToken } from "./internal/fleet/token.js"
 import * as Address from "./internal/http/baseUrl.js"
 import * as Http from "./internal/http/exchange.js"
+import * as Fiber from "./internal/runtime/fiber.js"
 import * as Watch from "./internal/telemetry/callTelemetry.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
 
@@ -104,7 +104,7 @@ export const keeping = (
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const runSync = Runtime.runSync(yield* Effect.runtime())
+    const { runSync } = yield* Fiber.makeRunner()
     let state: State = {}
 
     const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<IssuedToken, TokenError>) =>
@@ -124,7 +124,7 @@ export const keeping = (
       })
 
     // The request that is under way, started if there is none. Nobody can interrupt it between the two.
-    const renew = Effect.withFiberRuntime<Deferred.Deferred<Redacted.Redacted, TokenError>>((fiber) => {
+    const renew = Fiber.withFiber<Deferred.Deferred<Redacted.Redacted, TokenError>>((fiber) => {
       if (state.pending !== undefined) return Effect.succeed(state.pending)
       const pending = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
       state = { ...state, pending }

@@ -3,7 +3,7 @@ import type * as Tenant from "effect-identity-client/Tenant"
 
 /** The server that a test needs. */
 export type Scene =
-  /** An embedded tenant; orders: `requests`, `state`, `revoke`, `misbehave`. */
+  /** An embedded tenant; orders: `requests`, `state`, `revoke`, `injectFault`. */
   | { readonly scene: "tenant"; readonly options?: Tenant.Options }
   /** A row of the fault matrix, as an operation meets it; orders: `arrived`. */
   | { readonly scene: "fault"; readonly row: string; readonly operation: string }

@@ -3,7 +3,7 @@ import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import type { AnyFiber, Restore } from "../runtime/callbackTask.js"
+import { type AnyFiber, type Restore, withFiber } from "../runtime/fiber.js"
 import type { Deadlines } from "../runtime/timeouts.js"
 
 /** How long closing waits at the most, in milliseconds. */
@@ -62,7 +62,7 @@ export const make = <Refusal>(
 
     return {
       track: <A, E>(operation: string, call: Call<A, E>) =>
-        Effect.withFiberRuntime<A, E | Refusal>((fiber) =>
+        withFiber<A, E | Refusal>((fiber) =>
           Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Refusal> => {
             if (isClosing) return Effect.fail(refused(operation))
             open++

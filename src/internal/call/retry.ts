@@ -1,6 +1,5 @@
 /** One call, sent again as its policy has it. */
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
@@ -10,7 +9,7 @@ import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
-import type { AnyFiber, Restore } from "../runtime/callbackTask.js"
+import { type AnyFiber, clockOf, type Restore } from "../runtime/fiber.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 
 /** What an attempt knows of the call that it is for. */
@@ -73,7 +72,7 @@ class RetryLoop<A extends Http.Received, E extends Failure, R> implements Attemp
     this.restore = restore
     this.watch = watch
     this.attempt = attempt
-    this.clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    this.clock = clockOf(fiber)
     this.notBefore = this.pausedAt = this.now()
   }
 

@@ -10,12 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
-import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
 import * as Sharing from "../limiter/adaptive.js"
 import type { Gate, Source, Waiting } from "../limiter/queue.js"
 import type { Known, Supply, Told } from "../limiter/rateLimitHeaders.js"
+import { makeRunner } from "../runtime/fiber.js"
 import * as Alarm from "../runtime/timer.js"
 import { decode, restore, type Saved } from "./saved.js"
 import * as Learned from "./snapshot.js"
@@ -500,9 +500,7 @@ export const make = (
 ): Effect.Effect<Fleet, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const runtime = yield* Effect.interruptible(Effect.runtime())
-    const runFork = Runtime.runFork(runtime)
-    const runSync = Runtime.runSync(runtime)
+    const { fork, runSync } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)
     // Unlike the time of day it never jumps.
     const steady = () => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
@@ -517,7 +515,7 @@ export const make = (
       toldTime: (now) => {
         offset = now - steady()
       },
-      fork: (effect) => void runFork(effect, { scope })
+      fork: (effect) => void fork(effect, scope)
     }
 
     const replicas = new Map<string, Replica>()

@@ -9,11 +9,11 @@ import type * as HttpMethod from "@effect/platform/HttpMethod"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Task from "../runtime/callbackTask.js"
+import * as Fiber from "../runtime/fiber.js"
 import * as Deadlines from "../runtime/timeouts.js"
 
 /** An answer, read. */
@@ -211,7 +211,7 @@ export const unzipped = (received: Received, limit: number): Effect.Effect<Recei
 export interface Time {
   readonly deadlines: Deadlines.Deadlines
   readonly millis: number
-  readonly restore: Task.Restore
+  readonly restore: Fiber.Restore
 }
 
 /** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */
@@ -268,7 +268,7 @@ const withOptions = (limit: number) => {
  */
 export const strict = (client: HttpClient.HttpClient, limit: number): HttpClient.HttpClient => {
   if (directs.has(client)) return client
-  const prepare = FiberRef.update(FiberRef.currentContext, withOptions(limit))
+  const prepare = Fiber.updateContext(withOptions(limit))
   return HttpClient.mapRequestEffect(client, (request) => Effect.as(prepare, request))
 }
 
@@ -301,12 +301,12 @@ const makesNoSpan = () => true
 
 /** Runs a request in a fiber of its own. */
 const inOwnFiber = <A, E>(executed: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.zipRight(FiberRef.set(HttpClient.currentTracerDisabledWhen, makesNoSpan), executed)
+  Effect.zipRight(Fiber.setForFiber(HttpClient.currentTracerDisabledWhen, makesNoSpan), executed)
 
 /** Runs a request in its caller's fiber, in which nothing of it stays. */
 const inCallersFiber = <A, E>(executed: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   executed.pipe(
-    Effect.locally(HttpClient.currentTracerDisabledWhen, makesNoSpan),
+    (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan),
     Effect.mapInputContext((context: Context.Context<never>) => context)
   )
 

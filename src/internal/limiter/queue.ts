@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import type { AnyFiber, Restore } from "../runtime/callbackTask.js"
+import { type AnyFiber, onExit, type Restore } from "../runtime/fiber.js"
 import { Place, Queue } from "../runtime/linkedList.js"
 import * as Alarm from "../runtime/timer.js"
 import { type Answer, type Call, type Supply, type Told, told } from "./rateLimitHeaders.js"
@@ -66,9 +66,8 @@ export interface Waiting<Lane> {
 /** A call that was let in. */
 interface Entry<Permit> {
   readonly permit: Permit
-  /** The fiber that makes it, and who is told of its end. */
-  readonly fiber: AnyFiber
-  readonly lost: (exit: Exit.Exit<unknown, unknown>) => void
+  /** Stops watching the fiber that makes it. */
+  readonly unwatch: () => void
   /** The next that was let in with the same object. */
   next: Entry<Permit> | undefined
 }
@@ -225,7 +224,7 @@ export const make = <Lane, Permit, E>(
         before.next = taken.next
       } else if (taken.next === undefined) entries.delete(call)
       else entries.set(call, taken.next)
-      taken.fiber.removeObserver(taken.lost)
+      taken.unwatch()
       return taken
     }
 
@@ -240,14 +239,13 @@ export const make = <Lane, Permit, E>(
         source.giveBack(permit, alarm.now())
         settle()
       }
-      const entry: Entry<Permit> = { permit, fiber, lost, next: undefined }
+      const entry: Entry<Permit> = { permit, unwatch: onExit(fiber, lost), next: undefined }
       let newest = entries.get(call)
       if (newest === undefined) entries.set(call, entry)
       else {
         while (newest.next !== undefined) newest = newest.next
         newest.next = entry
       }
-      fiber.addObserver(lost)
     }
 
     const alarm = yield* Alarm.make(Effect.map(Random.next, (next) => {

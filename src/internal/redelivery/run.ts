@@ -8,7 +8,7 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../../Errors.js"
-import type { Restore } from "../runtime/callbackTask.js"
+import type { Restore } from "../runtime/fiber.js"
 import * as Journal from "./journal.js"
 import * as Outcome from "./outcome.js"
 

@@ -1,11 +1,9 @@
 /** Time limits: however many there are, one fiber sleeps until the next of them; after the last it ends when it wakes. */
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
-import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
+import type * as RuntimeFiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Restore, Task } from "./callbackTask.js"
+import type { Task } from "./callbackTask.js"
+import * as Fiber from "./fiber.js"
 import { type Entry, Heap } from "./heap.js"
 import * as Alarm from "./timer.js"
 
@@ -79,8 +77,11 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
     Effect.uninterruptibleMask((restore) =>
       isOpen
         ? Effect.flatMap(
-          Effect.forkDaemon(Effect.zipRight(silent, Effect.interruptible(self))),
-          (fiber) => restore(awaiting(add, fiber, millis, ended)).pipe(Effect.onInterrupt(() => leave(fiber)))
+          Effect.forkDaemon(Effect.zipRight(Fiber.withoutFailureLog, Effect.interruptible(self))),
+          (fiber) =>
+            restore(awaiting(add, fiber, millis, ended)).pipe(
+              Effect.onInterrupt(() => Effect.sync(() => Fiber.interruptInBackground(fiber)))
+            )
         )
         : Effect.fail(ended("CLOSED", false))
     )
@@ -93,7 +94,7 @@ export const bound = <A, E, E2>(
   { add, isOpen }: Deadlines,
   task: Task<A, E>,
   millis: number,
-  restore: Restore,
+  restore: Fiber.Restore,
   ended: (reason: Reason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
   if (!isOpen()) return Effect.fail(ended("CLOSED", false))
@@ -115,25 +116,18 @@ export const bound = <A, E, E2>(
   })
 }
 
-/** The runtime notes in the log how fibers fail, with all that an error of a platform holds: the URL, and the token. */
-const silent = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
-
-/** Ends a fiber without waiting for it. */
-const leave = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
-  Effect.sync(() => fiber.unsafeInterruptAsFork(FiberId.none))
-
 const awaiting = <A, E, E2>(
   add: Deadlines["add"],
-  fiber: Fiber.RuntimeFiber<A, E>,
+  fiber: RuntimeFiber.RuntimeFiber<A, E>,
   millis: number,
   ended: (reason: Reason, hasBegun: boolean) => E2
 ) =>
   Effect.async<A, E | E2>((resume) => {
     const takeBack = add(millis, (reason) => {
       resume(Effect.fail(ended(reason, true)))
-      fiber.unsafeInterruptAsFork(FiberId.none)
+      Fiber.interruptInBackground(fiber)
     })
-    fiber.addObserver((exit) => {
+    Fiber.onExit(fiber, (exit) => {
       takeBack()
       resume(exit)
     })

@@ -3,9 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { interruptInBackground, makeRunner } from "./fiber.js"
 
 export interface Alarm {
   /** The time of here and now, in milliseconds. */
@@ -22,14 +21,13 @@ const grain = 0.001
 /** An alarm for as long as the scope is open, by the clock of here and now. `ring` runs in the alarm's own fiber. */
 export const make = (ring: Effect.Effect<void>): Effect.Effect<Alarm, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // Interruptible, wherever it is made: closing the scope must be able to end the fiber.
-    const runFork = Runtime.runFork(yield* Effect.interruptible(Effect.runtime()))
+    const { fork } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)
     let sleeper: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Infinity
 
     const clear = (): void => {
-      sleeper?.unsafeInterruptAsFork(FiberId.none)
+      if (sleeper !== undefined) interruptInBackground(sleeper)
       sleeper = undefined
       wakesAt = Infinity
     }
@@ -45,7 +43,7 @@ export const make = (ring: Effect.Effect<void>): Effect.Effect<Alarm, never, Sco
       clear()
       wakesAt = at
       const sleep = clock.sleep(Duration.millis(Math.max(0, at - clock.unsafeCurrentTimeMillis())))
-      sleeper = runFork(Effect.zipRight(sleep, wake))
+      sleeper = fork(Effect.zipRight(sleep, wake))
     }
 
     yield* Effect.addFinalizer(() =>

@@ -4,14 +4,13 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import * as FiberRef from "effect/FiberRef"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
 import { type TokenError, UnexpectedResponse } from "../../Errors.js"
 import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
 import * as Request from "../http/requestEncoder.js"
-import type { AnyFiber } from "../runtime/callbackTask.js"
+import * as Fiber from "../runtime/fiber.js"
 import { perOperation } from "../runtime/memoizeByEndpoint.js"
 import { Drift } from "../schema/drift.js"
 import * as Logs from "./logs.js"
@@ -49,7 +48,7 @@ class Subject {
       "server.address": String(this.attributes["server.address"])
     })
     this.metrics = metrics
-    this.drift = success && new Drift(success, (path, value) => metrics.drift(path, value).unsafeUpdate(1, []))
+    this.drift = success && new Drift(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, []))
   }
 }
 
@@ -67,10 +66,10 @@ export class CallTelemetry {
   /** What is to be written to the log with the next step. */
   private notes: Effect.Effect<void> | undefined
 
-  constructor(subject: Subject, fiber: AnyFiber, clock: Clock.Clock, propagate: boolean) {
+  constructor(subject: Subject, fiber: Fiber.AnyFiber, clock: Clock.Clock, propagate: boolean) {
     this.subject = subject
     this.clock = clock
-    this.labels = fiber.getFiberRef(FiberRef.currentMetricLabels)
+    this.labels = Fiber.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
     this.isDebugged = Logs.isDebugged(fiber)
     this.propagate = propagate
@@ -114,13 +113,13 @@ export class CallTelemetry {
 
   /** An attempt begins to wait for the limiter's leave, and waits no longer. */
   waits(): void {
-    this.subject.metrics.waiting.unsafeModify(1, this.labels)
+    Metrics.adjust(this.subject.metrics.waiting, 1, this.labels)
   }
 
   waited(millis: number): void {
     const { metrics } = this.subject
-    metrics.waiting.unsafeModify(-1, this.labels)
-    metrics.wait.unsafeUpdate(millis / 1000, this.labels)
+    Metrics.adjust(metrics.waiting, -1, this.labels)
+    Metrics.update(metrics.wait, millis / 1000, this.labels)
     if (millis <= tick) return
     this.event("identity.limiter.wait", millis)
     this.held(millis, `the limiter held it back for ${Logs.time(millis)}`)
@@ -131,7 +130,7 @@ export class CallTelemetry {
     send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
-    this.subject.metrics.attempts.unsafeUpdate(1, this.labels)
+    Metrics.update(this.subject.metrics.attempts, 1, this.labels)
     const sent = this.span === undefined
       ? Effect.suspend(() => send(undefined)) // it may throw
       : Spans.request(
@@ -145,10 +144,10 @@ export class CallTelemetry {
   /** The service has answered an attempt. */
   answered({ headers, status }: Http.Received): void {
     const { metrics } = this.subject
-    if (status === 429) metrics.throttled.unsafeUpdate(1, this.labels)
+    if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)
     const { limit, remaining } = Headers.rateLimit(headers)
     if (remaining === undefined) return
-    metrics.remaining.unsafeUpdate(remaining, this.labels)
+    Metrics.update(metrics.remaining, remaining, this.labels)
     if (limit === undefined || limit <= 0) return
     const share = remaining / limit
     if (share > enough) this.subject.isShort = false
@@ -185,7 +184,7 @@ export class CallTelemetry {
     }
     const error = result.left
     if (error instanceof UnexpectedResponse && error.reason !== "status" && error.reason !== "redirect") {
-      this.subject.metrics.undecodable(error.reason).unsafeUpdate(1, this.labels)
+      Metrics.update(this.subject.metrics.undecodable(error.reason), 1, this.labels)
     }
     this.ended(status, Spans.typeOf(Cause.fail(error), "_tag"))
   }
@@ -194,7 +193,7 @@ export class CallTelemetry {
   private ended(status: number | undefined, type: string | undefined): number {
     const now = this.clock.unsafeCurrentTimeMillis()
     const millis = now - this.begunAt
-    this.subject.metrics.duration(status, type).unsafeUpdate(millis / 1000, this.labels)
+    Metrics.update(this.subject.metrics.duration(status, type), millis / 1000, this.labels)
     if (this.isDebugged && type !== undefined) this.note(Logs.debug, `${type} after ${Logs.time(millis)}`)
     return now
   }
@@ -245,7 +244,7 @@ export class CallTelemetry {
 /** What watches the calls of a client; `propagate`: whether the service may continue their traces. */
 export const make = (tenant: string, propagate: boolean) => {
   const subjectOf = perOperation((endpoint) => new Subject(tenant, endpoint))
-  return (endpoint: Any, fiber: AnyFiber, clock: Clock.Clock): CallTelemetry =>
+  return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
     new CallTelemetry(subjectOf(endpoint), fiber, clock, propagate)
 }
 
@@ -254,20 +253,20 @@ export const make = (tenant: string, propagate: boolean) => {
  * started it, in `fiber`, and linked to it.
  */
 export const tokenRequest = <A>(
-  fiber: AnyFiber,
+  fiber: Fiber.AnyFiber,
   request: Effect.Effect<A, TokenError>
 ): Effect.Effect<A, TokenError> => {
-  const labels = fiber.getFiberRef(FiberRef.currentMetricLabels)
+  const labels = Fiber.metricLabelsOf(fiber)
   const counted = request.pipe(
-    Effect.tap(Effect.sync(() => Metrics.tokens().unsafeUpdate(1, labels))),
+    Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokens(), 1, labels))),
     Effect.tapError((error) => {
-      Metrics.tokens(error._tag).unsafeUpdate(1, labels)
+      Metrics.update(Metrics.tokens(error._tag), 1, labels)
       const { code, status } = error
       const why = status === undefined ? code === undefined ? "" : ` (${code})` : ` (status ${status})`
       return Logs.warning(`no token could be had${why}`, { operation: "token" })
     })
   )
-  const { currentSpan: span } = fiber
+  const span = Fiber.spanOf(fiber)
   const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
   const seen = Spans.isTraced(fiber)
     ? Effect.uninterruptibleMask((restore) =>
@@ -279,7 +278,7 @@ export const tokenRequest = <A>(
       )
     )
     : counted
-  return seen.pipe(Spans.asOf(fiber), Logs.asOf(fiber))
+  return seen.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
 }
 
 /** Sends a request for a token, once, below the span of asking for it; `nth` counts from 1 on. */
@@ -288,7 +287,7 @@ export const tokenAttempt = <A extends Http.Received, E>(
   nth: number,
   send: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.withFiberRuntime((fiber) =>
+  Fiber.withFiber((fiber) =>
     Spans.isTraced(fiber)
       ? Effect.uninterruptibleMask((restore) =>
         Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))

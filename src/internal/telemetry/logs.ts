@@ -1,12 +1,10 @@
 /** What the library writes to the program's log: our own words and numbers, never those of an input or an answer. */
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as FiberRef from "effect/FiberRef"
 import * as LogLevel from "effect/LogLevel"
+import { type AnyFiber, minimumLogLevelOf } from "../runtime/fiber.js"
 
 /** Whether a fiber's log takes notes for debugging. */
-export const isDebugged = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
-  fiber.getFiberRef(FiberRef.currentMinimumLogLevel).ordinal <= LogLevel.Debug.ordinal
+export const isDebugged = (fiber: AnyFiber): boolean => minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
 
 /** What a note is about. */
 export interface About {
@@ -23,13 +21,6 @@ export const debug = note(LogLevel.Debug)
 
 /** What somebody may have to do something about. */
 export const warning = note(LogLevel.Warning)
-
-/** The log of one fiber, for another that works on its behalf. */
-export const asOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
-  self.pipe(
-    Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
-    Effect.locally(FiberRef.currentMinimumLogLevel, fiber.getFiberRef(FiberRef.currentMinimumLogLevel))
-  )
 
 /** A time as people read it; milliseconds may be fractions. */
 export const time = (millis: number): string =>

@@ -7,6 +7,14 @@ import * as MetricLabel from "effect/MetricLabel"
 
 export type Labels = ReadonlyArray<MetricLabel.MetricLabel>
 
+/** Adds to a counter, sets a gauge, or records a value in a histogram. */
+export const update = <Type>(metric: Metric.Metric<Type, number, unknown>, value: number, labels: Labels): void =>
+  metric.unsafeUpdate(value, labels)
+
+/** Adds to a gauge. */
+export const adjust = (gauge: Metric.Metric.Gauge<number>, difference: number, labels: Labels): void =>
+  gauge.unsafeModify(difference, labels)
+
 type Tags = Readonly<Record<string, string>>
 
 /** A metric with its tags; `Metric.tagged` would look it up again with each update. */

@@ -1,33 +1,22 @@
 /** Spans for whoever looks at spans; for nobody none is made. They tell how calls went, and nothing of what is in them. */
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberRef from "effect/FiberRef"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
-import type { AnyFiber } from "../runtime/callbackTask.js"
+import * as Fiber from "../runtime/fiber.js"
 
 /** The tracer of those who have set none; its spans go nowhere. */
 const nobody = Effect.runSync(Effect.tracer)
 
 /** Whether somebody looks at what a fiber does. */
-export const isTraced = (fiber: AnyFiber): boolean =>
-  (fiber.currentTracer !== nobody || fiber.currentSpan !== undefined) &&
-  fiber.getFiberRef(FiberRef.currentTracerEnabled)
-
-/** The tracing of one fiber, for another that works on its behalf. */
-export const asOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
-  self.pipe(
-    Effect.withTracer(fiber.currentTracer),
-    Effect.withTracerEnabled(fiber.getFiberRef(FiberRef.currentTracerEnabled))
-  )
+export const isTraced = (fiber: Fiber.AnyFiber): boolean =>
+  (Fiber.tracerOf(fiber) !== nobody || Fiber.spanOf(fiber) !== undefined) && Fiber.isTracerEnabled(fiber)
 
 type Attributes = Readonly<Record<string, unknown>>
 
@@ -71,27 +60,27 @@ const propagated = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
 type Options = Pick<Tracer.SpanOptions, "attributes" | "kind" | "links" | "root">
 
 /** Begins a span in a fiber that is traced, as `Effect.makeSpan` does, which copies all that the fiber holds. */
-const begin = (fiber: AnyFiber, name: string, options: Options, now: bigint): Tracer.Span => {
+const begin = (fiber: Fiber.AnyFiber, name: string, options: Options) => {
   const { attributes = {}, kind = "internal", links = [], root = false } = options
-  const span = fiber.currentTracer.span(
+  const settings = Fiber.spanSettingsOf(fiber)
+  const clock = Fiber.clockOf(fiber)
+  const now = () => settings.isTimed ? clock.unsafeCurrentTimeNanos() : 0n
+  const span = Fiber.tracerOf(fiber).span(
     name,
-    root ? Option.none() : Option.flatMap(Option.fromNullable(fiber.currentSpan), propagated),
+    root ? Option.none() : Option.flatMap(Option.fromNullable(Fiber.spanOf(fiber)), propagated),
     Context.empty(),
-    Chunk.toReadonlyArray(fiber.getFiberRef(FiberRef.currentTracerSpanLinks)).concat(links),
-    now,
+    settings.links.concat(links),
+    now(),
     kind,
     options
   )
-  HashMap.forEach(
-    fiber.getFiberRef(FiberRef.currentTracerSpanAnnotations),
-    (value, name) => span.attribute(name, value)
-  )
+  HashMap.forEach(settings.annotations, (value, name) => span.attribute(name, value))
   for (const name in attributes) span.attribute(name, attributes[name])
-  return span
+  return { span, now }
 }
 
 /** Changes what a fiber sees as its context. */
-const see = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
+const see = (context: Context.Context<never>) => Fiber.updateContext(() => context)
 
 /**
  * Runs an effect in a span, below that which its fiber is in unless it is a root. To be run where nobody can interrupt it but
@@ -103,12 +92,9 @@ export const within = <A, E>(
   use: (span: Tracer.Span) => Effect.Effect<A, E>,
   outcome: Outcome<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.withFiberRuntime((fiber) => {
-    const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
-    const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
-    const now = () => isTimed ? clock.unsafeCurrentTimeNanos() : 0n
-    const outside = fiber.currentContext
-    const span = begin(fiber, name, options, now())
+  Fiber.withFiber((fiber) => {
+    const outside = Fiber.contextOf(fiber)
+    const { now, span } = begin(fiber, name, options)
     // First of all it is taken back: the tracer may throw.
     const leave = (exit: Exit.Exit<A, E>) =>
       Effect.flatMap(see(outside), () => {

@@ -123,7 +123,7 @@ export const failures = [
     "Forbidden: 403 for another reason",
     Effect.gen(function*() {
       const { client, server } = yield* refused()
-      yield* server.order("misbehave", {
+      yield* server.order("injectFault", {
         operation: "redeliverEvent",
         status: 403,
         body: { statusCode: 403, message: "Not in your plan.", errorCode: "feature_not_enabled" }
@@ -189,7 +189,7 @@ export const failures = [
     "UnexpectedResponse: a status that is not declared",
     Effect.gen(function*() {
       const { client, server } = yield* refused()
-      yield* server.order("misbehave", {
+      yield* server.order("injectFault", {
         operation: "deleteEventStream",
         status: 418,
         headers: { "x-request-id": "r-1" },
@@ -210,7 +210,7 @@ export const failures = [
     "TransportError: a connection that is cut before the answer",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { operation: "createUsersExport", cut: "before" })
+      yield* server.order("injectFault", { operation: "createUsersExport", cut: "before" })
       yield* Effect.provide(
         failsWith(createUsersExport({}), "TransportError", { outcome: "unknown" }),
         bareClient(server) // over a kept-alive connection some runtimes would send it again
@@ -222,7 +222,7 @@ export const failures = [
     "TransportError: a connection that is cut within the answer, which is repeated and succeeds",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { operation: "listActionVersions", cut: "within" })
+      yield* server.order("injectFault", { operation: "listActionVersions", cut: "within" })
       const { total } = yield* Effect.provide(
         Retry.withPolicy(listActionVersions({ actionId: action.id }), { delay: 1 }),
         clientOf(server)

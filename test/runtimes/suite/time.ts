@@ -54,7 +54,7 @@ export const time = [
     "an interruption while a token is asked for ends the call, and the client is as good as before",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { operation: "token", delay: "200 millis", carriedOut: true })
+      yield* server.order("injectFault", { operation: "token", delay: "200 millis", carriedOut: true })
       yield* Effect.provide(
         Effect.gen(function*() {
           const call = yield* Effect.fork(list)
@@ -86,7 +86,7 @@ export const time = [
     "closing the client lets a call that is under way end, and refuses others",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { operation: "deleteEventStream", delay: "200 millis", carriedOut: true })
+      yield* server.order("injectFault", { operation: "deleteEventStream", delay: "200 millis", carriedOut: true })
       const scope = yield* Scope.make()
       const client = yield* Scope.extend(Layer.build(clientOf(server)), scope)
       const remove = Effect.provide(deleteEventStream({ id: stream.id }), client)

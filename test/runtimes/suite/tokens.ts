@@ -109,7 +109,7 @@ export const tokens = [
     "client credentials: a token endpoint that fails once is asked again",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { operation: "token", status: 503 })
+      yield* server.order("injectFault", { operation: "token", status: 503 })
       yield* Effect.provide(list, clientOf(server))
       yield* equal(yield* tokenRequests(server), 2)
     })
@@ -260,8 +260,8 @@ export const limits = [
     "after a 500 only what is harmless is sent again",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("misbehave", { status: 500, times: 2, operation: "listActionVersions" })
-      yield* server.order("misbehave", { status: 500, times: 2, operation: "createUsersExport" })
+      yield* server.order("injectFault", { status: 500, times: 2, operation: "listActionVersions" })
+      yield* server.order("injectFault", { status: 500, times: 2, operation: "createUsersExport" })
       yield* Effect.provide(
         Effect.gen(function*() {
           yield* list

@@ -1,0 +1,125 @@
+/** Access to Effect's fibers and fiber-local settings; the only module that knows how Effect represents them. */
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import { globalValue } from "effect/GlobalValue"
+import type * as HashMap from "effect/HashMap"
+import type * as LogLevel from "effect/LogLevel"
+import type * as MetricLabel from "effect/MetricLabel"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
+
+/** A running fiber, independent of its result. */
+export type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
+/** Makes a wait interruptible again inside an uninterruptible region, as `Effect.uninterruptibleMask` provides it. */
+export type Restore = <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** Gives the current fiber to a function. */
+export const withFiber: <A, E = never, R = never>(
+  use: (fiber: AnyFiber) => Effect.Effect<A, E, R>
+) => Effect.Effect<A, E, R> = Effect.withFiberRuntime
+
+/** A value that an effect can set for everything that runs inside it. */
+export type Setting<A> = FiberRef.FiberRef<A>
+
+/** Makes a setting; all copies of this module in a process share it by its name. */
+export const makeSetting = <A>(name: string, initial: () => A): Setting<A> =>
+  globalValue(`effect-identity-client/${name}`, () => FiberRef.unsafeMake(initial()))
+
+export const settingOf = <A>(fiber: AnyFiber, setting: Setting<A>): A => fiber.getFiberRef(setting)
+
+/** Changes a setting for the rest of the current fiber. */
+export const setForFiber = <A>(setting: Setting<A>, value: A): Effect.Effect<void> => FiberRef.set(setting, value)
+
+/** Changes a setting for one effect. */
+export const withSetting = <A, E, R, S>(
+  self: Effect.Effect<A, E, R>,
+  setting: Setting<S>,
+  update: (current: S) => S
+): Effect.Effect<A, E, R> => Effect.locallyWith(self, setting, update)
+
+export const clockOf = (fiber: AnyFiber): Clock.Clock => Context.get(fiber.currentDefaultServices, Clock.Clock)
+
+export const contextOf = (fiber: AnyFiber): Context.Context<never> => fiber.currentContext
+
+/** Changes the services that the current fiber sees, until they are changed again. */
+export const updateContext = (
+  update: (context: Context.Context<never>) => Context.Context<never>
+): Effect.Effect<void> => FiberRef.update(FiberRef.currentContext, update)
+
+export const tracerOf = (fiber: AnyFiber): Tracer.Tracer => fiber.currentTracer
+
+export const spanOf = (fiber: AnyFiber): Tracer.AnySpan | undefined => fiber.currentSpan
+
+export const isTracerEnabled = (fiber: AnyFiber): boolean => fiber.getFiberRef(FiberRef.currentTracerEnabled)
+
+/** What a fiber adds to each span that it begins. */
+export const spanSettingsOf = (fiber: AnyFiber): {
+  readonly isTimed: boolean
+  readonly links: ReadonlyArray<Tracer.SpanLink>
+  readonly annotations: HashMap.HashMap<string, unknown>
+} => ({
+  isTimed: fiber.getFiberRef(FiberRef.currentTracerTimingEnabled),
+  links: Chunk.toReadonlyArray(fiber.getFiberRef(FiberRef.currentTracerSpanLinks)),
+  annotations: fiber.getFiberRef(FiberRef.currentTracerSpanAnnotations)
+})
+
+export const metricLabelsOf = (fiber: AnyFiber): ReadonlyArray<MetricLabel.MetricLabel> =>
+  fiber.getFiberRef(FiberRef.currentMetricLabels)
+
+export const minimumLogLevelOf = (fiber: AnyFiber): LogLevel.LogLevel =>
+  fiber.getFiberRef(FiberRef.currentMinimumLogLevel)
+
+/** Runs an effect with the tracer of a fiber that it works for. */
+export const withTracingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  self.pipe(Effect.withTracer(tracerOf(fiber)), Effect.withTracerEnabled(isTracerEnabled(fiber)))
+
+/** Runs an effect with the loggers of a fiber that it works for. */
+export const withLoggingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  self.pipe(
+    Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
+    Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
+  )
+
+/** Stops the runtime from logging how the current fiber fails. */
+export const withoutFailureLog: Effect.Effect<void> = /* @__PURE__ */ FiberRef.set(
+  FiberRef.unhandledErrorLogLevel,
+  /* @__PURE__ */ Option.none()
+)
+
+/** Tests whether a fiber was interrupted already, even if it is in an uninterruptible region. */
+export const isInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
+
+/** Calls a function when a fiber ends; returns a function that cancels this. */
+export const onExit = <A, E>(
+  fiber: Fiber.RuntimeFiber<A, E>,
+  listener: (exit: Exit.Exit<A, E>) => void
+): () => void => {
+  fiber.addObserver(listener)
+  return () => fiber.removeObserver(listener)
+}
+
+/** Interrupts a fiber without waiting for its end. */
+export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
+
+/** Runs effects from plain code. */
+export interface Runner<R> {
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) => Fiber.RuntimeFiber<A, E>
+  readonly runSync: <A, E>(effect: Effect.Effect<A, E, R>) => A
+}
+
+/** Makes a runner with the current services and settings. The effects it runs are interruptible even if it is made in an uninterruptible region. */
+export const makeRunner = <R = never>(): Effect.Effect<Runner<R>, never, R> =>
+  Effect.map(Effect.interruptible(Effect.runtime<R>()), (runtime) => {
+    const runFork = Runtime.runFork(runtime)
+    return { fork: (effect, scope) => runFork(effect, scope && { scope }), runSync: Runtime.runSync(runtime) }
+  })
