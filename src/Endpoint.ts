@@ -1,43 +1,43 @@
-/** The description of one operation, as data: what the client, the embedded tenant, tests and documents walk. */
+/** Describes an operation as data, which the client, the embedded tenant, tests and documentation read. */
 import type * as Schema from "effect/Schema"
 import type { ErrorClass } from "./Errors.js"
 
-/** The members that travel in one part of the request. */
+/** The fields of one part of the request: path, query or payload. */
 export type Fields = Schema.Struct.Fields
 
-/** How a payload may travel. */
+/** The encodings of a payload (contract: Endpoints 1 and 2). */
 export type ContentType = "application/json" | "application/x-www-form-urlencoded"
 
-/** Any operation: where each member of its input travels and what can come back. */
+/** The description of any operation, without the types of its input, success and failures. */
 export interface Any {
-  /** As it is exported, for example `deleteEventStream`; errors, spans and limits know it by that. */
+  /** The name under which the operation is exported, for example `deleteEventStream`. Errors, spans and metrics carry it. */
   readonly name: string
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Relative to the base URL; `:name` stands for a member of `params`. */
+  /** The path relative to the base URL; `:name` is the placeholder of a field of `params`. */
   readonly path: `/${string}`
-  /** What fills the placeholders of the path; strings, percent-encoded when they are sent. */
+  /** The fields that fill the placeholders of the path. They are strings and are sent percent-encoded. */
   readonly params?: Fields
-  /** What travels behind the path, if it is set. */
+  /** The fields of the query string. */
   readonly query?: Fields
-  /** What travels in the body, as JSON or a form. */
+  /** The fields of the body, sent as JSON or as a form. */
   readonly payload?: Fields
-  /** How many members of the payload are set at the least (default 0). */
+  /** The least number of payload fields that a caller must set (default 0). */
   readonly minProperties?: number
-  /** All members of `params`, `query` and `payload` in one: the caller's input. */
+  /** The schema of the caller's input: the fields of `params`, `query` and `payload` together. */
   readonly input: Schema.Schema.AnyNoContext
-  /** What is decoded from the body; absent: the body is not decoded. It accepts `undefined` if the body may be empty. */
+  /** The schema of the response's body. Absent: the body is not decoded. It accepts `undefined` if the body may be empty. */
   readonly success?: Schema.Schema.AnyNoContext
-  /** The member of the success that holds the items of a page. */
+  /** The field of the success that holds the items of a page. */
   readonly items?: string
-  /** The scope that a token needs. */
+  /** The scope that the token needs, for example `read:users`. */
   readonly scope: string
-  /** Carrying the call out twice is harmless. A call that is not idempotent is never retried once it may have been carried out. */
+  /** Whether sending the request twice is harmless. If not, it is retried only after a 429 or if it was certainly not sent. */
   readonly idempotent: boolean
-  /** The failures that the operation declares. Every other status is `UnexpectedResponse`. */
+  /** The classes of the failures that the operation declares. Every other status is `UnexpectedResponse`. */
   readonly error: ReadonlyArray<ErrorClass>
 }
 
-/** An operation of the management interface with its types. */
+/** The description of an operation with the types of its input, success and failures. */
 export interface Endpoint<Input, Success, Failure> extends Any {
   readonly input: Schema.Schema<Input>
   readonly success?: Schema.Schema<Success>

@@ -6,92 +6,94 @@ import type { Endpoint, Fields } from "./Endpoint.js"
 import type { ClientError, ErrorClass, RateLimited } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 
-/** A call of the management interface: a function from input to Effect that also is its own description. */
+/** A call of the management interface: a function from input to Effect, together with its description. */
 export interface Operation<Input, Success, Failure> {
   (input: Input): Effect.Effect<Success, Failure | ClientError, IdentityClient>
-  /** What it was declared as. */
+  /** The declaration as data: method, path, schemas, scope, errors. */
   readonly endpoint: Endpoint<Input, Success, Failure>
 }
 
-/** An operation that gives a page of a list; the member `Items` of its success holds what is on it. */
+/** An operation that returns one page of a list. The field `Items` of its success holds the items of the page. */
 export interface Paged<Input, Success, Failure, Items extends string> extends Operation<Input, Success, Failure> {
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
 }
 
-/** An operation of any input, success and failure. */
 type AnyOperation = Operation<never, unknown, unknown>
 
-/** The input of an operation: `Operation.Input<typeof deleteEventStream>`. */
+/** The input of an operation: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`. */
 export type Input<Op extends AnyOperation> = Parameters<Op>[0]
 
-/** The value that an operation succeeds with. */
+/** The success of an operation: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`. */
 export type Success<Op extends AnyOperation> = Effect.Effect.Success<ReturnType<Op>>
 
-/** Everything an operation can fail with: the failures it declares and `ClientError`. */
+/** Every failure of an operation: those that it declares, and `Errors.ClientError`. */
 export type Failure<Op extends AnyOperation> = Effect.Effect.Error<ReturnType<Op>>
 
-/** The names of the `:placeholders` of a path. */
+/** The names of the `:placeholders` in a path. */
 type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | Placeholder<`/${Rest}`>
   : Path extends `${string}/:${infer Name}` ? Name
   : never
 
-/** `unknown` for a sound declaration, else a member that it lacks: the member's name is what the editor shows. */
-type Sound<Path extends string, Params, Query extends Fields, Payload extends Fields, Errors, List> =
+/** `unknown` for a valid declaration, else a field that no declaration has. Its name is the message in the editor. */
+type Validated<Path extends string, Params, Query extends Fields, Payload extends Fields, Errors, List> =
   & ([Placeholder<Path>] extends [keyof Params] ? unknown
     : { readonly params: { readonly [Name in Placeholder<Path>]: Schema.Schema<string> } })
-  & ([keyof Params] extends [Placeholder<Path>] ? unknown : Refused<"a member of `params` is not in `path`">)
-  & (Params[keyof Params] extends Schema.Schema<string> ? unknown : Refused<"members of `params` are strings">)
+  & ([keyof Params] extends [Placeholder<Path>] ? unknown : Invalid<"a field of `params` has no placeholder in `path`">)
+  & (Params[keyof Params] extends Schema.Schema<string> ? unknown : Invalid<"fields of `params` must be strings">)
   & ([(keyof Params & keyof (Query & Payload)) | (keyof Query & keyof Payload)] extends [never] ? unknown
-    : Refused<"two parts share a name">)
-  & (Schema.Struct.Encoded<Query> extends Schema.Struct.Type<Query> ? unknown : Refused<"a schema changes its value">)
+    : Invalid<"`params`, `query` and `payload` must not share a name">)
+  & (Schema.Struct.Encoded<Query> extends Schema.Struct.Type<Query> ? unknown
+    : Invalid<"schemas of `query` must not transform">)
   & (Schema.Struct.Encoded<Payload> extends Schema.Struct.Type<Payload> ? unknown
-    : Refused<"a schema changes its value">)
-  & ([List] extends [ReadonlyArray<unknown> | undefined] ? unknown : Refused<"`items` names no list">)
-  & (typeof RateLimited extends Errors ? unknown : Refused<"`error` holds no RateLimited">)
+    : Invalid<"schemas of `payload` must not transform">)
+  & ([List] extends [ReadonlyArray<unknown> | undefined] ? unknown : Invalid<"`items` must name a list">)
+  & (typeof RateLimited extends Errors ? unknown : Invalid<"`error` must include RateLimited">)
 
-type Refused<Why extends string> = { readonly [Name in Why]: never }
+type Invalid<Message extends string> = { readonly [Name in Message]: never }
 
-/** The input a caller gives: the members of all parts, flat. */
-type FlatInput<Params extends Fields, Query extends Fields, Payload extends Fields> = Types.Simplify<
+/** The caller's input: the fields of all parts in one object. */
+type MergedInput<Params extends Fields, Query extends Fields, Payload extends Fields> = Types.Simplify<
   Schema.Struct.Type<Params> & Schema.Struct.Type<Query> & Schema.Struct.Type<Payload>
 >
 
 type Instance<Errors extends ReadonlyArray<ErrorClass>> = InstanceType<Errors[number]>
 
-/** What lies in the member `Items`; nothing if none is declared. */
-type Listed<Success, Items> = Items extends keyof Success ? Success[Items] : never
+/** The type of the field `Items`; `never` if no field is declared. */
+type ListOf<Success, Items> = Items extends keyof Success ? Success[Items] : never
 
-type Made<Input, Success, Failure, Items extends string> = [Items] extends [never] ? Operation<Input, Success, Failure>
+/** The type of a declared operation: paged if `Items` is declared. */
+type Declared<Input, Success, Failure, Items extends string> = [Items] extends [never]
+  ? Operation<Input, Success, Failure>
   : Paged<Input, Success, Failure, Items>
 
-/** What an operation is declared as. */
+/** The declaration of an operation. Field names are those of the service. */
 export interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
   readonly method: Endpoint<never, never, never>["method"]
-  /** Relative to the base URL; `:name` stands for a member of `params`. */
+  /** The path relative to the base URL; `:name` is the placeholder of a field of `params`. */
   readonly path: Path
-  /** What fills the placeholders of the path, each a string. */
+  /** The fields that fill the placeholders of the path, exactly those, each a string. */
   readonly params?: Params
-  /** What travels behind the path. */
+  /** The fields of the query string. */
   readonly query?: Query
-  /** What travels in the body. */
+  /** The fields of the body, sent as JSON or, with `IdentityClient.withFormBody`, as a form. */
   readonly payload?: Payload
-  /** How many members of the payload are set at the least (default 0). */
+  /** The least number of payload fields that a caller must set (default 0). */
   readonly minProperties?: number
-  /** What is decoded from the body. Without it the body is not decoded. */
+  /** The schema of the response's body. Without it the body is not decoded and the operation returns `void`. */
   readonly success?: Schema.Schema<Success>
-  /** The member of the success that holds the items of a page. */
+  /** The field of the success that holds the items of a page; `Pagination` streams the operation then. */
   readonly items?: Items
-  /** The scope that a token needs. */
+  /** The scope that the token needs, for example `read:users`. */
   readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
-  /** Carrying the call out twice is harmless: `true` for reads, PATCH and DELETE here, `false` for what starts something anew. */
+  /** Whether sending the request twice is harmless. If not, it is retried only after a 429 or if it was certainly not sent. */
   readonly idempotent: boolean
-  /** The failures that the service documents; `RateLimited` is always among them. */
+  /** The classes of the failures that the service documents; `RateLimited` must be among them. */
   readonly error: Errors
 }
 
-/** A struct without fields would let every member through. */
-const flat = (fields: Fields) =>
+/** A struct without fields would allow any field. */
+const inputSchema = (fields: Fields) =>
   Object.keys(fields).length === 0
     ? Schema.Record({ key: Schema.String, value: Schema.Never })
     : Schema.typeSchema(Schema.Struct(fields))
@@ -99,10 +101,11 @@ const flat = (fields: Fields) =>
 /**
  * Declares an operation.
  *
- * `params`, `query` and `payload` say where each member of the flat input travels: `params` fill the `:placeholders` of
- * the path and name exactly those; no name stands in two parts. Names are the wire's own. The schemas are filters: they
- * check a value and never change it. Without `success` the body is not decoded and the operation gives `void`. The
- * failures of the operation are exactly the instances of the classes in `error`; `RateLimited` is always among them.
+ * The caller's input has the fields of `params`, `query` and `payload` in one object; no name may occur in two of them. Their
+ * schemas validate and never transform: the value is sent as the caller gives it. Fields that are `undefined` are not sent.
+ *
+ * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
+ * statuses of failure are `UnexpectedResponse`.
  */
 export const make = <
   const Path extends `/${string}`,
@@ -116,19 +119,19 @@ export const make = <
   name: string,
   declaration:
     & Declaration<Path, Params, Query, Payload, Success, Items, Errors>
-    & Sound<Path, Params, Query, Payload, Errors[number], Listed<Success, Items>>
-): Made<FlatInput<Params, Query, Payload>, Success, Instance<Errors>, Items> => {
-  // Sound: `Input` and `Success` are what these very schemas accept, `Failure` is what these very classes build, and
-  // `items` is there if it is declared.
+    & Validated<Path, Params, Query, Payload, Errors[number], ListOf<Success, Items>>
+): Declared<MergedInput<Params, Query, Payload>, Success, Instance<Errors>, Items> => {
+  // Sound: `Input` and `Success` are the types of these schemas, and `Failure` is the instance type of these classes.
   const endpoint = {
     ...declaration,
     name,
-    input: flat({ ...declaration.params, ...declaration.query, ...declaration.payload })
-  } as unknown as Endpoint<FlatInput<Params, Query, Payload>, Success, Instance<Errors>>
-  const operation: Operation<FlatInput<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
-    (input: FlatInput<Params, Query, Payload>) =>
+    input: inputSchema({ ...declaration.params, ...declaration.query, ...declaration.payload })
+  } as unknown as Endpoint<MergedInput<Params, Query, Payload>, Success, Instance<Errors>>
+  const operation: Operation<MergedInput<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
+    (input: MergedInput<Params, Query, Payload>) =>
       Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
     { endpoint }
   )
-  return operation as Made<FlatInput<Params, Query, Payload>, Success, Instance<Errors>, Items>
+  // Sound: the endpoint has `items` if the declaration has.
+  return operation as Declared<MergedInput<Params, Query, Payload>, Success, Instance<Errors>, Items>
 }

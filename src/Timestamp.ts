@@ -1,26 +1,26 @@
-/** A point in time exactly as the service wrote it: its nine fractional digits would not survive a `Date`. */
+/** A point in time exactly as the service wrote it: a `Date` would lose six of its nine fractional digits. */
 import type * as Brand from "effect/Brand"
 import * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import * as Order_ from "effect/Order"
 import * as Schema from "effect/Schema"
 
-/** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
+/** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. The schema accepts any string. */
 export const Timestamp: Schema.Schema<Timestamp> = Schema.typeSchema(Schema.String.pipe(Schema.brand("Timestamp")))
   .annotations({ jsonSchema: { format: "date-time" } })
 /** An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. */
 export type Timestamp = string & Brand.Brand<"Timestamp">
 
-/** Takes a string for a timestamp, as it is, for example to answer an operation in a test. */
-export const make = (text: string): Timestamp => text as Timestamp // sound: every string is one
+/** Brands a string as a timestamp without checking it, for example for a fixture in a test. */
+export const make = (text: string): Timestamp => text as Timestamp // sound: the schema accepts any string
 
-/** The time to the millisecond; none if the string is not a time. */
+/** Converts to a `DateTime` of millisecond precision; `None` if the string is not a valid time. */
 export const toDateTime = (self: Timestamp): Option.Option<DateTime.Utc> => DateTime.make(self)
 
-/** The digits that a millisecond is too coarse for, as a fraction of a second padded to nine places. */
+/** The fraction of a second, padded to nine digits. */
 const fraction = (self: string): string => (/[T ]\d\d:\d\d:\d\d[.,](\d+)/.exec(self)?.[1] ?? "").padEnd(9, "0")
 
-/** Compares all digits. Strings that are no time come first, in the order of their characters. */
+/** Orders by time, to the nanosecond. Strings that are not valid times come first, in the order of their characters. */
 export const Order: Order_.Order<Timestamp> = /* @__PURE__ */ Order_.make((a, b) => {
   const [timeA, timeB] = [Date.parse(a), Date.parse(b)]
   if (Number.isNaN(timeA) && Number.isNaN(timeB)) return Order_.string(a, b)

@@ -581,7 +581,7 @@ describe("limits of the contract", () => {
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [
         { path: "fields[1].name", message: "expected a string of at most 100 characters" },
         { path: "fields[2].name", message: "is missing" },
-        { path: "fields[3].title", message: "there is no such member" }
+        { path: "fields[3].title", message: "unknown field" }
       ])
     }))
 

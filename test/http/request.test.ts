@@ -384,7 +384,7 @@ describe("what is refused", () => {
       [{ node: null }, "node", "expected an object"],
       [{ even: 3 }, "even", "expected a number"],
       [{ list: [{ x: "fine" }, { x: 1 }] }, "list[1].x", "expected a string"],
-      [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "there is no such member"],
+      [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "unknown field"],
       [{ list: { x: "hidden" } }, "list", "expected a list"]
     ] as const
   )(

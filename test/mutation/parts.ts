@@ -75,7 +75,14 @@ const some: ReadonlyArray<Part> = [
         "redelivery/progress"
       )
     ],
-    tests: ["client/node", "pagination/pagination", "redelivery/redelivery", "redelivery/parts"],
+    tests: [
+      "client/node",
+      "pagination/pageSchema",
+      "pagination/pageTracker",
+      "pagination/pagination",
+      "redelivery/redelivery",
+      "redelivery/parts"
+    ],
     survivors: streams
   },
   {
@@ -137,6 +144,7 @@ export const parts: ReadonlyArray<Part> = [
     files: rest,
     tests: [
       "client/pipeline",
+      "schema/decode",
       "schema/validator",
       "runtime/timeouts",
       "schema/drift",
@@ -159,7 +167,7 @@ export const parts: ReadonlyArray<Part> = [
 /** A few files that say much in little, for a look in passing. */
 export const quick: Part = {
   name: "quick",
-  files: internal("runtime/backoff", "http/formEncoding", "schema/nulls"),
+  files: internal("runtime/backoff", "http/formEncoding", "schema/decode"),
   tests: ["http/request", "http/response", "client/retry"],
   survivors: wire
 }

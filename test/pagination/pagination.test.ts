@@ -206,7 +206,7 @@ describe("Pagination.stream", () => {
       const { layer, pages } = listing(() => ({ total: 100, versions: range(0, 10) }))
       const { message, seen } = yield* endless(layer)
       assert.deepStrictEqual(seen, numbers(range(0, 10)))
-      assert.include(message, "page 1 brought nothing new")
+      assert.include(message, "page 1 has no new items")
       assert.deepStrictEqual(pages(), [undefined, 1])
     }))
 

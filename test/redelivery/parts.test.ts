@@ -1,167 +1,17 @@
-/** The parts that paging and redelivery are made of, each on its own. */
+/** The parts that redelivery is made of, each on its own. */
 import { FileSystem, KeyValueStore } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
+import { Duration, Effect, Either, Option, Stream } from "effect"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import { vi } from "vitest"
-import { Errors, Operation, Pagination } from "../../src/index.js"
-import * as Derived from "../../src/internal/pagination/pageSchema.js"
-import { Listing, type Page } from "../../src/internal/pagination/pageTracker.js"
 import * as Feed from "../../src/internal/redelivery/input.js"
 import * as Journal from "../../src/internal/redelivery/journal.js"
 import type { Result } from "../../src/internal/redelivery/outcome.js"
 import * as Tally from "../../src/internal/redelivery/progress.js"
 import * as Journals from "../../src/node/fileJournal.js"
-
-describe("a listing", () => {
-  /** Pages of items, which are their ids, each with a total; only what is told of the last one is looked at. */
-  const last = (...pages: ReadonlyArray<readonly [ids: ReadonlyArray<unknown>, total: unknown]>) => from(0, ...pages)
-
-  const from = (start: number, ...pages: ReadonlyArray<readonly [ids: ReadonlyArray<unknown>, total: unknown]>) => {
-    const listing = new Listing(start)
-    return pages.map(([ids, total]) => listing.take(ids.map((id) => ({ id })), total)).at(-1)
-  }
-
-  const items = (fresh: ReadonlyArray<number>, isLast: boolean): Page => ({ _tag: "Items", fresh, isLast })
-
-  /** So many ids from one on. */
-  const ids = (from: number, count: number) => Array.from({ length: count }, (_, nth) => from + nth)
-
-  for (
-    const [what, page, expected] of [
-      ["a page without items is the last", () => last([[], 9]), items([], true)],
-      ["an item comes once, also on one page", () => last([["a", "b", "a"], 9]), items([0, 1], false)],
-      [
-        "items without an id are all new",
-        () => last([[null, undefined, null, undefined], 4]),
-        items([0, 1, 2, 3], true)
-      ],
-      ["the ids of two pages are known", () => last([[1, 2], 9], [[3, 4], 9], [[2, 4, 5], 9]), items([2], false)],
-      [
-        "those before them are not",
-        () => last([[1, 2], 9], [[3, 4], 9], [[5, 6], 9], [[1, 7], 9]),
-        items([0, 1], false)
-      ],
-      [
-        "a short page that ends beyond the total is the last",
-        () => last([[1, 2, 3], 4], [[3, 4], 4]),
-        items([1], true)
-      ],
-      ["a short page that ends before it is not", () => last([[1, 2, 3], 9], [[4, 5], 9]), items([0, 1], false)],
-      ["a full page that ends beyond it is not", () => last([[1, 2, 3], 4], [[4, 5, 6], 4]), items([0, 1, 2], false)],
-      ["a total below 0 is none", () => last([[1, 2], -1], [[3, 4], -1], [[5, 6], -1], [[7], -1]), items([0], true)],
-      ["a total of another page on counts, too", () => from(1, [[4, 5, 6], 7], [[7], 7]), items([0], true)]
-    ] as const
-  ) {
-    it(what, () => {
-      assert.deepStrictEqual(page(), expected)
-    })
-  }
-
-  for (
-    const [what, page, why] of [
-      [
-        "a full page with nothing new, were it the last",
-        () => last([ids(0, 10), 20], [ids(0, 10), 20]),
-        "page 1 brought nothing new"
-      ],
-      [
-        "a short page with nothing new, long before the total",
-        () => last([ids(0, 10), 99], [ids(0, 5), 99]),
-        "page 1 brought nothing new"
-      ],
-      [
-        "a page with nothing new after one that only new items explain",
-        () => last([ids(0, 10), 99], [ids(0, 10), 109], [ids(0, 10), 119]),
-        "page 2 brought nothing new"
-      ],
-      [
-        "more than twice the pages that are left",
-        () => from(2, [ids(0, 10), 25], [ids(10, 10), 25], [ids(20, 10), 25]),
-        "3 pages were more than twice as many as a total of 25 allows"
-      ],
-      [
-        "pages where there are none",
-        () => last([[1, 2], 0], [[3, 4], 0], [[5, 6], 0]),
-        "3 pages were more than twice as many as a total of 0 allows"
-      ]
-    ] as const
-  ) {
-    it(`does not end: ${what}`, () => {
-      assert.deepStrictEqual(page(), { _tag: "Endless", why })
-    })
-  }
-})
-
-describe("pages of anything", () => {
-  const numbers = Schema.Array(Schema.Number)
-  interface Things {
-    readonly things: ReadonlyArray<unknown>
-  }
-  const declare = (success: Schema.Schema.AnyNoContext) =>
-    Operation.make("listThings", {
-      method: "GET",
-      path: "/things",
-      query: { page: Schema.optional(Schema.Number) },
-      success: success as Schema.Schema<Things>, // sound: nothing is read as such
-      items: "things",
-      scope: "read:things",
-      idempotent: true,
-      error: [Errors.RateLimited]
-    })
-  const holding = (things: Schema.Schema.AnyNoContext) => declare(Schema.Struct({ things }))
-
-  for (
-    const [what, operation] of [
-      ["a struct", holding(numbers)],
-      [
-        "a struct that has to be more than that",
-        declare(Schema.Struct({ things: numbers }).pipe(Schema.filter(() => true)))
-      ],
-      ["a struct that is defined later", declare(Schema.suspend(() => Schema.Struct({ things: numbers })))],
-      [
-        "one of several structs",
-        declare(Schema.Union(Schema.Struct({ message: Schema.String }), Schema.Struct({ things: numbers })))
-      ],
-      ["a struct whose list may be missing", declare(Schema.Struct({ things: Schema.optional(numbers) }))],
-      ["a list that has to be more than that", holding(numbers.pipe(Schema.maxItems(5)))],
-      ["a list that is defined later", holding(Schema.suspend(() => numbers))],
-      ["a list that is not empty", holding(Schema.NonEmptyArray(Schema.Number))],
-      ["a list of a certain length", holding(Schema.Tuple(Schema.Number, Schema.Literal(1)))]
-    ] as const
-  ) {
-    it(`are made of ${what}`, () => {
-      const { check, endpoint } = Derived.of(operation.endpoint)
-      assert.isTrue(Schema.is(endpoint.success!)({ things: [1, "2"] }))
-      assert.isFalse(Schema.is(endpoint.success!)({ things: 1 }))
-      assert.deepStrictEqual(check(1), Either.right(1))
-      assert.isTrue(Either.isLeft(check("2")))
-    })
-  }
-
-  it("are checked for one of several kinds of items", () => {
-    const { check } = Derived.of(holding(Schema.Union(numbers, Schema.Array(Schema.String))).endpoint)
-    assert.deepStrictEqual([1, "2", true].map((item) => Either.isRight(check(item))), [true, true, false])
-  })
-
-  it("are taken as they are where nothing is said of the items", () => {
-    const { check } = Derived.of(declare(Schema.Struct({ things: Schema.Any })).endpoint)
-    assert.deepStrictEqual(check("2"), Either.right("2"))
-  })
-
-  it("are refused where the list is not to be found", () => {
-    for (const success of [Schema.Any, Schema.Union(Schema.Any, Schema.String), Schema.Struct({ others: numbers })]) {
-      assert.throws(
-        () => Pagination.streamEither(declare(success), {}),
-        TypeError,
-        "listThings: its pages have no list named \"things\""
-      )
-    }
-  })
-})
 
 describe("a tally", () => {
   const result = (more: Partial<Result> = {}): Result => ({ id: "a", outcome: "accepted", recalled: false, ...more })

@@ -1,22 +1,25 @@
 /** What is new in an answer is counted once, at its place, and shown only if it cannot be content. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Drift } from "../../src/internal/schema/drift.js"
+import { DriftDetector } from "../../src/internal/schema/drift.js"
 import { createUsersExport, listActionVersions, updateTokenExchangeProfile } from "../../src/operations/index.js"
 
 const drift = (schema: Schema.Schema.AnyNoContext | undefined) => {
   if (schema === undefined) throw new Error("nothing is promised")
   const found: Array<string> = []
-  const drift = new Drift(schema, (path, value) => void found.push(value === undefined ? path : `${path}=${value}`))
+  const drift = new DriftDetector(
+    schema,
+    (path, value) => void found.push(value === undefined ? path : `${path}=${value}`)
+  )
   let now = 0
   return {
     found,
     /** Looks at answers, one in each second. */
     look: (...answers: ReadonlyArray<unknown>) => {
-      for (const answer of answers) drift.look(answer, now += 1000, () => ["the_input", ""])
+      for (const answer of answers) drift.inspect(answer, now += 1000, () => ["the_input", ""])
       return found
     },
-    lookAt: (now: number, answer: unknown) => drift.look(answer, now, () => [])
+    lookAt: (now: number, answer: unknown) => drift.inspect(answer, now, () => [])
   }
 }
 

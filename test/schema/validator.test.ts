@@ -1,7 +1,7 @@
 /** The checks of inputs and answers agree with the schemas' own, whatever they are given. */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, FastCheck, ParseResult, Schema } from "effect"
-import { copy, exact, promised } from "../../src/internal/schema/validator.js"
+import { copy, loose, strict } from "../../src/internal/schema/validator.js"
 import { operations } from "../support/operations.js"
 
 /** A value, and perhaps some member of it, at any depth, replaced or gone. */
@@ -44,8 +44,8 @@ const others: ReadonlyArray<Case> = [
 ]
 
 const checks = [
-  { kind: "an answer", compile: promised, cases: [...answers, ...others], onExcessProperty: "ignore" },
-  { kind: "an input", compile: exact, cases: [...inputs, ...others], onExcessProperty: "error" }
+  { kind: "an answer", compile: loose, cases: [...answers, ...others], onExcessProperty: "ignore" },
+  { kind: "an input", compile: strict, cases: [...inputs, ...others], onExcessProperty: "error" }
 ] as const
 
 describe("a check", () => {
@@ -93,7 +93,7 @@ describe("where a way of its own ends, a check agrees with the schema", () => {
   ]
   for (const [name, schema, ...values] of rows) {
     it(name, () => {
-      for (const [check, onExcessProperty] of [[promised(schema), "ignore"], [exact(schema), "error"]] as const) {
+      for (const [check, onExcessProperty] of [[loose(schema), "ignore"], [strict(schema), "error"]] as const) {
         const is = ParseResult.is(schema, { onExcessProperty })
         assert.deepStrictEqual(values.map(check), values.map((value) => is(value)))
       }
@@ -105,7 +105,7 @@ describe("a member whose name is a symbol", () => {
   const other = Symbol("other")
   const schema = Schema.Struct({ id: Schema.String, [other]: Schema.Number })
   it("is checked as any other", () => {
-    for (const check of [promised(schema), exact(schema)]) {
+    for (const check of [loose(schema), strict(schema)]) {
       assert.deepStrictEqual(
         [{ id: "1", [other]: 1 }, { id: "1", [other]: "1" }, { id: "1" }, { [other]: 1 }].map(check),
         [true, false, false, false]
@@ -116,7 +116,7 @@ describe("a member whose name is a symbol", () => {
 
 describe("a required member that is not enumerable", () => {
   it("is the schema's to judge", () => {
-    for (const check of [promised, exact]) {
+    for (const check of [loose, strict]) {
       assert.isFalse(check(Schema.Struct({ message: Schema.Number }))(new Error("1")))
     }
   })
@@ -139,8 +139,8 @@ describe("an input that is no plain object", () => {
     ] as const
   ) {
     it(`is the schema's to judge: it ${kind}`, () => {
-      assert.isTrue(exact(schema)({ id }))
-      assert.isFalse(exact(schema)(input))
+      assert.isTrue(strict(schema)({ id }))
+      assert.isFalse(strict(schema)(input))
     })
   }
 })

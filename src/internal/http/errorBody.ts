@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
-import { isName } from "../schema/names.js"
+import { isIdentifier } from "../schema/drift.js"
 import * as Http from "./exchange.js"
 import * as Headers from "./headers.js"
 import { redact } from "./redact.js"
@@ -53,7 +53,7 @@ export const shape = ({ body, end, headers }: Http.Received, { clean, code }: Wo
     `${end === "cut" ? "more than " : ""}${body.length} bytes`,
     page !== undefined && `a web page titled "${clean(page)}"`,
     Predicate.isRecord(json) &&
-    `an object of ${clean(Object.keys(json).slice(0, 20).map((name) => isName(name) ? name : "*").join(", "))}`,
+    `an object of ${clean(Object.keys(json).slice(0, 20).map((name) => isIdentifier(name) ? name : "*").join(", "))}`,
     Array.isArray(json) && `a list of ${json.length}`,
     end === "broken" && "broken off",
     end === "garbled" && "broken gzip"

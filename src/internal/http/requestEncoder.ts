@@ -7,7 +7,7 @@ import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { perOperation } from "../runtime/memoizeByEndpoint.js"
 import * as Issues from "../schema/issues.js"
-import * as Checks from "../schema/validator.js"
+import * as Validator from "../schema/validator.js"
 import type * as Http from "./exchange.js"
 import * as Form from "./formEncoding.js"
 import { version } from "./version.js"
@@ -34,7 +34,7 @@ type Segment = { readonly text: string; readonly name?: undefined } | { readonly
 const planOf = perOperation((endpoint) => {
   const { minProperties = 0, path, payload, query } = endpoint
   return {
-    accepts: Checks.exact(endpoint.input),
+    accepts: Validator.strict(endpoint.input),
     check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
     segments: path.split("/").map((segment): Segment =>
       segment.startsWith(":") ? { name: segment.slice(1) } : { text: normalized(segment) }
@@ -53,7 +53,7 @@ interface Checked {
 
 const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInput> => {
   const plan = planOf(endpoint)
-  const checked = plan.accepts(input) ? Either.right(Checks.copy(input)) : plan.check(input)
+  const checked = plan.accepts(input) ? Either.right(Validator.copy(input)) : plan.check(input)
   if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
   const members = checked.right as Members // sound: inputs are structs
   const { minProperties, payload = [] } = plan

@@ -6,7 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
 import { perOperation } from "../runtime/memoizeByEndpoint.js"
-import * as Promised from "../schema/decode.js"
+import * as Decode from "../schema/decode.js"
 import * as Failure from "./errorBody.js"
 import * as Http from "./exchange.js"
 
@@ -54,8 +54,8 @@ const refusal = (
 }
 
 /** Checks the value of an operation. */
-const promisedBy = perOperation(({ success }): Promised.Promised =>
-  success === undefined ? Either.right : Promised.of(success)
+const promisedBy = perOperation(({ success }): Decode.Decoder =>
+  success === undefined ? Either.right : Decode.make(success)
 )
 
 /** The value of a success: the very object that was parsed, unless nulls had to be removed from a copy of it. */

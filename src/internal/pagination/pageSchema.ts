@@ -1,81 +1,71 @@
-/** An operation's declaration with pages whose items may be anything, so that each item can be checked by itself. */
+/** Derives from a paged operation an endpoint that leaves the items unchecked, so that each item can be decoded by itself. */
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { perOperation } from "../runtime/memoizeByEndpoint.js"
-import * as Promised from "../schema/decode.js"
+import * as Decode from "../schema/decode.js"
+import { fromSchema, isUndefined, type SchemaNode } from "../schema/tree.js"
 
-const anything = new AST.TupleType([], [new AST.Type(AST.unknownKeyword)], true)
-
-/** A page's schema in two: pages of anything, and the list that the items make. */
-interface Split {
-  readonly page: AST.AST
-  readonly list: AST.AST
+/** The schema of a page whose items may be anything, and the type of its list. */
+interface Page {
+  readonly schema: Schema.Schema.AnyNoContext
+  readonly list: SchemaNode
 }
 
-/** Takes the list apart from the page; none if it is not among the page's own members. */
-const split = (ast: AST.AST, items: string): Split | undefined => {
-  switch (ast._tag) {
-    case "TypeLiteral": {
-      const list = ast.propertySignatures.find(({ name }) => name === items)?.type
-      return list && {
-        list,
-        page: new AST.TypeLiteral(
-          ast.propertySignatures.map((member) =>
-            member.name === items
-              ? new AST.PropertySignature(member.name, anything, member.isOptional, member.isReadonly)
-              : member
-          ),
-          ast.indexSignatures
-        )
-      }
+const union = (types: ReadonlyArray<Schema.Schema.AnyNoContext>): Schema.Schema.AnyNoContext => Schema.Union(...types)
+
+/** Finds the struct with the field `items`, and replaces the type of that field by a list of anything. */
+const pageOf = (node: SchemaNode, items: string): Page | undefined => {
+  switch (node._tag) {
+    case "Struct": {
+      const list = node.fields.find(({ name }) => name === items)?.type
+      return list && { list, schema: node.withField(items, Schema.Array(Schema.Unknown)) }
     }
     case "Refinement":
-      return split(ast.from, items)
-    case "Suspend":
-      return split(ast.f(), items)
+      return pageOf(node.from, items)
+    case "Lazy":
+      return pageOf(node.get(), items)
     case "Union":
-      return ast.types.map((type) => split(type, items)).find((found) => found !== undefined)
+      return node.types.map((type) => pageOf(type, items)).find((found) => found !== undefined)
     default:
       return undefined
   }
 }
 
 /** The type of a list's items. */
-const element = (ast: AST.AST): AST.AST => {
-  switch (ast._tag) {
-    case "TupleType":
-      return AST.Union.make([...new Set([...ast.elements, ...ast.rest].map(({ type }) => type))])
+const itemOf = (node: SchemaNode): Schema.Schema.AnyNoContext => {
+  switch (node._tag) {
+    case "Array":
+      return union([...new Set([...node.elements, ...node.rest])].map(({ schema }) => schema))
     case "Refinement":
-      return element(ast.from)
-    case "Suspend":
-      return element(ast.f())
+      return itemOf(node.from)
+    case "Lazy":
+      return itemOf(node.get())
     case "Union":
-      return AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(element))
+      return union(node.types.filter((type) => !isUndefined(type)).map(itemOf))
     default:
-      return AST.unknownKeyword
+      return Schema.Unknown
   }
 }
 
-/** An operation that gives pages, and the member of them that holds the items. */
-export interface Listed {
+/** An endpoint whose success has the items of a page in the field `items`. */
+export interface PagedEndpoint {
   readonly items: string
 }
 
-/** The endpoint of pages of anything, and the check that each item of them has to pass. */
-export interface Derived {
-  readonly endpoint: Endpoint<unknown, unknown, unknown> & Listed
-  readonly check: Promised.Promised
+/** An endpoint of pages with unchecked items, and the decoder of one item. */
+export interface UncheckedPages {
+  readonly endpoint: Endpoint<unknown, unknown, unknown> & PagedEndpoint
+  readonly decodeItem: Decode.Decoder
 }
 
-/** What follows from an operation's declaration. It keeps the operation's name: limits, spans and mocks know it by that. */
-export const of = perOperation((endpoint: Any & Listed): Derived => {
+/** Derives once for an endpoint. The name stays the same: rate limits, spans and mocks find the operation by it. */
+export const withoutItemChecks = perOperation((endpoint: Any & PagedEndpoint): UncheckedPages => {
   const { items, name, success } = endpoint
-  const found = success && split(success.ast, items)
-  if (found === undefined) throw new TypeError(`${name}: its pages have no list named "${items}"`)
+  const page = success && pageOf(fromSchema(success), items)
+  if (page === undefined) throw new TypeError(`${name}: the success schema has no list in the field "${items}"`)
   return {
-    // Sound: input and failures are the operation's own; whoever uses it sees to them.
-    endpoint: { ...endpoint, success: Schema.make(found.page) } as Derived["endpoint"],
-    check: Promised.of(Schema.make(element(found.list)))
+    // Sound: input and failures are the operation's own; the caller restores their types.
+    endpoint: { ...endpoint, success: page.schema } as UncheckedPages["endpoint"],
+    decodeItem: Decode.make(itemOf(page.list))
   }
 })

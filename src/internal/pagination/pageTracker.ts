@@ -1,42 +1,42 @@
-/** What the pages of a listing tell, taken together: what is new on each, and whether another one may follow. */
+/** Tracks the pages of a listing: which items of a page are new, and whether another page may follow. */
 import * as Predicate from "effect/Predicate"
 
-/** What a page brings: the places of its new items. Or that there is no end to it, and why, in words. */
-export type Page =
-  | { readonly _tag: "Items"; readonly fresh: ReadonlyArray<number>; readonly isLast: boolean }
-  | { readonly _tag: "Endless"; readonly why: string }
+/** A page's new items, by their indexes, or the reason why the listing would never end. */
+export type TrackedPage =
+  | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly isLast: boolean }
+  | { readonly _tag: "Endless"; readonly reason: string }
 
 const idOf = (item: unknown): unknown => Predicate.isRecord(item) ? item["id"] : undefined
 
-/** A number of items; a total that is none says nothing. */
+/** A count of items; everything but a non-negative integer is ignored. */
 const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 
 /**
- * A listing from a page on. The number of items on the first page is the size of a page, whatever was asked for. New items
- * may come in while it is read and move the others to later pages: the ids of the last two pages are remembered, no more.
+ * Tracks one listing from a start page on. The first page sets the page size, whatever the caller asked for. Items that are
+ * created meanwhile push others to later pages, so the ids of the last two pages are remembered.
  */
-export class Listing {
+export class PageTracker {
   private pages = 0
-  /** How many items the first page had. */
+  /** The number of items on the first page. */
   private size = 0
-  /** How many items lie before the end of the last page. */
+  /** The number of items up to the end of the last page. */
   private reached = 0
   private total: number | undefined
-  /** Whether the last page had brought nothing new. */
+  /** Whether the last page had no new item. */
   private wasStale = false
-  private known: readonly [before: ReadonlySet<unknown>, last: ReadonlySet<unknown>] = [new Set(), new Set()]
+  private ids: readonly [beforeLast: ReadonlySet<unknown>, last: ReadonlySet<unknown>] = [new Set(), new Set()]
   private readonly start: number
 
   constructor(start: number) {
     this.start = start
   }
 
-  /** Takes the next page. */
-  take(items: ReadonlyArray<unknown>, totalOfPage: unknown): Page {
-    if (items.length === 0) return { _tag: "Items", fresh: [], isLast: true }
-    const total = count(totalOfPage)
-    const grown = (total ?? 0) - (this.total ?? total ?? 0)
+  /** Adds the next page: its items and its `total`. */
+  add(items: ReadonlyArray<unknown>, pageTotal: unknown): TrackedPage {
+    if (items.length === 0) return { _tag: "Items", newIndexes: [], isLast: true }
+    const total = count(pageTotal)
+    const growth = (total ?? 0) - (this.total ?? total ?? 0)
     this.total = total
     if (this.pages === 0) {
       this.size = items.length
@@ -46,35 +46,39 @@ export class Listing {
     this.reached += items.length
 
     const isShort = items.length < this.size
-    // A total that a full page has gone beyond is wrong, so that it says nothing about the end.
+    // A full page that goes beyond the total proves the total wrong, so it is not taken for the end.
     const isLast = total === undefined ? isShort : isShort ? this.reached >= total : this.reached === total
 
-    const fresh = this.notKnown(items)
-    const isStale = fresh.length === 0
-    // So many new items may have come in that all of a page moved to the next one; but not twice in a row. A few that did
-    // so at the end are the end.
-    if (isStale && !(isShort && isLast) && (this.wasStale || grown < items.length)) {
-      return { _tag: "Endless", why: `page ${this.start + this.pages - 1} brought nothing new` }
+    const newIndexes = this.newIndexes(items)
+    const isStale = newIndexes.length === 0
+    // A page without new items is plausible if as many items were created meanwhile, but not twice in a row. A short one at
+    // the end is plausible, too.
+    if (isStale && !(isShort && isLast) && (this.wasStale || growth < items.length)) {
+      return { _tag: "Endless", reason: `page ${this.start + this.pages - 1} has no new items` }
     }
     this.wasStale = isStale
     if (total !== undefined && this.pages > 2 * Math.max(1, Math.ceil(total / this.size) - this.start)) {
-      return { _tag: "Endless", why: `${this.pages} pages were more than twice as many as a total of ${total} allows` }
+      return {
+        _tag: "Endless",
+        reason: `${this.pages} pages are more than twice as many as a total of ${total} allows`
+      }
     }
-    return { _tag: "Items", fresh, isLast }
+    return { _tag: "Items", newIndexes, isLast }
   }
 
-  private notKnown(items: ReadonlyArray<unknown>): ReadonlyArray<number> {
-    const [before, last] = this.known
-    const here = new Set<unknown>()
-    const fresh: Array<number> = []
-    for (const [place, item] of items.entries()) {
+  /** The indexes of the items that are neither on the last two pages nor earlier on this one. */
+  private newIndexes(items: ReadonlyArray<unknown>): ReadonlyArray<number> {
+    const [beforeLast, last] = this.ids
+    const current = new Set<unknown>()
+    const newIndexes: Array<number> = []
+    for (const [index, item] of items.entries()) {
       const id = idOf(item)
-      const { size } = here
-      here.add(id)
-      const isNew = id === undefined || id === null || (here.size > size && !last.has(id) && !before.has(id))
-      if (isNew) fresh.push(place)
+      const { size } = current
+      current.add(id)
+      const isNew = id === undefined || id === null || (current.size > size && !last.has(id) && !beforeLast.has(id))
+      if (isNew) newIndexes.push(index)
     }
-    this.known = [last, here]
-    return fresh
+    this.ids = [last, current]
+    return newIndexes
   }
 }

@@ -1,24 +1,54 @@
-/** What an answer must be: a value of a schema's type, where a `null` may stand for what may be missing. */
+/** Decodes parsed JSON: a valid value is returned as it is, without a copy; `null` counts as absent for optional fields. */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import * as Issues from "./issues.js"
-import { withoutNulls } from "./nulls.js"
-import * as Checks from "./validator.js"
+import { fromSchema, type SchemaNode } from "./tree.js"
+import * as Validator from "./validator.js"
 
-/** Gives the very value if it is as promised, a copy without nulls if that is, or says what is wrong. */
-export type Promised = (value: unknown) => Either.Either<unknown, Issue>
+/** Returns the value itself if it is valid, else a copy without nulls if that is valid, else the first issue. */
+export type Decoder = (value: unknown) => Either.Either<unknown, Issue>
 
-export const of = (schema: Schema.Schema.AnyNoContext): Promised => {
-  const isPromised = Checks.promised(schema)
+/** The decoder of a schema that transforms nothing. */
+export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
+  const isValid = Validator.loose(schema)
   const validate = ParseResult.validateEither(schema)
+  const node = fromSchema(schema)
   return (value) => {
-    if (isPromised(value)) return Either.right(value)
-    const cleaned = withoutNulls(schema.ast, value)
+    if (isValid(value)) return Either.right(value)
+    const cleaned = withoutNulls(node, value)
     return Either.mapBoth(validate(cleaned), {
-      onLeft: (error) => Issues.of(error)[0] ?? { path: "", message: "not as expected" },
-      onRight: () => cleaned // what was validated is a copy, too, and not a whole one
+      onLeft: (error) => Issues.of(error)[0] ?? { path: "", message: "does not match the schema" },
+      onRight: () => cleaned // Effect's own result is a copy that lacks fields the schema does not name
     })
+  }
+}
+
+/** A copy of parsed JSON without the nulls of optional fields, at any depth. */
+const withoutNulls = (node: SchemaNode, value: unknown): unknown => {
+  switch (node._tag) {
+    case "Refinement":
+      return withoutNulls(node.from, value)
+    case "Lazy":
+      return withoutNulls(node.get(), value)
+    case "Union":
+      return node.types.reduce((value, type) => withoutNulls(type, value), value)
+    case "Array": {
+      const [item] = node.rest
+      return Array.isArray(value) && item !== undefined ? value.map((each) => withoutNulls(item, each)) : value
+    }
+    case "Struct": {
+      if (!Predicate.isRecord(value)) return value
+      const copy: Record<PropertyKey, unknown> = { ...value }
+      for (const { isOptional, name, type } of node.fields) {
+        if (isOptional && copy[name] === null) delete copy[name]
+        else if (Object.hasOwn(copy, name)) copy[name] = withoutNulls(type, copy[name])
+      }
+      return copy
+    }
+    default:
+      return value
   }
 }

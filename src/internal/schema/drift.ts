@@ -1,110 +1,117 @@
-/** What answers hold that no schema knows, so that a change of the service is heard of before it hurts. */
+/** Detects drift: fields and enumeration values in responses that the schema does not know, before they hurt a user. */
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
-import { isName } from "./names.js"
-import * as Checks from "./validator.js"
+import type * as Schema from "effect/Schema"
+import { fromSchema, type SchemaNode, type Struct } from "./tree.js"
+import { looseNode, type Validator } from "./validator.js"
 
-/** Something new: a member, or a value of an enumeration. */
+/** Receives each new field and, with `value`, each new value of an enumeration. */
 export type Report = (path: string, value: string | undefined) => void
 
-/** No more is reported of one operation, looked at in one answer, or gone down into. */
-const [most, nodes, depth] = [100, 10_000, 32]
+/** Limits that keep drift detection cheap, whatever the service sends. */
+const limits = {
+  reportsPerOperation: 100,
+  nodesPerResponse: 10_000,
+  depth: 32,
+  /** An object with more unknown fields is taken for a map: its keys are content, such as e-mail addresses. */
+  unknownFieldsPerObject: 8,
+  /** At most one response is inspected in this time. */
+  intervalMillis: 1000
+}
 
-/** An object with more members that nobody knows is taken for a map, whose keys are content. */
-const mapSize = 8
+/** Whether a text is a short identifier with few digits, as developers choose for fields; other names may be content. */
+export const isIdentifier = (text: string): boolean =>
+  text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
-/** An answer is looked at if the last was so long ago, in milliseconds. */
-const interval = 1000
+/** The types of a union, those of unions within it included. */
+const flatten = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<SchemaNode> =>
+  types.flatMap((type) => type._tag === "Union" ? flatten(type.types) : [type])
 
-/** All members of a union, those of unions in it as well. */
-const flat = ({ types }: AST.Union): ReadonlyArray<AST.AST> =>
-  types.flatMap((type) => AST.isUnion(type) ? flat(type) : [type])
+/** The known values of an open enumeration, which is a union of any string and literals; empty for other unions. */
+const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<unknown> =>
+  types.some(({ _tag }) => _tag === "String")
+    ? types.flatMap((type) => type._tag === "Literal" ? [type.value] : [])
+    : []
 
-/** The texts that an enumeration knows: a union of literals and of any text. */
-const literals = (types: ReadonlyArray<AST.AST>): ReadonlyArray<unknown> =>
-  types.some(AST.isStringKeyword) ? types.flatMap((type) => AST.isLiteral(type) ? [type.literal] : []) : []
-
-/** Looks at answers of one operation: the first, then at most one in a second. Of each thing it tells once. */
-export class Drift {
-  private readonly ast: AST.AST
+/** Inspects the responses of one operation: the first, then at most one a second. Reports each finding once. */
+export class DriftDetector {
+  private readonly root: SchemaNode
   private readonly report: Report
-  private readonly seen = new Set<string>()
-  private readonly checks = new WeakMap<AST.AST, (value: unknown) => boolean>()
+  private readonly reported = new Set<string>()
+  private readonly validators = new WeakMap<SchemaNode, Validator>()
   private nextAt = -Infinity
 
   constructor(schema: Schema.Schema.AnyNoContext, report: Report) {
-    this.ast = AST.typeAST(schema.ast)
+    this.root = fromSchema(schema)
     this.report = report
   }
 
-  /** `strings` are those of the call's input: what holds one of them is not shown. */
-  look(value: unknown, now: number, strings: () => ReadonlyArray<string>): void {
+  /** Inspects a decoded value at `now`, in milliseconds. A name that contains one of the call's own strings is hidden. */
+  inspect(value: unknown, now: number, ownStrings: () => ReadonlyArray<string>): void {
     if (now < this.nextAt) return
-    this.nextAt = now + interval
-    let left = nodes
+    this.nextAt = now + limits.intervalMillis
+    let nodesLeft = limits.nodesPerResponse
     let hidden: ReadonlyArray<string> | undefined
 
     const shown = (text: string): string =>
-      isName(text) && !(hidden ??= strings()).some((string) => string !== "" && text.includes(string)) ? text : "*"
+      isIdentifier(text) && !(hidden ??= ownStrings()).some((own) => own !== "" && text.includes(own)) ? text : "*"
 
     const found = (path: string, value?: string): void => {
-      left--
-      const thing = JSON.stringify([path, value])
-      if (this.seen.size >= most || this.seen.has(thing)) return
-      this.seen.add(thing)
+      nodesLeft--
+      const finding = JSON.stringify([path, value])
+      if (this.reported.size >= limits.reportsPerOperation || this.reported.has(finding)) return
+      this.reported.add(finding)
       this.report(path, value)
     }
 
-    const members = (ast: AST.TypeLiteral, value: Readonly<Record<string, unknown>>, path: string, level: number) => {
-      const known = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
-      // A record's keys are content, and known if its values are; an object that is open to anything knows nothing more.
-      const record = ast.indexSignatures.find(({ type }) => !AST.isUnknownKeyword(type))
+    const visitFields = (struct: Struct, value: Readonly<Record<string, unknown>>, path: string, depth: number) => {
+      const known = new Map(struct.fields.map(({ name, type }) => [name, type]))
+      // The keys of a record are content, so only its values are visited. A struct that allows any other field knows none.
+      const record = struct.indexes.find(({ values }) => values._tag !== "Unknown")?.values
       const at = (name: string) => path === "" ? name : `${path}.${name}`
       const names = Object.keys(value)
-      const isMap = names.filter((name) => !known.has(name)).length > mapSize
+      const isMap = names.filter((name) => !known.has(name)).length > limits.unknownFieldsPerObject
       for (const name of names) {
-        if (left <= 0) return
-        const type = known.get(name) ?? record?.type
+        if (nodesLeft <= 0) return
+        const type = known.get(name) ?? record
         if (type === undefined) found(at(isMap ? "*" : shown(name)))
-        else visit(type, value[name], at(known.has(name) ? name : "*"), level + 1)
+        else visit(type, value[name], at(known.has(name) ? name : "*"), depth + 1)
       }
     }
 
-    const visit = (ast: AST.AST, value: unknown, path: string, level: number): void => {
-      if (level > depth || left-- <= 0) return
-      switch (ast._tag) {
+    const visit = (node: SchemaNode, value: unknown, path: string, depth: number): void => {
+      if (depth > limits.depth || nodesLeft-- <= 0) return
+      switch (node._tag) {
         case "Refinement":
-          return visit(ast.from, value, path, level)
-        case "Suspend":
-          return visit(ast.f(), value, path, level + 1)
+          return visit(node.from, value, path, depth)
+        case "Lazy":
+          return visit(node.get(), value, path, depth + 1)
         case "Union": {
-          const types = flat(ast)
-          const known = literals(types)
+          const types = flatten(node.types)
+          const known = knownValues(types)
           if (known.length === 0) {
             const type = types.find((type) => this.accepts(type, value))
-            return type === undefined ? undefined : visit(type, value, path, level + 1)
+            return type === undefined ? undefined : visit(type, value, path, depth + 1)
           }
           return Predicate.isString(value) && !known.includes(value) ? found(path, shown(value)) : undefined
         }
-        case "TupleType": {
+        case "Array": {
           if (!Array.isArray(value)) return
           return value.forEach((item, index) => {
-            const type = ast.elements[index]?.type ?? ast.rest[0]?.type
-            if (type !== undefined) visit(type, item, `${path}[]`, level + 1)
+            const type = node.elements[index] ?? node.rest[0]
+            if (type !== undefined) visit(type, item, `${path}[]`, depth + 1)
           })
         }
-        case "TypeLiteral":
-          return Predicate.isReadonlyRecord(value) ? members(ast, value, path, level) : undefined
+        case "Struct":
+          return Predicate.isReadonlyRecord(value) ? visitFields(node, value, path, depth) : undefined
       }
     }
 
-    visit(this.ast, value, "", 0)
+    visit(this.root, value, "", 0)
   }
 
-  private accepts(ast: AST.AST, value: unknown): boolean {
-    const check = this.checks.get(ast) ?? Checks.promised(Schema.make(ast))
-    this.checks.set(ast, check)
-    return check(value)
+  private accepts(node: SchemaNode, value: unknown): boolean {
+    const validator = this.validators.get(node) ?? looseNode(node)
+    this.validators.set(node, validator)
+    return validator(value)
   }
 }

@@ -1,25 +1,24 @@
-/** Says what is wrong with a value and where, without ever repeating the value: it may be secret. */
-import * as Option from "effect/Option"
+/** Turns Effect's parse issues into issues that name a path and the expected type, never the value: it may be secret. */
 import type * as ParseResult from "effect/ParseResult"
-import * as AST from "effect/SchemaAST"
 import type { Issue } from "../../Errors.js"
+import { fromAST, isUndefined, type SchemaNode } from "./tree.js"
 
-/** What a schema expects, in words. */
-const expected = (ast: AST.AST): string =>
-  Option.getOrElse(AST.getDescriptionAnnotation(ast), () => {
-    switch (ast._tag) {
-      case "Union":
-        return ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(expected).join(" or ")
-      case "Refinement":
-        return expected(ast.from)
-      case "TupleType":
-        return "a list"
-      case "TypeLiteral":
-        return "an object"
-      default:
-        return String(ast)
-    }
-  })
+/** Describes the type that a schema expects, for example `a string or an object`. */
+const describe = (node: SchemaNode): string => {
+  if (node.description !== undefined) return node.description
+  switch (node._tag) {
+    case "Union":
+      return node.types.filter((type) => !isUndefined(type)).map(describe).join(" or ")
+    case "Refinement":
+      return describe(node.from)
+    case "Array":
+      return "a list"
+    case "Struct":
+      return "an object"
+    default:
+      return String(node.schema)
+  }
+}
 
 const append = (path: string, keys: ParseResult.Path): string =>
   [keys].flat().reduce<string>(
@@ -27,23 +26,25 @@ const append = (path: string, keys: ParseResult.Path): string =>
     path
   )
 
-/** Every fault in a value that was checked against a schema, each with its path from `path` on. */
+/** Lists every issue in a value, with paths such as `fields[0].name`. */
 export const of = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Issue> => {
   switch (issue._tag) {
     case "Pointer":
       return of(issue.issue, append(path, issue.path))
     case "Unexpected":
-      return [{ path, message: "there is no such member" }]
+      return [{ path, message: "unknown field" }]
     case "Missing":
       return [{ path, message: "is missing" }]
     case "Composite": {
       const inner = [issue.issues].flat() as ReadonlyArray<ParseResult.ParseIssue> // sound: a non-empty list is a list
-      if (!AST.isUnion(issue.ast)) return inner.flatMap((issue) => of(issue, path))
-      // Of the members of a union, the one that the value was meant for is the one that found fault deeper down.
-      const deeper = inner.flatMap((issue) => of(issue, path)).filter((found) => found.path !== path)
-      return deeper.length > 0 ? deeper : [{ path, message: `expected ${expected(issue.ast)}` }]
+      const issues = inner.flatMap((issue) => of(issue, path))
+      const node = fromAST(issue.ast)
+      if (node._tag !== "Union") return issues
+      // Of a union's types, the value was meant for the one with an issue deeper in the value.
+      const deeper = issues.filter((found) => found.path !== path)
+      return deeper.length > 0 ? deeper : [{ path, message: `expected ${describe(node)}` }]
     }
     default:
-      return [{ path, message: `expected ${expected(issue.ast)}` }]
+      return [{ path, message: `expected ${describe(fromAST(issue.ast))}` }]
   }
 }

@@ -1,144 +1,150 @@
-/** Checks values against schemas without copying them: functions compiled once, five times as fast as the schemas' own. */
-import * as Option from "effect/Option"
+/**
+ * Compiles schemas into validators that check a value without copying it. An action version of 5 KB takes 0.7 µs, with
+ * `Schema.is` 5.5 µs (`npm run bench:decode`).
+ */
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import type * as Schema from "effect/Schema"
+import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from "./tree.js"
 
-type Check = (value: unknown) => boolean
+/** Tells whether a value is of a schema's type. */
+export type Validator = (value: unknown) => boolean
 
-/** Whether an object may have members that its schema does not name. */
-type Excess = "allowed" | "refused"
+/** Whether objects may have fields that their schema does not name. */
+type ExtraFields = "allowed" | "refused"
 
-/** Whatever is not worth a way of its own, the schema checks by itself. */
-const compile = (ast: AST.AST, excess: Excess): Check => {
-  switch (ast._tag) {
-    case "StringKeyword":
+/** Compiles a node; Effect itself checks the rare kinds. */
+const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
+  switch (node._tag) {
+    case "String":
       return Predicate.isString
-    case "NumberKeyword":
+    case "Number":
       return Predicate.isNumber
-    case "BooleanKeyword":
+    case "Boolean":
       return Predicate.isBoolean
-    case "UnknownKeyword":
+    case "Unknown":
       return () => true
-    case "UndefinedKeyword":
+    case "Undefined":
       return Predicate.isUndefined
     case "Literal":
-      return (value) => value === ast.literal
+      return (value) => value === node.value
     case "Union": {
-      const checks = ast.types.map((type) => compile(type, excess))
-      if (checks.includes(Predicate.isString) && ast.types.every(isText)) return Predicate.isString
+      const validators = node.types.map((type) => compile(type, extra))
+      if (validators.includes(Predicate.isString) && node.types.every(isText)) return Predicate.isString
       return (value) => {
-        for (const check of checks) if (check(value)) return true
+        for (const isValid of validators) if (isValid(value)) return true
         return false
       }
     }
     case "Refinement": {
-      const from = compile(ast.from, excess)
-      return (value) => from(value) && Option.isNone(ast.filter(value, AST.defaultParseOption, ast))
+      const from = compile(node.from, extra)
+      return (value) => from(value) && node.predicate(value)
     }
-    case "TupleType":
-      return ast.elements.length === 0 && ast.rest.length === 1 && ast.rest[0] !== undefined
-        ? list(compile(ast.rest[0].type, excess))
-        : itself(ast, excess)
-    case "TypeLiteral":
-      return ast.propertySignatures.length > 0 && ast.propertySignatures.every(isNamed) &&
-          ast.indexSignatures.every(isOpen)
-        ? struct(ast, ast.indexSignatures.length > 0 ? "allowed" : excess)
-        : itself(ast, excess)
+    case "Array": {
+      const [item, ...more] = node.rest
+      return node.elements.length === 0 && item !== undefined && more.length === 0
+        ? arrayOf(compile(item, extra))
+        : byEffect(node, extra)
+    }
+    case "Struct":
+      return node.fields.length > 0 && node.fields.every(hasStringName) && node.indexes.every(isOpen)
+        ? struct(node, node.indexes.length > 0 ? "allowed" : extra)
+        : byEffect(node, extra)
     default:
-      return itself(ast, excess)
+      return byEffect(node, extra)
   }
 }
 
-/** Whether its values are strings. */
-const isText = (ast: AST.AST): boolean =>
-  AST.isStringKeyword(ast) || (AST.isLiteral(ast) && Predicate.isString(ast.literal))
+/** Whether all values of the type are strings. */
+const isText = (node: SchemaNode): boolean =>
+  node._tag === "String" || (node._tag === "Literal" && Predicate.isString(node.value))
 
-const itself = (ast: AST.AST, excess: Excess): Check =>
-  ParseResult.is(Schema.make(ast), { onExcessProperty: excess === "refused" ? "error" : "ignore" })
+const byEffect = ({ schema }: SchemaNode, extra: ExtraFields): Validator =>
+  ParseResult.is(schema, { onExcessProperty: extra === "refused" ? "error" : "ignore" })
 
-const list = (check: Check): Check => (value) => {
+const arrayOf = (isItem: Validator): Validator => (value) => {
   if (!Array.isArray(value)) return false
-  for (const item of value) if (!check(item)) return false
+  for (const item of value) if (!isItem(item)) return false
   return true
 }
 
-/** Whether a member has a name, as all of JSON's have; symbols are none. */
-const isNamed = ({ name }: AST.PropertySignature): boolean => Predicate.isString(name)
+/** JSON has no other names; symbols are left to Effect. */
+const hasStringName = ({ name }: Field): boolean => Predicate.isString(name)
 
-/** Whether an index signature lets any other member be there, as it may without one. */
-const isOpen = ({ parameter, type }: AST.IndexSignature): boolean =>
-  AST.isStringKeyword(parameter) && AST.isUnknownKeyword(type)
+/** Whether any other field may have any value, as without an index. */
+const isOpen = ({ keys, values }: Index): boolean => keys._tag === "String" && values._tag === "Unknown"
 
-/** Whether it is an object as literals and JSON make them: all that it has is its own. */
+/** Whether an object was made by a literal or by JSON.parse, so that all its fields are its own. */
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-/** A member that a schema names. */
-interface Member {
+/** A field that the schema names. */
+interface Expected {
   readonly name: PropertyKey
-  readonly check: Check
-  /** 1 if it must be there, else 0. */
-  readonly counts: number
-  /** The member that came after it the last time. */
-  next: Member | undefined
+  readonly isValid: Validator
+  /** 1 for a required field, else 0. */
+  readonly required: number
+  /** The field that followed in the last value: objects of one kind mostly have their fields in the same order. */
+  next: Expected | undefined
 }
 
-/** It goes through what a value has, not through all that it may have. Members mostly come in the order of the last time. */
-const struct = ({ propertySignatures }: AST.TypeLiteral, excess: Excess): Check => {
-  const members = new Map(
-    propertySignatures.map(({ isOptional, name, type }): [PropertyKey, Member] => [
+/** Iterates over the fields that a value has: mostly fewer than the schema names. */
+const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
+  const expected = new Map(
+    fields.map(({ isOptional, name, type }): [PropertyKey, Expected] => [
       name,
-      { name, check: compile(type, excess), counts: isOptional ? 0 : 1, next: undefined }
+      { name, isValid: compile(type, extra), required: isOptional ? 0 : 1, next: undefined }
     ])
   )
-  const required = propertySignatures.filter(({ isOptional }) => !isOptional).length
-  const start: Pick<Member, "next"> = { next: undefined }
-  const areThere: Check = (value) => {
+  const required = fields.filter(({ isOptional }) => !isOptional).length
+  const start: Pick<Expected, "next"> = { next: undefined }
+  const hasFields: Validator = (value) => {
     if (!Predicate.isRecord(value)) return false
     let last = start
     let missing = required
     for (const name in value) {
-      let member = last.next
-      if (member?.name !== name) {
-        member = members.get(name)
-        if (member === undefined) continue
-        last.next = member
+      let field = last.next
+      if (field?.name !== name) {
+        field = expected.get(name)
+        if (field === undefined) continue
+        last.next = field
       }
-      last = member
-      const { check, counts } = member
+      last = field
+      const { isValid } = field
       const found = value[name]
-      // Most are texts, which need no call.
-      if (check === Predicate.isString ? typeof found !== "string" : !check(found)) return false
-      missing -= counts
+      // Most fields are strings: `typeof` here saves a call for each.
+      if (isValid === Predicate.isString ? typeof found !== "string" : !isValid(found)) return false
+      missing -= field.required
     }
     return missing === 0
   }
-  if (excess === "allowed") return areThere
-  const names = [...members.keys()]
+  if (extra === "allowed") return hasFields
+  const names = [...expected.keys()]
   return (value) =>
-    areThere(value) && Predicate.isRecord(value) && isPlain(value) &&
+    hasFields(value) && Predicate.isRecord(value) && isPlain(value) &&
     names.filter((name) => Object.prototype.propertyIsEnumerable.call(value, name)).length ===
       Reflect.ownKeys(value).length
 }
 
-/** Whether a value, as JSON makes them, is of a schema's type; objects may have other members besides. */
-export const promised = (schema: Schema.Schema.AnyNoContext): Check => compile(AST.typeAST(schema.ast), "allowed")
+/** A validator of JSON values that allows fields the schema does not name. */
+export const loose = (schema: Schema.Schema.AnyNoContext): Validator => looseNode(fromSchema(schema))
 
-/** Whether a value is of a schema's type, and objects have no members besides. */
-export const exact = (schema: Schema.Schema.AnyNoContext): Check => compile(AST.typeAST(schema.ast), "refused")
+/** The same for a node. */
+export const looseNode = (node: SchemaNode): Validator => compile(node, "allowed")
 
-/** A copy of what is made of lists and objects. */
-export const copy = <A>(value: A): A => copyUnknown(value) as A // sound: it looks the same
+/** A validator that refuses fields the schema does not name. */
+export const strict = (schema: Schema.Schema.AnyNoContext): Validator => compile(fromSchema(schema), "refused")
+
+/** Copies arrays and plain objects at any depth; everything else is shared. */
+export const copy = <A>(value: A): A => copyUnknown(value) as A // sound: the copy has the same shape
 
 const copyUnknown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copyUnknown)
   if (!isPlain(value)) return value
   const copied: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) copied[name] = copyUnknown(member)
+  for (const [name, field] of Object.entries(value)) copied[name] = copyUnknown(field)
   return copied
 }

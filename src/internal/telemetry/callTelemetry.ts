@@ -12,7 +12,7 @@ import * as Headers from "../http/headers.js"
 import * as Request from "../http/requestEncoder.js"
 import * as Fiber from "../runtime/fiber.js"
 import { perOperation } from "../runtime/memoizeByEndpoint.js"
-import { Drift } from "../schema/drift.js"
+import { DriftDetector } from "../schema/drift.js"
 import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
@@ -34,7 +34,7 @@ class Subject {
   readonly operation: string
   readonly attributes: Readonly<Record<string, unknown>>
   readonly metrics: Metrics.Metrics
-  readonly drift: Drift | undefined
+  readonly drift: DriftDetector | undefined
   /** Before that no call warns of being held back, and none of a limit that is used up. */
   heldAgainAt = -Infinity
   shortAgainAt = -Infinity
@@ -48,7 +48,8 @@ class Subject {
       "server.address": String(this.attributes["server.address"])
     })
     this.metrics = metrics
-    this.drift = success && new Drift(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, []))
+    this.drift = success &&
+      new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, []))
   }
 }
 
@@ -179,7 +180,7 @@ export class CallTelemetry {
   ): void {
     if (Either.isRight(result)) {
       const now = this.ended(status, undefined)
-      this.subject.drift?.look(result.right, now, strings)
+      this.subject.drift?.inspect(result.right, now, strings)
       return
     }
     const error = result.left

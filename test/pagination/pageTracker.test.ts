@@ -1,0 +1,101 @@
+/** Tests of the page tracker: new items, the last page, and listings that would never end. */
+import { assert, describe, it } from "@effect/vitest"
+import { PageTracker, type TrackedPage } from "../../src/internal/pagination/pageTracker.js"
+
+type Page = readonly [ids: ReadonlyArray<unknown>, total: unknown]
+
+/** Adds the pages from page `start` on, and returns the result of the last one. */
+const trackFrom = (start: number, ...pages: ReadonlyArray<Page>) => {
+  const tracker = new PageTracker(start)
+  return pages.map(([ids, total]) => tracker.add(ids.map((id) => ({ id })), total)).at(-1)
+}
+
+const track = (...pages: ReadonlyArray<Page>) => trackFrom(0, ...pages)
+
+const items = (newIndexes: ReadonlyArray<number>, isLast: boolean): TrackedPage => ({
+  _tag: "Items",
+  newIndexes,
+  isLast
+})
+
+/** Consecutive ids. */
+const ids = (from: number, count: number) => Array.from({ length: count }, (_, nth) => from + nth)
+
+describe("PageTracker", () => {
+  for (
+    const [title, page, expected] of [
+      ["an empty page is the last", () => track([[], 9]), items([], true)],
+      ["an id that occurs twice on a page counts once", () => track([["a", "b", "a"], 9]), items([0, 1], false)],
+      [
+        "items without an id are all new",
+        () => track([[null, undefined, null, undefined], 4]),
+        items([0, 1, 2, 3], true)
+      ],
+      [
+        "remembers the ids of the last two pages",
+        () => track([[1, 2], 9], [[3, 4], 9], [[2, 4, 5], 9]),
+        items([2], false)
+      ],
+      [
+        "forgets the ids of earlier pages",
+        () => track([[1, 2], 9], [[3, 4], 9], [[5, 6], 9], [[1, 7], 9]),
+        items([0, 1], false)
+      ],
+      [
+        "a short page that ends beyond the total is the last",
+        () => track([[1, 2, 3], 4], [[3, 4], 4]),
+        items([1], true)
+      ],
+      ["a short page before the total is not the last", () => track([[1, 2, 3], 9], [[4, 5], 9]), items([0, 1], false)],
+      [
+        "a full page that ends beyond the total is not the last",
+        () => track([[1, 2, 3], 4], [[4, 5, 6], 4]),
+        items([0, 1, 2], false)
+      ],
+      [
+        "ignores a negative total",
+        () => track([[1, 2], -1], [[3, 4], -1], [[5, 6], -1], [[7], -1]),
+        items([0], true)
+      ],
+      ["counts the pages before the start page", () => trackFrom(1, [[4, 5, 6], 7], [[7], 7]), items([0], true)]
+    ] as const
+  ) {
+    it(title, () => {
+      assert.deepStrictEqual(page(), expected)
+    })
+  }
+
+  for (
+    const [title, page, reason] of [
+      [
+        "a full page without new items, even at the total",
+        () => track([ids(0, 10), 20], [ids(0, 10), 20]),
+        "page 1 has no new items"
+      ],
+      [
+        "a short page without new items, before the total",
+        () => track([ids(0, 10), 99], [ids(0, 5), 99]),
+        "page 1 has no new items"
+      ],
+      [
+        "two pages in a row without new items, though the total grows",
+        () => track([ids(0, 10), 99], [ids(0, 10), 109], [ids(0, 10), 119]),
+        "page 2 has no new items"
+      ],
+      [
+        "more than twice the remaining pages",
+        () => trackFrom(2, [ids(0, 10), 25], [ids(10, 10), 25], [ids(20, 10), 25]),
+        "3 pages are more than twice as many as a total of 25 allows"
+      ],
+      [
+        "pages despite a total of 0",
+        () => track([[1, 2], 0], [[3, 4], 0], [[5, 6], 0]),
+        "3 pages are more than twice as many as a total of 0 allows"
+      ]
+    ] as const
+  ) {
+    it(`reports an endless listing: ${title}`, () => {
+      assert.deepStrictEqual(page(), { _tag: "Endless", reason })
+    })
+  }
+})
