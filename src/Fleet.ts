@@ -1,6 +1,6 @@
 /**
- * Subpath /Fleet: many processes that are one client of a tenant. What they share lies in a store: `SharedStore.layerMemory`
- * within one process, `layerStore` of `/Redis`, or one of your own (`SharedStore.layer`).
+ * Subpath /Fleet: makes many processes one client of a tenant. What they share lies in a store: `SharedStore.layerMemory` within
+ * one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
@@ -10,9 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { InvalidInput, TokenError } from "./Errors.js"
-import * as Seal from "./internal/fleet/encryption.js"
-import * as Shared from "./internal/fleet/limiter.js"
+import * as Cipher from "./internal/fleet/encryption.js"
+import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
+import { dated } from "./internal/token/datedToken.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as SharedStore from "./SharedStore.js"
 import * as TokenProvider from "./TokenProvider.js"
@@ -20,10 +21,10 @@ import * as TokenProvider from "./TokenProvider.js"
 export * as SharedStore from "./SharedStore.js"
 
 /**
- * `RateLimiter.layerAdaptive` for a fleet: all processes whose layer has the same store are one client together. What the
- * answers tell any of them all know, calls are counted once, by the store's clock, and go round among the processes that
- * wait. While the store is away, or slow, each goes on by itself with its share of what was known last. It serves any number
- * of tenants. A `maxWait` that is shorter than the store's `patience` counts as that.
+ * `RateLimiter.layerAdaptive` for a fleet: all processes whose layers have the same store share their permits and what they learn
+ * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
+ * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout`
+ * counts as that.
  */
 export const layerRateLimiter = (
   options: RateLimiter.Options = {}
@@ -32,35 +33,37 @@ export const layerRateLimiter = (
     RateLimiter.RateLimiter,
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
-      const { serve, source } = yield* Shared.make(store, options.reserve ?? RateLimiter.share)
+      const { serve, source } = yield* SharedLimiter.make(store, options.reserve ?? RateLimiter.share)
       const { maxWait } = options
-      // Without an answer of the store it is not known whether a call has to wait at all.
-      const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.delay)
+      // Whether a call has to wait is known only when the store has responded.
+      const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
       return yield* RateLimiter.make(source, { ...options, maxWait: longest }, serve)
     })
   )
 
-/** How tokens rest in a shared store. */
+/** Settings of how tokens are stored. */
 export interface Encryption {
   /**
-   * An AES-256 key: 32 bytes in base64. Several, with commas between them, for a change of keys: the first encrypts, each
-   * decrypts what it has encrypted. Without one tokens rest as they are, of which a warning tells.
+   * An AES-256 key: 32 bytes in base64. Several keys, separated by commas, serve to rotate them: the first encrypts, each
+   * decrypts. Without a key tokens are stored unencrypted, and a warning is logged.
    */
   readonly encryptionKey?: Redacted.Redacted | undefined
 }
 
-const sealOf = (operation: string, { encryptionKey }: Encryption): Effect.Effect<Seal.Seal, InvalidInput> =>
+const cipherOf = (operation: string, { encryptionKey }: Encryption): Effect.Effect<Cipher.Cipher, InvalidInput> =>
   encryptionKey === undefined
     ? Effect.as(
-      Effect.logWarning("tokens rest UNENCRYPTED in the shared store: set encryptionKey, 32 random bytes in base64"),
-      Seal.none
+      Effect.logWarning(
+        "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
+      ),
+      Cipher.none
     )
-    : Seal.make(operation, "encryptionKey", encryptionKey)
+    : Cipher.make(operation, "encryptionKey", encryptionKey)
 
 /**
- * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layer has the same store, host, client and
- * audience. Who needs a token while another process asks for one waits for that, and for a second more if that one dies.
- * Failures are not shared. While the store is away, each process asks for itself.
+ * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
+ * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
+ * are not shared. While the store is unavailable, each process requests its own tokens.
  */
 export const layerClientCredentials = (
   options: TokenProvider.ClientCredentials & Encryption
@@ -70,13 +73,15 @@ export const layerClientCredentials = (
     Effect.gen(function*() {
       const operation = "Fleet.layerClientCredentials"
       const { identity, request, tenant } = yield* TokenProvider.clientCredentials(operation, options)
-      const seal = yield* sealOf(operation, options)
-      const name = `${tenant}:${yield* Seal.digest(JSON.stringify(identity))}`
-      return yield* TokenProvider.keeping(yield* SharedToken.make(yield* SharedStore.SharedStore, name, seal, request))
+      const cipher = yield* cipherOf(operation, options)
+      const name = `${tenant}:${yield* Cipher.digest(JSON.stringify(identity))}`
+      return yield* TokenProvider.keeping(
+        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, dated(request))
+      )
     })
   )
 
-/** `layerClientCredentials`, with settings from a `Config` each. */
+/** `layerClientCredentials` with each setting from a `Config`. */
 export const layerClientCredentialsConfig = (
   options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
 ): Layer.Layer<
@@ -85,7 +90,7 @@ export const layerClientCredentialsConfig = (
   HttpClient.HttpClient | SharedStore.SharedStore
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
-/** `TokenProvider.layerEffect` for a fleet: the processes whose layers have the same store and `name` share what one of them is issued. */
+/** `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens. */
 export const layerEffect = <R>(
   request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,
   options: Encryption & { readonly name: string }
@@ -94,10 +99,11 @@ export const layerEffect = <R>(
     TokenProvider.TokenProvider,
     Effect.gen(function*() {
       const context = yield* Effect.context<R>()
-      const seal = yield* sealOf("Fleet.layerEffect", options)
-      const asked = Effect.provide(request, context)
+      const cipher = yield* cipherOf("Fleet.layerEffect", options)
+      const name = `effect:${options.name}`
+      const requested = dated(Effect.provide(request, context))
       return yield* TokenProvider.keeping(
-        yield* SharedToken.make(yield* SharedStore.SharedStore, `effect:${options.name}`, seal, asked)
+        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, requested)
       )
     })
   )

@@ -1,4 +1,4 @@
-/** What a fleet shares lies in Redis, or in Valkey, or in whatever else speaks its protocol and runs its scripts. */
+/** Subpath /Redis: keeps what a fleet shares in Redis, Valkey, or another server of that protocol that runs Lua scripts. */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
@@ -10,17 +10,17 @@ import { Redis, type RedisOptions } from "ioredis"
 import { InvalidInput } from "./Errors.js"
 import * as SharedStore from "./SharedStore.js"
 
-/** Where Redis is, and under which names it keeps what is shared. */
+/** Settings of a store in Redis. */
 export interface Options extends SharedStore.Options {
-  /** For example `rediss://user:password@redis.example.com:6380/0`; `redis://` without TLS. */
+  /** The server, for example `rediss://user:password@redis.example.com:6380/0`; `redis://` without TLS. */
   readonly url: Redacted.Redacted
-  /** What the names of all keys begin with (default: `effect-identity-client:`). Fleets that share nothing have different ones. */
+  /** The prefix of all keys (default: `effect-identity-client:`). Fleets with different prefixes share nothing. */
   readonly prefix?: string | undefined
-  /** More options of ioredis, such as `tls` or `sentinels`. How it queues and repeats commands is not for them to say. */
+  /** More options of ioredis, such as `tls` or `sentinels`. Those for queueing and retrying commands have no effect. */
   readonly client?: RedisOptions | undefined
 }
 
-/** The time here, what is there, and, if that is what the caller takes it for, something else. One key: a cluster can run it. */
+/** Returns the time and the entry, and changes the entry if its version matches. It has one key, so a cluster can run it. */
 const script = `
 local time = redis.call('TIME')
 local now = time[1] .. string.format('%06d', time[2])
@@ -37,7 +37,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 1, now, version, '' }
 `
 
-/** So long the layer waits for the first connection; without one it is there all the same. */
+/** The layer waits no longer than this for the first connection, and is built without one. */
 const firstConnection = "1 second"
 
 const connect = (
@@ -48,16 +48,16 @@ const connect = (
     Effect.try(() => {
       const redis = new Redis(Redacted.value(url), {
         connectTimeout: 2000,
-        socketTimeout: 2000, // a connection that is lost without a word is made again
+        socketTimeout: 2000, // replaces a connection that was lost without notice
         retryStrategy: (times) => Math.min(50 * times, 500),
         ...client,
         lazyConnect: true,
-        // What cannot be sent at once fails at once, and nothing is sent twice.
+        // A command that cannot be sent now fails now, and none is sent twice.
         enableOfflineQueue: false,
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0
       })
-      redis.on("error", () => {}) // whoever asks is told
+      redis.on("error", () => {}) // each command reports its own failure
       return redis
     }),
     (redis) => Effect.sync(() => redis.disconnect())
@@ -65,7 +65,7 @@ const connect = (
     Effect.tap((redis) => Effect.ignore(Effect.timeout(Effect.tryPromise(() => redis.connect()), firstConnection)))
   )
 
-const swapped = (reply: unknown): SharedStore.SwapResult => {
+const swapResult = (reply: unknown): SharedStore.SwapResult => {
   const [done, micros, version, value]: ReadonlyArray<unknown> = Array.isArray(reply) ? reply : []
   return {
     swapped: done === 1,
@@ -82,7 +82,7 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
       readonly identityClientSwap: (...args: ReadonlyArray<string | number>) => Promise<unknown>
     }
     const run = (key: string, ...args: ReadonlyArray<string | number>) =>
-      Effect.map(Effect.tryPromise(() => commands.identityClientSwap(`${prefix}${key}`, ...args)), swapped)
+      Effect.map(Effect.tryPromise(() => commands.identityClientSwap(`${prefix}${key}`, ...args)), swapResult)
     return {
       get: (key) => run(key, "get"),
       swap: (key, version = "", next) =>
@@ -90,11 +90,11 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
           ? run(key, "remove", version)
           : Effect.map(
             run(key, "set", version, next.value, Math.max(1, Math.ceil(Duration.toMillis(next.timeToLive)))),
-            // What it has just been told it does not send back.
-            (answer) =>
-              answer.swapped && answer.entry !== undefined
-                ? { ...answer, entry: { ...answer.entry, value: next.value } }
-                : answer
+            // The script does not send the new value back.
+            (result) =>
+              result.swapped && result.entry !== undefined
+                ? { ...result, entry: { ...result.entry, value: next.value } }
+                : result
           )
     }
   })
@@ -102,24 +102,24 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
 const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)
 
 /**
- * What the fleet shares, in Redis 5 or later. One connection, which is made again whenever it is lost. The layer is there after
- * a second at the latest, with a connection or without. It fails with `InvalidInput` if `url` is no URL of Redis.
+ * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
+ * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL.
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(
     Effect.suspend(() => {
-      const refused = new InvalidInput({
+      const invalid = new InvalidInput({
         operation: "Redis.layerStore",
         issues: [{ path: "url", message: "expected a URL such as redis://localhost:6379" }]
       })
       return isUrl(Redacted.value(options.url))
-        ? Effect.mapError(backend(options), () => refused)
-        : Effect.fail(refused)
+        ? Effect.mapError(backend(options), () => invalid)
+        : Effect.fail(invalid)
     }),
     options
   )
 
-/** `layerStore`, with settings from a `Config` each. */
+/** `layerStore` with each setting from a `Config`. */
 export const layerStoreConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<SharedStore.SharedStore, InvalidInput | ConfigError.ConfigError> =>

@@ -1,4 +1,4 @@
-/** Where the processes of a fleet keep what they share: a few small values, and a clock. */
+/** Stores what the processes of a fleet share: a few small values and a clock. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -6,39 +6,41 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 
-/** A value, and the mark by which its writer is told from every other. */
+/** A value with its version. */
 export interface Entry {
   readonly value: string
-  /** No other value that the key has, had or will have bears it, even if the store has lost all in between. */
+  /** Changes with each write and never comes back, even if the store loses everything in between. */
   readonly version: string
 }
 
-/** What the store holds, and the time there. */
+/** The entry of a key at a moment. */
 export interface Snapshot {
+  /** `undefined` if the key has no value. */
   readonly entry: Entry | undefined
-  /** Milliseconds since 1970 on the store's own clock. */
+  /** The time by the store's own clock, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** What became of a change. */
+/** The result of a `swap`; `entry` is the entry after it. */
 export interface SwapResult extends Snapshot {
-  /** Whether it was made. `entry` is what is there now, in either case. */
+  /** `false` if the version did not match: nothing was changed. */
   readonly swapped: boolean
 }
 
-/** What is to be there from now on. */
+/** A value to be written. */
 export interface Write {
   readonly value: string
-  /** After so long it is gone, unless it is written again. */
+  /** The store removes the value after this time, unless it is written again. */
   readonly timeToLive: Duration.Duration
 }
 
-/** What a store must be able to do; each at once or not at all. */
+/** The operations of a store. Each must be atomic. */
 export interface Backend {
-  /** What is there. */
+  /** Reads a key. */
   readonly get: (key: string) => Effect.Effect<Snapshot, unknown>
-  /** Sets (or with `undefined` removes) a value if what is there bears that version still (`undefined`: is nothing). */
+  /** Writes (or with `next: undefined` removes) a value if the key's version is `version`; `undefined` stands for no value. */
   readonly swap: (
     key: string,
     version: string | undefined,
@@ -46,81 +48,79 @@ export interface Backend {
   ) => Effect.Effect<SwapResult, unknown>
 }
 
-/** The store has not answered in time, or only with a failure; a change may have been made all the same. */
+/** The store failed or did not respond in time. A write may have happened all the same. */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 
-/** The store as the library uses it: it answers within a set time, or fails. */
+/** The service that a fleet's limiter and token provider use. It responds within a time limit or fails. */
 export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<SharedStore, {
-  /** What is there. */
+  /** Reads a key. */
   readonly get: (key: string) => Effect.Effect<Snapshot, StoreUnavailable>
-  /** Sets or removes a value if what is there bears that version still. */
+  /** Writes or removes a value if the key still has this version. */
   readonly swap: (
     key: string,
     version: string | undefined,
     next: Write | undefined
   ) => Effect.Effect<SwapResult, StoreUnavailable>
-  /** How long one answer is waited for, and how long a call waits for all of them at the most, in milliseconds. */
-  readonly patience: number
-  readonly delay: number
+  /** The longest that the store may delay a permit or a token in all. */
+  readonly timeout: Duration.Duration
 }>() {}
 
-/** How long the store is waited for. */
+/** Settings of every store. */
 export interface Options {
-  /** The most that a store which answers slowly, or not at all, delays a permit or a token (default: 200 ms). */
-  readonly patience?: Duration.DurationInput | undefined
+  /** The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). */
+  readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** For so long a store that has failed is left alone, in milliseconds; doubled each time, up to the second. */
-const [pause, longestPause] = [100, 1000]
+/** No permit and no token waits for more requests than this, one after the other. */
+const requestsInARow = 4
 
-/** No call waits for more than so many answers in a row: two, twice if the first visit had begun without it. */
-const answers = 4
+/** The pauses after failures, in milliseconds: the first one, doubled with each further failure, and the longest. */
+const [firstPause, longestPause] = [100, 1000]
 
 /**
- * Makes a store of what can do the two things: it waits for no answer longer than a quarter of `patience`, leaves alone for a while what has failed,
- * and warns once, until the store is back.
+ * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
+ * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, and so is the recovery.
  */
 export const make = (
   backend: Backend,
-  { patience = "200 millis" }: Options = {}
+  { timeout = "200 millis" }: Options = {}
 ): Effect.Effect<Context.Tag.Service<SharedStore>> =>
-  Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
-    const millis = Duration.toMillis(patience) / answers
+  Effect.map(Effect.clock, (clock) => {
+    const limit = Duration.toMillis(timeout) / requestsInARow
     let failures = 0
-    let isWarned = false
-    let restUntil = -Infinity
-    const time = () => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+    let isLogged = false
+    let pausedUntil = -Infinity
 
     const failed = Effect.suspend(() => {
-      restUntil = time() + Math.min(longestPause, pause * 2 ** failures++)
-      const warn = isWarned ? Effect.void : Effect.logWarning(
-        "the shared store does not answer: limits and tokens are this process's own until it does"
+      pausedUntil = monotonicMillis(clock) + Math.min(longestPause, firstPause * 2 ** failures++)
+      const warn = isLogged ? Effect.void : Effect.logWarning(
+        "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own"
       )
-      isWarned = true
+      isLogged = true
       return Effect.zipRight(warn, new StoreUnavailable())
     })
 
-    const answered = Effect.suspend(() => {
+    const succeeded = Effect.suspend(() => {
       failures = 0
-      restUntil = -Infinity
-      if (!isWarned) return Effect.void
-      isWarned = false
-      return Effect.logInfo("the shared store answers again")
+      pausedUntil = -Infinity
+      if (!isLogged) return Effect.void
+      isLogged = false
+      return Effect.logInfo("the shared store is available again")
     })
 
     const guarded = <A extends Snapshot>(
       request: () => Effect.Effect<A, unknown>
     ): Effect.Effect<A, StoreUnavailable> =>
       Effect.suspend(() => {
-        if (time() < restUntil) return new StoreUnavailable()
+        if (monotonicMillis(clock) < pausedUntil) return new StoreUnavailable()
         return Effect.suspend(request).pipe(
           Effect.filterOrFail(({ now }) => Number.isFinite(now), () => "no time"),
-          Effect.disconnect, // whoever cannot be interrupted is not waited for either
-          Effect.raceFirst(Effect.zipRight(late(millis), Effect.fail("late"))),
+          Effect.disconnect, // does not wait for a request that cannot be interrupted
+          Effect.raceFirst(Effect.zipRight(sleepInSteps(limit), Effect.fail("timeout"))),
           Effect.interruptible,
           Effect.matchCauseEffect({
             onFailure: () => failed,
-            onSuccess: (answer) => Effect.as(answered, answer)
+            onSuccess: (result) => Effect.as(succeeded, result)
           })
         )
       })
@@ -128,29 +128,28 @@ export const make = (
     return {
       get: (key) => guarded(() => backend.get(key)),
       swap: (key, version, next) => guarded(() => backend.swap(key, version, next)),
-      patience: millis,
-      delay: Duration.toMillis(patience)
+      timeout: Duration.decode(timeout)
     }
   })
 
-/** The time is up when this process has waited for it in so many parts: standing still, it lets only one of them go by. */
-const parts = 5
+const steps = 5
 
-const late = (millis: number) => Effect.repeatN(Effect.sleep(millis / parts), parts - 1)
+/** Sleeps in several steps: while the process itself is blocked only one of them passes, so the store is not blamed for it. */
+const sleepInSteps = (millis: number) => Effect.repeatN(Effect.sleep(millis / steps), steps - 1)
 
-/** The layer of a store of your own. */
+/** Makes the layer of a store of your own. */
 export const layer = <E, R>(
   backend: Effect.Effect<Backend, E, R>,
   options?: Options
 ): Layer.Layer<SharedStore, E, Exclude<R, Scope.Scope>> =>
   Layer.scoped(SharedStore, Effect.flatMap(backend, (backend) => make(backend, options)))
 
-/** A store in this process, by the `Clock` of where it is made: for tests, and for several clients within one process. */
+/** A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process. */
 export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((clock) =>
   Effect.sync(() => {
     const entries = new Map<string, Entry & { readonly until: number }>()
-    let written = 0
-    const seen = (key: string): Snapshot => {
+    let writes = 0
+    const snapshot = (key: string): Snapshot => {
       const now = clock.unsafeCurrentTimeMillis()
       const entry = entries.get(key)
       if (entry === undefined || entry.until > now) return { entry, now }
@@ -158,21 +157,21 @@ export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((c
       return { entry: undefined, now }
     }
     return {
-      get: (key) => Effect.sync(() => seen(key)),
+      get: (key) => Effect.sync(() => snapshot(key)),
       swap: (key, version, next) =>
         Effect.sync(() => {
-          const before = seen(key)
+          const before = snapshot(key)
           if (before.entry?.version !== version) return { ...before, swapped: false }
           if (next === undefined) entries.delete(key)
           else {
             const until = before.now + Duration.toMillis(next.timeToLive)
-            entries.set(key, { value: next.value, version: String(++written), until })
+            entries.set(key, { value: next.value, version: String(++writes), until })
           }
-          return { ...seen(key), swapped: true }
+          return { ...snapshot(key), swapped: true }
         })
     }
   })
 )
 
-/** `memory` as a layer. Provide one to all clients that are to share. */
+/** The layer of `memory`. Provide one to all clients that are to share. */
 export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ layer(memory)

@@ -21,8 +21,10 @@ import type { SharedToken } from "./internal/fleet/token.js"
 import * as Address from "./internal/http/baseUrl.js"
 import * as Http from "./internal/http/exchange.js"
 import * as Fiber from "./internal/runtime/fiber.js"
+import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import * as Watch from "./internal/telemetry/callTelemetry.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
+import { dated, type DatedToken } from "./internal/token/datedToken.js"
 
 /** The service that supplies tokens (contract: Authentication). */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, {
@@ -44,10 +46,10 @@ export interface IssuedToken {
 
 interface Kept {
   readonly token: Redacted.Redacted
-  /** In milliseconds on the local clock: from when on it is renewed in the background, and no longer given. */
+  /** In milliseconds on the monotonic clock: the token is renewed in the background from `renewAt` on, and not given from `staleAt` on. */
   readonly renewAt: number
   readonly staleAt: number
-  /** The local clock less the one that never jumps: set back, the former makes no token last longer. */
+  /** Time of day less monotonic clock. The latter may stand still while the machine sleeps: then the former tells the time. */
   readonly offset: number
 }
 
@@ -66,13 +68,13 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number =>
     })
   )
 
-/** In milliseconds. Unlike the time of day it never jumps. */
-const steady = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+const offsetOf = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)
 
-const keep = (
-  { lifetime, requestedAt, token }: IssuedToken & { readonly requestedAt: number },
-  offset: number
-): Kept => {
+/** The monotonic time; a time of day that was set forward counts, too. */
+const localTime = (clock: Clock.Clock, { offset }: Kept): number =>
+  Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - offset)
+
+const keep = ({ lifetime, requestedAt, token }: DatedToken, offset: number): Kept => {
   const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
   return {
     token,
@@ -92,7 +94,7 @@ const equals = (a: Redacted.Redacted, b: Redacted.Redacted): boolean => Redacted
 export const make = (
   request: Effect.Effect<IssuedToken, TokenError>
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> =>
-  keeping({ request, forget: () => Effect.void })
+  keeping({ request: dated(request), forget: () => Effect.void })
 
 /**
  * Keeps what it is issued, and tells when a token was refused.
@@ -107,19 +109,16 @@ export const keeping = (
     const { runSync } = yield* Fiber.makeRunner()
     let state: State = {}
 
-    const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<IssuedToken, TokenError>) =>
+    const settle = (deferred: NonNullable<State["pending"]>, request: Effect.Effect<DatedToken, TokenError>) =>
       Effect.gen(function*() {
         const clock = yield* Effect.clock
-        const began = clock.unsafeCurrentTimeMillis()
-        const offset = began - steady(clock)
         const exit = yield* Effect.exit(Effect.interruptible(request))
-        const now = clock.unsafeCurrentTimeMillis()
         const { kept } = state
         state = exit._tag === "Success"
-          ? { kept: keep({ ...exit.value, requestedAt: exit.value.requestedAt ?? began }, offset) }
+          ? { kept: keep(exit.value, offsetOf(clock)) }
           : kept === undefined
           ? {}
-          : { kept: { ...kept, renewAt: now + pauseAfter(exit.cause) } }
+          : { kept: { ...kept, renewAt: localTime(clock, kept) + pauseAfter(exit.cause) } }
         yield* Deferred.done(deferred, Exit.map(exit, ({ token }) => token))
       })
 
@@ -138,7 +137,7 @@ export const keeping = (
       get: Effect.clockWith((clock) => {
         const { kept } = state
         if (kept === undefined) return Effect.flatMap(renew, Deferred.await)
-        const now = Math.max(clock.unsafeCurrentTimeMillis(), kept.offset + steady(clock))
+        const now = localTime(clock, kept)
         if (now >= kept.staleAt) return Effect.flatMap(renew, Deferred.await)
         return now < kept.renewAt ? Effect.succeed(kept.token) : Effect.as(renew, kept.token)
       }),

@@ -279,7 +279,7 @@ describe("while the store is away", () => {
       })))
   }
 
-  it.effect("a store that hangs delays a call by its patience, and no more", () =>
+  it.effect("a store that hangs delays a call by its timeout, and no more", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
       store.state = "hung"
@@ -290,7 +290,7 @@ describe("while the store is away", () => {
       assert.strictEqual(refused(), 0)
     })))
 
-  it.effect("a store that is slow, and lets others go first, delays a call by its patience, and no more", () =>
+  it.effect("a store that is slow, and lets others go first, delays a call by its timeout, and no more", () =>
     virtually(Effect.gen(function*() {
       const { backend } = yield* flakyStore
       let turn = 0
@@ -342,7 +342,7 @@ describe("while the store is away", () => {
             for (let nth = 0; nth < 30; nth++) yield* Effect.zipRight(exchange(one, ask), Effect.sleep(100))
           }
         }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
-        assert.deepStrictEqual(lines.map((line) => line.includes("does not answer")), [true, false])
+        assert.deepStrictEqual(lines.map((line) => line.includes("is unavailable")), [true, false])
       })),
       { most: "1 hour" }
     ))

@@ -1,11 +1,11 @@
 /** `npm run test:model`: a fleet against a simple model, under random interleavings, failures of the store and leaps of clocks. */
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Redacted, Scope } from "effect"
 import * as Layers from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
-import { type FlakyStore, flakyStore, layerOf } from "../support/fleet.js"
+import { type FlakyStore, flakyStore, layerOf, skewed } from "../support/fleet.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const members = 3
@@ -78,22 +78,13 @@ class Fleet {
 
   start(): Effect.Effect<Process> {
     return Effect.gen(this, function*() {
-      const skew = { millis: 0 }
-      const clock = yield* Effect.clock
-      const own: Clock.Clock = {
-        [Clock.ClockTypeId]: Clock.ClockTypeId,
-        unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() + skew.millis,
-        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
-        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + skew.millis),
-        currentTimeNanos: clock.currentTimeNanos,
-        sleep: (duration) => clock.sleep(duration)
-      }
+      const { clock, skew } = skewed(yield* Effect.clock)
       const scope = yield* Scope.make()
       const services = yield* Layer.build(Layer.fresh(
         Layer.merge(Layers.layerRateLimiter(), Layers.layerEffect(this.issue, { name: "t" })).pipe(
           Layer.provide(layerOf(this.store))
         )
-      )).pipe(Scope.extend(scope), Effect.withClock(own), Effect.orDie)
+      )).pipe(Scope.extend(scope), Effect.withClock(clock), Effect.orDie)
       return {
         limiter: Context.get(services, RateLimiter.RateLimiter),
         tokens: Context.get(services, TokenProvider.TokenProvider),
@@ -164,48 +155,54 @@ const command = (name: string, run: (fleet: Fleet) => Promise<void>): Command =>
   toString: () => name
 })
 
-const member = FastCheck.integer({ min: 0, max: members - 1 })
-
-const commands = [
-  FastCheck.tuple(member, FastCheck.integer({ min: 1, max: 30 })).map(([nth, times]) =>
+/** What can happen to a fleet. */
+const does = {
+  calls: (nth: number, times: number) =>
     command(`${times} calls of ${nth}`, async (fleet) => {
       for (let time = 0; time < times; time++) await fleet.begin(fleet.call(fleet.processes[nth]!))
-    })
-  ),
-  member.map((nth) => command(`token of ${nth}`, (fleet) => fleet.begin(fleet.token(fleet.processes[nth]!)))),
-  FastCheck.constantFrom(1, 20, 300, 2000, 9000, 60_000).map((millis) =>
-    command(`${millis} ms`, (fleet) => fleet.time.advance(millis))
-  ),
-  FastCheck.tuple(member, FastCheck.integer({ min: -90_000, max: 90_000 })).map(([nth, millis]) =>
+    }),
+  token: (nth: number) => command(`token of ${nth}`, (fleet) => fleet.begin(fleet.token(fleet.processes[nth]!))),
+  wait: (millis: number) => command(`${millis} ms`, (fleet) => fleet.time.advance(millis)),
+  leap: (nth: number, millis: number) =>
     command(`clock of ${nth} leaps to ${millis}`, async (fleet) => {
       fleet.processes[nth]!.skew.millis = millis
-    })
-  ),
-  FastCheck.constantFrom<FlakyStore["state"]>("up", "up", "down", "hung").map((state) =>
+    }),
+  store: (state: FlakyStore["state"]) =>
     command(`store is ${state}`, async (fleet) => {
       if (fleet.store.state === state) return
       fleet.store.state = state
       fleet.model.pardoned += fleet.processes.length
-    })
-  ),
-  FastCheck.constant(
+    }),
+  lose: () =>
     command("store loses all", async (fleet) => {
       await fleet.now(fleet.store.lose)
       fleet.model.pardoned += fleet.processes.length
-    })
-  ),
-  member.map((nth) =>
+    }),
+  replace: (nth: number) =>
     command(`${nth} goes, another comes`, async (fleet) => {
       await fleet.begin(Scope.close(fleet.processes[nth]!.scope, Exit.void))
       fleet.processes[nth] = await fleet.now(fleet.start())
-    })
-  ),
-  FastCheck.tuple(member, member).map(([nth, which]) =>
+    }),
+  invalidate: (nth: number, which: number) =>
     command(`a token of ${nth} is refused`, async (fleet) => {
       const token = Array.from(fleet.model.issued.keys()).at(-1 - which)
       if (token !== undefined) await fleet.begin(fleet.processes[nth]!.tokens.invalidate(Redacted.make(token)))
     })
-  )
+}
+
+const member = FastCheck.integer({ min: 0, max: members - 1 })
+
+const commands = [
+  FastCheck.tuple(member, FastCheck.integer({ min: 1, max: 30 })).map(([nth, times]) => does.calls(nth, times)),
+  member.map(does.token),
+  FastCheck.constantFrom(1, 20, 300, 2000, 9000, 60_000).map(does.wait),
+  FastCheck.tuple(member, FastCheck.integer({ min: -90_000, max: 90_000 })).map(([nth, millis]) =>
+    does.leap(nth, millis)
+  ),
+  FastCheck.constantFrom<FlakyStore["state"]>("up", "up", "down", "hung").map(does.store),
+  FastCheck.constant(does.lose()),
+  member.map(does.replace),
+  FastCheck.tuple(member, member).map(([nth, which]) => does.invalidate(nth, which))
 ]
 
 const play = async (cmds: Iterable<Command>): Promise<Fleet> => {
@@ -233,6 +230,19 @@ describe("a fleet against its model", () => {
     )
     assert.isAbove(served, 0)
   }, 300_000)
+
+  const { leap, token, wait } = does
+  for (
+    const plan of [
+      [token(0), leap(0, -30_001), wait(60_000), wait(60_000), token(1)],
+      [leap(0, 90_000), token(0), leap(0, 0), wait(60_000), wait(60_000), token(0)],
+      [token(0), token(1), leap(1, 90_000), wait(300), wait(300), leap(1, 0), wait(60_000), wait(60_000), token(1)]
+    ]
+  ) {
+    it(`gives no token past its end: ${plan.join(", ")}`, async () => {
+      await play(plan)
+    })
+  }
 
   it("is found out where it takes too much", async () => {
     const fleet = await new Fleet().open()

@@ -12,7 +12,7 @@ import { binary, redisServer } from "../support/redisServer.js"
 
 const storeOf = (url: string, options: Partial<Redis.Options> = {}) =>
   Effect.map(
-    Layer.build(Layer.fresh(Redis.layerStore({ url: Redacted.make(url), patience: "2 seconds", ...options }))),
+    Layer.build(Layer.fresh(Redis.layerStore({ url: Redacted.make(url), timeout: "2 seconds", ...options }))),
     Context.get(SharedStore.SharedStore)
   )
 
@@ -25,11 +25,11 @@ const next = (value: string, timeToLive: Duration.DurationInput = "1 minute") =>
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
-/** A connection of one's own, to look at what is there. */
+/** A separate connection to inspect the server. */
 const clientOf = (url: string) =>
   Effect.acquireRelease(Effect.sync(() => new Client(url)), (client) => Effect.sync(() => client.disconnect()))
 
-/** A way to a server on which connections can be lost without either end being told. */
+/** A proxy that can drop connections without notice to either end. */
 const relay = (to: string) =>
   Effect.acquireRelease(
     Effect.async<{ readonly url: string; readonly drop: () => void; readonly close: () => void }>((resume) => {
@@ -56,17 +56,17 @@ const relay = (to: string) =>
     ({ close }) => Effect.sync(close)
   )
 
-/** Asks until there is an answer. */
-const eventually = <A, E>(asked: Effect.Effect<A, E>) =>
-  asked.pipe(
-    Effect.catchAll(() => Effect.delay(Effect.fail("no answer"), "50 millis")),
+/** Retries until the request succeeds. */
+const eventually = <A, E>(request: Effect.Effect<A, E>) =>
+  request.pipe(
+    Effect.catchAll(() => Effect.delay(Effect.fail("no response"), "50 millis")),
     Effect.retry({ times: 100 })
   )
 
-/** What every store must do. */
+/** The laws of every store. */
 const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Type"], unknown, Scope.Scope>) =>
   describe(name, () => {
-    it.live("changes a value only for those who know it", () =>
+    it.live("changes a value only for a caller that knows its version", () =>
       Effect.gen(function*() {
         const { get, swap } = yield* store
         assert.isUndefined((yield* get("k")).entry)
@@ -77,7 +77,7 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
         assert.deepStrictEqual((yield* get("k")).entry, first.entry)
         const late = yield* swap("k", undefined, next("b"))
         assert.isFalse(late.swapped)
-        assert.deepStrictEqual(late.entry, first.entry, "it is told what is there")
+        assert.deepStrictEqual(late.entry, first.entry, "it returns the entry")
         const second = yield* swap("k", first.entry?.version, next("b"))
         assert.isTrue(second.swapped)
         assert.notStrictEqual(second.entry?.version, first.entry?.version)
@@ -88,7 +88,7 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
         for (const { entry } of [first, second]) assert.notStrictEqual(again.entry?.version, entry?.version)
       }).pipe(Effect.scoped))
 
-    it.live("lets one of many win", () =>
+    it.live("lets one of many swaps win", () =>
       Effect.gen(function*() {
         const { swap } = yield* store
         const results = yield* Effect.all(
@@ -98,7 +98,7 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
         assert.strictEqual(results.filter(({ swapped }) => swapped).length, 1)
       }).pipe(Effect.scoped))
 
-    it.live("forgets, and tells the time", () =>
+    it.live("removes a value after its time to live, and returns the time", () =>
       Effect.gen(function*() {
         const { get, swap } = yield* store
         const { entry, now } = yield* swap("k", undefined, next("a", "30 millis"))
@@ -114,15 +114,15 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
 contract("SharedStore.memory", memory)
 
 if (binary === undefined) {
-  it("is not shown for Redis: there is no redis-server on this machine", () => {
-    console.warn("left out: all that needs a redis-server")
-    assert.notStrictEqual(process.env["CI"], "true", "where all is to be shown there must be one")
+  it("is not tested with Redis: this machine has no redis-server", () => {
+    console.warn("skipped: all tests that need a redis-server")
+    assert.notStrictEqual(process.env["CI"], "true", "CI must have one")
   })
 } else {
   contract("Redis.layerStore", Effect.flatMap(redisServer, ({ url }) => storeOf(url)))
 
   describe("Redis", () => {
-    it.live("tells what it wrote before it lost all from what it wrote after", () =>
+    it.live("gives no version twice, even if the server loses all values", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         const { get, swap } = yield* storeOf(server.url)
@@ -137,21 +137,20 @@ if (binary === undefined) {
         assert.isFalse((yield* swap("k", before.entry?.version, next("c"))).swapped)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
-    it.live("is waited for no longer than is said, and is used again later", () =>
+    it.live("times out while the server hangs, and is used again afterwards", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
-        const { get } = yield* storeOf(server.url, { patience: "200 millis" })
+        const { get } = yield* storeOf(server.url, { timeout: "200 millis" })
         yield* get("k")
         yield* server.suspend
         const [waited, exit] = yield* Effect.timed(Effect.exit(get("k")))
         assert.isTrue(Exit.isFailure(exit))
         assert.isAtLeast(Duration.toMillis(waited), 40)
         yield* server.resume
-        const answer = yield* eventually(get("k"))
-        assert.isAbove(answer.now, 0)
+        assert.isAbove((yield* eventually(get("k"))).now, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
-    it.live("is there without a connection, and leaves none behind", () =>
+    it.live("is built without a connection, and leaves none open", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         yield* server.stop
@@ -176,13 +175,13 @@ if (binary === undefined) {
         assert.strictEqual(yield* connections, 1)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
-    it.live("tells what it wrote before it went back to an older state from what it wrote after", () =>
+    it.live("gives no version twice, even if the server returns to an older state", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         const { get, swap } = yield* storeOf(server.url)
         const saved = yield* swap("k", undefined, next("a"))
         const lost = yield* swap("k", saved.entry?.version, next("b"))
-        // What a server that is started again finds on its disk, and a replica that takes over has heard of.
+        // As after a restart from an older file, or when a replica that lags takes over.
         const client = yield* clientOf(server.url)
         const [key = ""] = yield* Effect.promise(() => client.keys("*"))
         yield* Effect.promise(() => client.hset(key, "version", saved.entry?.version ?? "", "value", "a"))
@@ -192,27 +191,27 @@ if (binary === undefined) {
         assert.notStrictEqual(after.entry?.version, lost.entry?.version)
       }).pipe(Effect.scoped))
 
-    it.live("is connected anew when a connection is lost without a word", () =>
+    it.live("reconnects after a connection was lost without notice", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         const { drop, url } = yield* relay(server.url)
-        const { get } = yield* storeOf(url, { patience: "400 millis" })
+        const { get } = yield* storeOf(url, { timeout: "400 millis" })
         yield* get("k")
         drop()
         assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
         assert.isAbove((yield* eventually(get("k"))).now, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
-    it.live("that is away is noticed at once, and nothing is printed of it", () =>
+    it.live("fails at once while the server is down, and prints nothing", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
-        // No connection is made again: what were kept for it would never end.
-        const { get } = yield* storeOf(server.url, { patience: "1 hour", client: { retryStrategy: () => 3_600_000 } })
+        // It never reconnects: a queued command would never end.
+        const { get } = yield* storeOf(server.url, { timeout: "1 hour", client: { retryStrategy: () => 3_600_000 } })
         const printed = yield* Effect.acquireRelease(
           Effect.sync(() => vi.spyOn(console, "error").mockImplementation(() => {})),
           (spy) => Effect.sync(() => spy.mockRestore())
         )
-        yield* storeOf(server.url) // tries, and fails, again and again
+        yield* storeOf(server.url) // reconnects and fails, again and again
         yield* get("k")
         yield* server.stop
         yield* Effect.sleep(200)
@@ -220,7 +219,7 @@ if (binary === undefined) {
         assert.strictEqual(printed.mock.calls.length, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
-    it.live("holds keys by the library's name, if no other is given", () =>
+    it.live("prefixes its keys with the library's name by default", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         const { swap } = yield* storeOf(server.url)
@@ -229,7 +228,7 @@ if (binary === undefined) {
         assert.deepStrictEqual(yield* Effect.promise(() => client.keys("*")), ["effect-identity-client:k"])
       }).pipe(Effect.scoped))
 
-    it.live("holds keys that bear a prefix and expire, one for each tenant", () =>
+    it.live("has one key for each tenant, with a prefix and a time to live", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
         const store = Redis.layerStore({ url: Redacted.make(server.url), prefix: "one:" })
@@ -254,7 +253,7 @@ if (binary === undefined) {
 }
 
 describe("Redis.layerStore", () => {
-  it.effect("refuses by name what is no URL of Redis, and does not repeat it", () =>
+  it.effect("refuses a URL that is not one of Redis, and does not print it", () =>
     Effect.gen(function*() {
       for (
         const url of [
@@ -263,7 +262,7 @@ describe("Redis.layerStore", () => {
           "http://user:secret@localhost",
           "redis//x",
           "noredis://localhost",
-          "redis://%:secret@localhost" // what is not encoded right
+          "redis://%:secret@localhost" // not a valid encoding
         ]
       ) {
         const error = yield* Effect.flip(storeOf(url))

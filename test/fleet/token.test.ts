@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Clock,
   Config,
   ConfigProvider,
   Context,
@@ -16,11 +15,13 @@ import {
 } from "effect"
 import { InvalidInput, TokenError } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
-import * as Seal from "../../src/internal/fleet/encryption.js"
+import * as Cipher from "../../src/internal/fleet/encryption.js"
 import * as SharedToken from "../../src/internal/fleet/token.js"
+import { monotonicMillis } from "../../src/internal/runtime/monotonicClock.js"
+import { dated } from "../../src/internal/token/datedToken.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
-import { type FlakyStore, flakyStore, layerOf, lineTo } from "../support/fleet.js"
+import { type FlakyStore, flakyStore, layerOf, lineTo, skewed } from "../support/fleet.js"
 import { inProcess } from "../support/tokenServer.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -29,34 +30,34 @@ const virtually = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>, most: Duratio
 
 const keyOf = (byte: number) => Redacted.make(Buffer.alloc(32, byte).toString("base64"))
 
-/** A service that issues `t1`, `t2`, …, each after 200 ms, and counts how often it was asked. */
-const service = (lifetime: Duration.DurationInput | undefined = "100 seconds") => {
-  let asked = 0
+/** A token endpoint that issues `t1`, `t2`, …, each after 200 ms, and counts its requests. */
+const endpoint = (lifetime: Duration.DurationInput | undefined = "100 seconds") => {
+  let requests = 0
   let failing = 0
-  const ask = Effect.suspend(() => {
-    const nth = ++asked
-    const answer = failing > 0
+  const request = Effect.suspend(() => {
+    const nth = ++requests
+    const response = failing > 0
       ? new TokenError({ operation: "token", message: "not now", status: 503 })
       : Effect.succeed({
         token: Redacted.make(`t${nth}`),
         lifetime: lifetime === undefined ? undefined : Duration.decode(lifetime)
       })
     failing--
-    return Effect.delay(answer, 200)
+    return Effect.delay(response, 200)
   })
-  return { ask, asked: () => asked, fail: (times: number) => void (failing = times) }
+  return { request, requests: () => requests, fail: (times: number) => void (failing = times) }
 }
 
-type Asked = Effect.Effect<TokenProvider.IssuedToken, TokenError>
+type Request = Effect.Effect<TokenProvider.IssuedToken, TokenError>
 
-/** A process of a fleet: it lives as long as the scope. */
+/** A process of a fleet, which ends with the scope. */
 const process = (
   store: Pick<FlakyStore, "backend">,
-  ask: Asked,
+  request: Request,
   options: Fleet.Encryption & { readonly name?: string } = {}
 ) =>
   Layer.build(
-    Fleet.layerEffect(ask, { name: "tenant", ...options }).pipe(
+    Fleet.layerEffect(request, { name: "tenant", ...options }).pipe(
       Layer.provide(layerOf(store)),
       Layer.fresh
     )
@@ -71,7 +72,7 @@ const process = (
 const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.all(effects, { concurrency: "unbounded" })
 
-/** What is logged at least as a warning. */
+/** Collects the log lines that are warnings or worse. */
 const warnings = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
@@ -80,91 +81,91 @@ const warnings = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   return Effect.map(Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger)), () => lines)
 }
 
-describe("a token for a whole fleet", () => {
-  it.effect("is asked for once, and renewed once", () =>
+describe("a fleet's token", () => {
+  it.effect("is requested once and renewed once", () =>
     virtually(Effect.gen(function*() {
-      const { ask, asked } = service()
+      const { request, requests } = endpoint()
       const store = yield* flakyStore
-      const fleet = yield* all(Array.from({ length: 8 }, () => process(store, ask)))
+      const fleet = yield* all(Array.from({ length: 8 }, () => process(store, request)))
       assert.deepStrictEqual(yield* all(fleet.map(({ get }) => get)), Array.from({ length: 8 }, () => "t1"))
       yield* Effect.sleep("85 seconds")
       yield* all(fleet.map(({ get }) => get))
       yield* Effect.sleep("2 seconds")
       assert.deepStrictEqual(yield* all(fleet.map(({ get }) => get)), Array.from({ length: 8 }, () => "t2"))
-      assert.strictEqual(asked(), 2)
+      assert.strictEqual(requests(), 2)
     })))
 
-  it.effect("is had from the next one if the one that asks is gone", () =>
+  it.effect("is requested by the next process if the one with the lease is gone", () =>
     virtually(Effect.gen(function*() {
-      const { ask, asked } = service()
+      const { request, requests } = endpoint()
       const store = yield* flakyStore
-      // It takes the lease, and then neither asks nor says anything.
+      // It takes the lease and is never heard of again.
       const line = lineTo(store)
       const dead = yield* process(line, Effect.never)
       yield* Effect.fork(dead.get)
       yield* Effect.sleep(100)
       line.cut()
-      const alive = yield* process(store, ask)
+      const alive = yield* process(store, request)
       const [waited, token] = yield* Effect.timed(alive.get)
       assert.strictEqual(token, "t1")
-      assert.strictEqual(asked(), 1)
-      assert.isAbove(Duration.toMillis(waited), 800, "the lease still holds")
+      assert.strictEqual(requests(), 1)
+      assert.isAbove(Duration.toMillis(waited), 800, "the lease is still valid")
       assert.isBelow(Duration.toMillis(waited), 1400)
     })))
 
-  it.effect("is waited for as long as the one that asks is there", () =>
+  it.effect("is waited for while the process with the lease renews it", () =>
     virtually(Effect.gen(function*() {
-      let asked = 0
+      let requests = 0
       const slow = Effect.suspend(() =>
-        Effect.delay(Effect.succeed({ token: Redacted.make(`t${++asked}`) }), "20 seconds")
+        Effect.delay(Effect.succeed({ token: Redacted.make(`t${++requests}`) }), "20 seconds")
       )
       const store = yield* flakyStore
       const fleet = yield* all(Array.from({ length: 3 }, () => process(store, slow)))
       assert.deepStrictEqual(yield* all(fleet.map(({ get }) => get)), ["t1", "t1", "t1"])
     })))
 
-  it.effect("is not had by the failure of another, and a failure is nowhere written", () =>
+  it.effect("is requested again after the failure of another process, and failures are not stored", () =>
     virtually(Effect.gen(function*() {
-      const { ask, asked, fail } = service()
+      const { fail, request, requests } = endpoint()
       fail(1)
       const store = yield* flakyStore
-      const [one, two] = [yield* process(store, ask), yield* process(store, ask)]
+      const [one, two] = [yield* process(store, request), yield* process(store, request)]
       const exits = yield* all([Effect.exit(one.get), Effect.exit(two.get)])
       assert.strictEqual(exits.filter(Exit.isFailure).length, 1)
-      assert.strictEqual(asked(), 2)
+      assert.strictEqual(requests(), 2)
       yield* Effect.sleep("1 second")
       assert.deepStrictEqual(store.values().map((value) => Object.keys(JSON.parse(value)).sort()), [
-        ["lifetime", "requestedAt", "sealed"]
+        ["token", "version"]
       ])
     })))
 
-  it.effect("is taken away when it was refused: that one, and no other", () =>
+  it.effect("is removed from the store when it was refused; no other token is", () =>
     virtually(Effect.gen(function*() {
-      const { ask, asked } = service()
+      const { request, requests } = endpoint()
       const store = yield* flakyStore
-      const [one, two] = [yield* process(store, ask), yield* process(store, ask)]
+      const [one, two] = [yield* process(store, request), yield* process(store, request)]
       assert.deepStrictEqual(yield* all([one.get, two.get]), ["t1", "t1"])
       yield* one.invalidate("t1")
       assert.strictEqual(yield* one.get, "t2")
       yield* two.invalidate("t1")
       yield* Effect.sleep(100)
       assert.strictEqual(yield* two.get, "t2")
-      const three = yield* process(store, ask)
+      const three = yield* process(store, request)
       assert.strictEqual(yield* three.get, "t2")
-      assert.strictEqual(asked(), 2)
+      assert.strictEqual(requests(), 2)
     })))
 
-  it.effect("is given by nobody past its end", () =>
+  it.effect("is not used past its end", () =>
     virtually(Effect.gen(function*() {
-      const { ask } = service("10 seconds")
+      const { request } = endpoint("10 seconds")
       const store = yield* flakyStore
-      const one = yield* process(store, ask)
+      const one = yield* process(store, request)
       assert.strictEqual(yield* one.get, "t1")
       yield* Effect.sleep("8.9 seconds")
-      assert.strictEqual(yield* (yield* process(store, ask)).get, "t2", "90 % of its life are over")
+      assert.strictEqual(yield* (yield* process(store, request)).get, "t2", "90 % of its lifetime are over")
     })))
 
-  it.live("goes from one tenant to no other", () =>
+  it.live("is shared by host, client and audience alone", () =>
     Effect.scoped(Effect.gen(function*() {
       const store = yield* flakyStore
       const { arrived, layer } = inProcess((nth) =>
@@ -194,7 +195,7 @@ describe("a token for a whole fleet", () => {
 })
 
 describe("settings from a Config", () => {
-  it.live("ask for a token, and close it", () =>
+  it.live("request a token and encrypt it", () =>
     Effect.scoped(Effect.gen(function*() {
       const store = yield* flakyStore
       const { arrived, layer } = inProcess(() =>
@@ -211,7 +212,7 @@ describe("settings from a Config", () => {
       assert.strictEqual(Redacted.value(yield* Context.get(context, TokenProvider.TokenProvider).get), "its-text")
       assert.deepStrictEqual(arrived.map(({ url }) => url), ["https://one.example.com/oauth/token/"])
       const look = Effect.delay(Effect.sync(() => store.values().join()), 1)
-      assert.notInclude(yield* Effect.repeat(look, { until: (kept) => kept !== "" }), "its-text")
+      assert.notInclude(yield* Effect.repeat(look, { until: (stored) => stored !== "" }), "its-text")
     })).pipe(Effect.withConfigProvider(
       ConfigProvider.fromMap(
         new Map([["URL", "https://one.example.com"], ["ID", "id"], ["SECRET", "secret"], [
@@ -222,41 +223,32 @@ describe("settings from a Config", () => {
     )))
 })
 
-describe("a clock that is set back", () => {
-  it.effect("makes no token last longer", () =>
+describe("a time of day that is set back", () => {
+  it.effect("does not prolong a token", () =>
     virtually(Effect.gen(function*() {
-      const clock = yield* Effect.clock
-      let back = 0
-      const own: Clock.Clock = {
-        [Clock.ClockTypeId]: Clock.ClockTypeId,
-        unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() - back,
-        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
-        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now - back),
-        currentTimeNanos: clock.currentTimeNanos,
-        sleep: (duration) => clock.sleep(duration)
-      }
+      const { clock, skew } = skewed(yield* Effect.clock)
       yield* Effect.withClock(
         Effect.gen(function*() {
-          const { ask } = service()
-          const one = yield* process(yield* flakyStore, ask)
+          const { request } = endpoint()
+          const one = yield* process(yield* flakyStore, request)
           assert.strictEqual(yield* one.get, "t1")
-          back = 60_000
+          skew.millis = -60_000
           yield* Effect.sleep("101 seconds")
           assert.strictEqual(yield* one.get, "t2")
         }),
-        own
+        clock
       )
     })))
 })
 
-describe("while the store is away", () => {
-  it.effect("each process asks for itself, warns once, and shares again later", () =>
+describe("while the store is unavailable", () => {
+  it.effect("each process requests its own token, warns once, and shares again later", () =>
     virtually(Effect.gen(function*() {
-      const { ask, asked } = service()
+      const { request, requests } = endpoint()
       const store = yield* flakyStore
       store.state = "down"
       const lines = yield* warnings(Effect.gen(function*() {
-        const [one, two] = [yield* process(store, ask), yield* process(store, ask)]
+        const [one, two] = [yield* process(store, request), yield* process(store, request)]
         assert.deepStrictEqual((yield* all([one.get, two.get])).sort(), ["t1", "t2"])
         yield* Effect.sleep("95 seconds")
         yield* one.get
@@ -266,59 +258,90 @@ describe("while the store is away", () => {
         yield* Effect.sleep("90 seconds")
         const token = yield* one.get
         yield* Effect.sleep("1 second")
-        assert.strictEqual(yield* (yield* process(store, ask)).get, token)
+        assert.strictEqual(yield* (yield* process(store, request)).get, token)
       }))
-      assert.strictEqual(lines.filter((line) => line.includes("does not answer")).length, 2, "one for each process")
-      assert.isAtMost(asked(), 5)
+      assert.strictEqual(lines.filter((line) => line.includes("is unavailable")).length, 2, "one for each process")
+      assert.isAtMost(requests(), 5)
     })))
 
-  it.effect("a store that hangs delays a token by its patience, and no more", () =>
+  it.effect("a store that hangs delays a token by its timeout at most", () =>
     virtually(Effect.gen(function*() {
-      const { ask } = service()
+      const { request } = endpoint()
       const store = yield* flakyStore
       store.state = "hung"
-      const [waited] = yield* Effect.timed((yield* process(store, ask)).get)
+      const [waited] = yield* Effect.timed((yield* process(store, request)).get)
       assert.isAtMost(Duration.toMillis(waited), 200 + 100)
     })))
 
-  it.effect("what somebody else has put there is nothing", () =>
+  it.effect("a value of another version or shape is ignored with one warning", () =>
     virtually(Effect.gen(function*() {
-      for (const value of ["", "{", "[]", "null", "{\"sealed\":1}", "{\"sealed\":\"clear.x\",\"requestedAt\":\"y\"}"]) {
-        const { ask } = service()
+      const token = { encrypted: "clear.t0", requestedAt: 0 }
+      for (
+        const value of [
+          "",
+          "{",
+          "[]",
+          "null",
+          JSON.stringify({ token }),
+          JSON.stringify({ version: 2, token }),
+          JSON.stringify({ version: 1, token: { ...token, requestedAt: "y" } })
+        ]
+      ) {
+        const { request } = endpoint()
         const store = yield* flakyStore
-        yield* Effect.orDie(
-          store.backend.swap("token:1:effect:tenant", undefined, { value, timeToLive: Duration.hours(1) })
+        const put = Effect.orDie(
+          Effect.flatMap(store.backend.get("token:1:effect:tenant"), ({ entry }) =>
+            store.backend.swap("token:1:effect:tenant", entry?.version, { value, timeToLive: Duration.hours(1) }))
         )
-        assert.strictEqual(yield* (yield* process(store, ask)).get, "t1")
+        const lines = yield* warnings(Effect.gen(function*() {
+          yield* put
+          const one = yield* process(store, request)
+          assert.strictEqual(yield* one.get, "t1")
+          yield* Effect.sleep("1 second")
+          yield* put
+          yield* one.invalidate("t1")
+          assert.strictEqual(yield* one.get, "t2")
+        }))
+        assert.deepStrictEqual(
+          lines.filter((line) =>
+            !line.includes("UNENCRYPTED")
+          ),
+          [
+            "the shared store's value of token:1:effect:tenant was stored by another version of this library or is damaged; ignoring it"
+          ]
+        )
       }
     })))
 })
 
-describe("at rest", () => {
-  it.live("a token is encrypted, and opened by those who have the key", () =>
+describe("in the store", () => {
+  it.live("a token is encrypted; processes with the key decrypt it", () =>
     Effect.gen(function*() {
       const store = yield* flakyStore
-      let asked = 0
-      const ask = Effect.sync(() => ({ token: Redacted.make(`secret-token-${++asked}`), lifetime: Duration.hours(1) }))
+      let requests = 0
+      const request = Effect.sync(() => ({
+        token: Redacted.make(`secret-token-${++requests}`),
+        lifetime: Duration.hours(1)
+      }))
       const get = (encryptionKey: Redacted.Redacted) =>
-        Effect.flatMap(process(store, ask, { encryptionKey }), ({ get }) => Effect.zipLeft(get, Effect.sleep(50)))
+        Effect.flatMap(process(store, request, { encryptionKey }), ({ get }) => Effect.zipLeft(get, Effect.sleep(50)))
       assert.strictEqual(yield* get(keyOf(1)), "secret-token-1")
       assert.strictEqual(yield* get(keyOf(1)), "secret-token-1")
       for (const value of store.values()) assert.notInclude(value, "secret-token")
       const both = Redacted.make([keyOf(2), keyOf(1)].map(Redacted.value).join(", "))
-      assert.strictEqual(yield* get(both), "secret-token-1", "keys can be changed")
-      assert.strictEqual(yield* get(keyOf(3)), "secret-token-2", "who cannot open it asks")
+      assert.strictEqual(yield* get(both), "secret-token-1", "keys can be rotated")
+      assert.strictEqual(yield* get(keyOf(3)), "secret-token-2", "a process without the key requests its own")
     }).pipe(Effect.scoped))
 
-  it.effect("without a key it rests in the clear, of which a warning tells once", () =>
+  it.effect("a token is not encrypted without a key: one warning says so", () =>
     Effect.gen(function*() {
       const store = yield* flakyStore
-      const ask = Effect.succeed({ token: Redacted.make("t1") })
-      const lines = yield* warnings(Effect.flatMap(process(store, ask), ({ get }) => Effect.zipRight(get, get)))
+      const request = Effect.succeed({ token: Redacted.make("t1") })
+      const lines = yield* warnings(Effect.flatMap(process(store, request), ({ get }) => Effect.zipRight(get, get)))
       assert.deepStrictEqual(lines.filter((line) => line.includes("UNENCRYPTED")).length, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("a key that is none is refused by name", () =>
+  it.effect("an invalid key is refused by name", () =>
     Effect.gen(function*() {
       for (
         const key of ["", "short", Buffer.alloc(31).toString("base64"), `${Redacted.value(keyOf(1))},`, "ä".repeat(32)]
@@ -331,26 +354,10 @@ describe("at rest", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.effect("a sealed text opens under its own name, whole, and looks different each time", () =>
-    Effect.gen(function*() {
-      const seal = yield* Seal.make("test", "key", keyOf(1))
-      const [one, two] = [yield* seal.close("text", "a"), yield* seal.close("text", "a")]
-      assert.notStrictEqual(one, two)
-      assert.strictEqual(yield* seal.open(one, "a"), "text")
-      for (
-        const [sealed, name] of [[one, "b"], [one.slice(0, -4), "a"], ["", "a"], ["x.y.z", "a"], [
-          `${one}!`,
-          "a"
-        ]] as const
-      ) {
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(seal.open(sealed, name))), `${sealed} as ${name}`)
-      }
-    }))
-
-  it.effect("what asks alone is interrupted with its layer, and leaves no lease behind", () =>
+  it.effect("no lease remains when a request is interrupted with its layer", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const { ask } = service()
+      const { request } = endpoint()
       const scope = yield* Scope.make()
       const begun = yield* Deferred.make<void>()
       const stuck = Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
@@ -359,15 +366,25 @@ describe("at rest", () => {
       yield* Deferred.await(begun)
       yield* Scope.close(scope, Exit.void)
       yield* Fiber.interrupt(fiber)
-      const [waited] = yield* Effect.timed((yield* process(store, ask)).get)
-      assert.isAtMost(Duration.toMillis(waited), 300, "the service takes 200 of them")
+      const [waited] = yield* Effect.timed((yield* process(store, request)).get)
+      assert.isAtMost(Duration.toMillis(waited), 300, "the endpoint takes 200 of them")
     })))
 })
 
-describe("what lies in the store", () => {
+/** The stored fields; times count from the moment of writing. */
+interface Content {
+  readonly token?: {
+    readonly encrypted: string
+    readonly requestedAt: number
+    readonly lifetime?: number | undefined
+  }
+  readonly lease?: { readonly owner: string; readonly until: number }
+}
+
+describe("the stored value", () => {
   const key = "token:1:name"
 
-  /** A store, what lies in it, and processes that have it. */
+  /** A store with one entry, and processes that use it. */
   const world = Effect.gen(function*() {
     const flaky = yield* flakyStore
     const store = yield* SharedStore.make(flaky.backend)
@@ -376,117 +393,117 @@ describe("what lies in the store", () => {
     return {
       flaky,
       entry,
-      members: Effect.map(
+      fields: Effect.map(
         entry,
-        (entry) => entry === undefined ? undefined : Object.keys(JSON.parse(entry.value)).sort()
+        (entry) =>
+          entry === undefined
+            ? undefined
+            : Object.keys(JSON.parse(entry.value)).filter((field) => field !== "version").sort()
       ),
-      /** Somebody else writes; times count from now on. */
-      put: (content: { readonly requestedAt?: number; readonly until?: unknown } & Record<string, unknown>) =>
+      /** Writes as another process does; times count from now on. */
+      put: ({ lease, token }: Content) =>
         Effect.flatMap(entry, (before) => {
           const now = clock.unsafeCurrentTimeMillis()
-          const { requestedAt, until } = content
           const value = JSON.stringify({
-            ...content,
-            ...(requestedAt !== undefined && { requestedAt: now + requestedAt }),
-            ...(typeof until === "number" && { until: now + until })
+            version: 1,
+            token: token === undefined ? undefined : { ...token, requestedAt: now + token.requestedAt },
+            lease: lease === undefined ? undefined : { ...lease, until: now + lease.until }
           })
           return Effect.orDie(
             flaky.backend.swap(key, before?.version, { value, timeToLive: Duration.hours(1) })
           )
         }),
-      process: (ask: Asked) => SharedToken.make(store, "name", Seal.none, ask)
+      process: (request: Request) => SharedToken.make(store, "name", Cipher.none, dated(request))
     }
   })
 
-  const good = { sealed: "clear.t0", requestedAt: -500, lifetime: 10_000 }
-  const anothers = { owner: "x", until: 500 }
+  const token = { encrypted: "clear.t0", requestedAt: -500, lifetime: 10_000 }
+  const lease = { owner: "x", until: 500 }
 
   for (
-    const [what, content, token, least, most] of [
-      ["a token", good, "t0", 0, 0],
-      ["a token that another process is about to renew", { ...good, ...anothers }, "t0", 0, 0],
-      ["a token that tells no lifetime", { ...good, lifetime: undefined }, "t0", 0, 0],
-      ["a token with a millisecond left", { ...good, requestedAt: -8999 }, "t0", 0, 0],
-      ["a token whose time is up", { ...good, requestedAt: -9000 }, "t1", 200, 200],
-      ["a token that cannot be opened", { ...good, sealed: "t0" }, "t1", 200, 200],
+    const [title, content, expected, least, most] of [
+      ["a token", { token }, "t0", 0, 0],
+      ["a token that another process is about to renew", { token, lease }, "t0", 0, 0],
+      ["a token without lifetime", { token: { ...token, lifetime: undefined } }, "t0", 0, 0],
+      ["a token with a millisecond left", { token: { ...token, requestedAt: -8999 } }, "t0", 0, 0],
+      ["an expired token", { token: { ...token, requestedAt: -9000 } }, "t1", 200, 200],
+      ["a token that cannot be decrypted", { token: { ...token, encrypted: "t0" } }, "t1", 200, 200],
       [
-        "a token that cannot be opened, and who asks for another",
-        { ...good, ...anothers, sealed: "t0" },
+        "a token that cannot be decrypted, and a lease",
+        { token: { ...token, encrypted: "t0" }, lease },
         "t1",
         700,
         760
       ],
-      ["who asks", anothers, "t1", 700, 760],
-      ["who has asked until now", { ...anothers, until: 0 }, "t1", 200, 200],
-      ["half of who asks", { until: 60_000 }, "t1", 200, 200],
-      ["half of who asks, and nonsense", { owner: 3, until: 60_000 }, "t1", 200, 200]
-    ] as const
+      ["a lease", { lease }, "t1", 700, 760],
+      ["an expired lease", { lease: { ...lease, until: 0 } }, "t1", 200, 200]
+    ] as ReadonlyArray<readonly [string, Content, string, number, number]>
   ) {
-    it.effect(`may be ${what}`, () =>
+    it.effect(`may hold ${title}`, () =>
       virtually(Effect.gen(function*() {
         const { process, put } = yield* world
         yield* put(content)
-        const now = yield* Clock.currentTimeMillis
-        const [waited, issued] = yield* Effect.timed((yield* process(service().ask)).request)
-        assert.strictEqual(Redacted.value(issued.token), token)
+        const now = monotonicMillis(yield* Effect.clock)
+        const [waited, issued] = yield* Effect.timed((yield* process(endpoint().request)).request)
+        assert.strictEqual(Redacted.value(issued.token), expected)
         assert.isAtLeast(Duration.toMillis(waited), least)
         assert.isAtMost(Duration.toMillis(waited), most)
-        if (token === "t0" && "requestedAt" in content) {
-          assert.strictEqual(issued.requestedAt, now + content.requestedAt)
+        if (expected === "t0" && content.token !== undefined) {
+          assert.strictEqual(issued.requestedAt, now + content.token.requestedAt)
           assert.deepStrictEqual(
             issued.lifetime,
-            content.lifetime === undefined ? undefined : Duration.millis(content.lifetime)
+            content.token.lifetime === undefined ? undefined : Duration.millis(content.token.lifetime)
           )
         }
       })))
   }
 
-  it.effect("is a token as long as it lives, and nothing after", () =>
+  it.effect("is removed at the end of the token's lifetime", () =>
     virtually(
       Effect.gen(function*() {
-        const { entry, members, process } = yield* world
-        yield* (yield* process(service("1 hour").ask)).request
+        const { entry, fields, process } = yield* world
+        yield* (yield* process(endpoint("1 hour").request)).request
         yield* Effect.sleep("59 minutes")
-        assert.deepStrictEqual(yield* members, ["lifetime", "requestedAt", "sealed"])
+        assert.deepStrictEqual(yield* fields, ["token"])
         yield* Effect.sleep("1 minute")
         assert.isUndefined(yield* entry)
       }),
       "2 hours"
     ))
 
-  it.effect("is who asks, while it asks, even if there is little left of a token", () =>
+  it.effect("keeps the lease during a request, even if the token expires before", () =>
     virtually(Effect.gen(function*() {
-      const { entry, flaky, members, process, put } = yield* world
-      const { ask, asked } = service()
-      const [one, two] = [yield* process(ask), yield* process(ask)]
-      yield* put({ ...good, requestedAt: -9995 })
+      const { entry, fields, flaky, process, put } = yield* world
+      const { request, requests } = endpoint()
+      const [one, two] = [yield* process(request), yield* process(request)]
+      yield* put({ token: { ...token, requestedAt: -9995 } })
       const fiber = yield* Effect.fork(one.request)
       yield* Effect.sleep(50)
-      assert.deepStrictEqual(yield* members, ["lifetime", "owner", "requestedAt", "sealed", "until"])
+      assert.deepStrictEqual(yield* fields, ["lease", "token"])
       yield* two.request
       yield* Fiber.join(fiber)
-      assert.strictEqual(asked(), 1)
+      assert.strictEqual(requests(), 1)
       const dead = yield* process(Effect.never)
       yield* Effect.fork(dead.request)
       yield* Effect.sleep("95 seconds")
       yield* Effect.fork(dead.request)
       yield* Effect.sleep(100)
-      assert.include((yield* members) ?? [], "owner")
+      assert.include((yield* fields) ?? [], "lease")
       flaky.state = "down"
       yield* Effect.sleep("6 seconds")
       flaky.state = "up"
-      assert.isUndefined(yield* entry, "what is over is not kept")
+      assert.isUndefined(yield* entry, "an expired lease is removed")
     })))
 
-  it.effect("is only who asks where there is no token, and nothing after a failure", () =>
+  it.effect("is the lease alone before the first token, and is removed after a failure", () =>
     virtually(Effect.gen(function*() {
-      const { entry, members, process } = yield* world
-      const { ask, fail } = service()
+      const { entry, fields, process } = yield* world
+      const { fail, request } = endpoint()
       fail(1)
-      const [one, two] = [yield* process(ask), yield* process(ask)]
+      const [one, two] = [yield* process(request), yield* process(request)]
       const fiber = yield* Effect.fork(one.request)
       yield* Effect.sleep(100)
-      assert.deepStrictEqual(yield* members, ["owner", "until"])
+      assert.deepStrictEqual(yield* fields, ["lease"])
       assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
       yield* Effect.sleep(1)
       assert.isUndefined(yield* entry)
@@ -494,27 +511,27 @@ describe("what lies in the store", () => {
       assert.strictEqual(Duration.toMillis(waited), 200)
     })))
 
-  it.effect("stays if somebody fails to get a newer token", () =>
+  it.effect("keeps the token if a process fails to request a newer one", () =>
     virtually(Effect.gen(function*() {
-      const { entry, members, process, put } = yield* world
-      const { ask, fail } = service()
+      const { entry, fields, process, put } = yield* world
+      const { fail, request } = endpoint()
       fail(2)
-      const one = yield* process(ask)
-      yield* put(good)
+      const one = yield* process(request)
+      yield* put({ token })
       assert.strictEqual(Redacted.value((yield* one.request).token), "t0")
       assert.isTrue(Exit.isFailure(yield* Effect.exit(one.request)))
       yield* Effect.sleep(1)
-      assert.deepStrictEqual(yield* members, ["lifetime", "requestedAt", "sealed"])
-      // Who asks by now is not sent away by the failure of another.
+      assert.deepStrictEqual(yield* fields, ["token"])
+      // The failure of one process does not remove the lease of another.
       const fiber = yield* Effect.fork(Effect.exit(one.request))
       yield* Effect.sleep(100)
-      yield* put(anothers)
+      yield* put({ lease })
       yield* Fiber.join(fiber)
       yield* Effect.sleep(1)
       assert.include((yield* entry)?.value, "\"owner\":\"x\"")
     })))
 
-  it.effect("is no older than it was: what was asked for later stays, and so does who asks now", () =>
+  it.effect("is not replaced by an older token, nor is the lease", () =>
     virtually(Effect.gen(function*() {
       const { entry, flaky, process, put } = yield* world
       const slow = Effect.delay(Effect.succeed({ token: Redacted.make("t1") }), "2 seconds")
@@ -523,50 +540,54 @@ describe("what lies in the store", () => {
       yield* Effect.sleep(100)
       yield* flaky.lose
       yield* Effect.sleep(700)
-      yield* put({ ...anothers, until: 1000 })
+      yield* put({ lease: { ...lease, until: 1000 } })
       yield* Effect.sleep(600)
       assert.include((yield* entry)?.value, "\"owner\":\"x\"")
-      yield* put({ ...good, requestedAt: 0 })
-      assert.strictEqual(Redacted.value((yield* Fiber.join(fiber)).token), "t1", "it has what it was given")
+      yield* put({ token: { ...token, requestedAt: 0 } })
+      assert.strictEqual(
+        Redacted.value((yield* Fiber.join(fiber)).token),
+        "t1",
+        "the process uses the token that it obtained"
+      )
       yield* Effect.sleep(100)
       assert.include((yield* entry)?.value, "clear.t0")
     })))
 
-  it.effect("lacks a token that was refused, and holds who asks for another", () =>
+  it.effect("loses a refused token and keeps the lease", () =>
     virtually(Effect.gen(function*() {
-      const { entry, members, process, put } = yield* world
+      const { entry, fields, process, put } = yield* world
       const one = yield* process(Effect.never)
       yield* one.forget(Redacted.make("t0"))
       yield* Effect.sleep(1)
-      yield* put({ ...good, ...anothers })
+      yield* put({ token, lease })
       yield* one.forget(Redacted.make("t9"))
       yield* Effect.sleep(1)
       assert.include((yield* entry)?.value, "clear.t0")
       yield* one.forget(Redacted.make("t0"))
       yield* Effect.sleep(1)
-      assert.deepStrictEqual(yield* members, ["owner", "until"])
+      assert.deepStrictEqual(yield* fields, ["lease"])
     })))
 
-  it.effect("keeps nobody waiting for itself", () =>
+  it.effect("does not make a process wait for its own lease", () =>
     virtually(Effect.gen(function*() {
-      const { flaky, members, process } = yield* world
-      const { ask } = service()
-      const one = yield* process(ask)
+      const { fields, flaky, process } = yield* world
+      const { request } = endpoint()
+      const one = yield* process(request)
       const fiber = yield* Effect.fork(one.request)
       yield* Effect.sleep(100)
       flaky.state = "down"
       yield* Fiber.interrupt(fiber)
       yield* Effect.sleep(150)
       flaky.state = "up"
-      assert.deepStrictEqual(yield* members, ["owner", "until"], "it could not be taken back")
+      assert.deepStrictEqual(yield* fields, ["lease"], "the lease could not be released")
       const [waited] = yield* Effect.timed(one.request)
       assert.strictEqual(Duration.toMillis(waited), 200)
     })))
 
-  it.effect("is of no interest to a process that goes and has never asked", () =>
+  it.effect("is not touched by a process that ends without having had the lease", () =>
     virtually(Effect.gen(function*() {
       const { flaky, process, put } = yield* world
-      yield* put(good)
+      yield* put({ token })
       const scope = yield* Scope.make()
       yield* (yield* Scope.extend(process(Effect.never), scope)).request
       flaky.state = "hung"
@@ -574,13 +595,16 @@ describe("what lies in the store", () => {
       assert.strictEqual(Duration.toMillis(waited), 0)
     })))
 
-  it.effect("is shared by one name alone, and refused settings name who refuses them", () =>
+  it.effect("is shared by name alone, and errors about settings name the layer", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const { ask } = service()
-      const [one, two] = [yield* process(store, ask, { name: "one" }), yield* process(store, ask, { name: "two" })]
+      const { request } = endpoint()
+      const [one, two] = [
+        yield* process(store, request, { name: "one" }),
+        yield* process(store, request, { name: "two" })
+      ]
       assert.deepStrictEqual(yield* all([one.get, two.get]), ["t1", "t2"])
-      const refused = yield* Effect.flip(process(store, ask, { encryptionKey: Redacted.make("x") }))
+      const refused = yield* Effect.flip(process(store, request, { encryptionKey: Redacted.make("x") }))
       assert.strictEqual(refused.operation, "Fleet.layerEffect")
       const settings = { authUrl: "https://one.example.com", clientId: "id", clientSecret: Redacted.make("secret") }
       const alike = yield* Effect.flip(Layer.build(
@@ -590,14 +614,4 @@ describe("what lies in the store", () => {
       ))
       assert.strictEqual(alike.operation, "Fleet.layerClientCredentials")
     })))
-})
-
-describe("SharedStore.layer", () => {
-  it.effect("gives its store to those that are to share", () =>
-    Effect.gen(function*() {
-      const store = yield* SharedStore.SharedStore
-      const { entry, swapped } = yield* store.swap("k", undefined, { value: "v", timeToLive: Duration.seconds(1) })
-      assert.isTrue(swapped)
-      assert.deepStrictEqual((yield* store.get("k")).entry, entry)
-    }).pipe(Effect.provide(SharedStore.layerMemory)))
 })

@@ -1,5 +1,5 @@
 /** Fleets within one process: clients that know of one another only by a store. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import * as SharedStore from "../../src/SharedStore.js"
 
 /** A store that can fail, hang and lose all that it holds. */
@@ -78,6 +78,22 @@ export const lineTo = ({ backend }: FlakyStore) => {
     },
     cut: () => {
       isCut = true
+    }
+  }
+}
+
+/** A clock whose time of day can be changed. */
+export const skewed = (clock: Clock.Clock): { readonly clock: Clock.Clock; readonly skew: { millis: number } } => {
+  const skew = { millis: 0 }
+  return {
+    skew,
+    clock: {
+      [Clock.ClockTypeId]: Clock.ClockTypeId,
+      unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() + skew.millis,
+      unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + skew.millis),
+      currentTimeNanos: clock.currentTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A Redis of one's own, on a free port of this machine, which keeps nothing: it can be stopped, started again and held up. */
+/** Starts a Redis server for a test, on a free port and without files; tests can stop, restart and suspend it. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -6,18 +6,18 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** The binary, if there is one on this machine: that of Redis, or that of Valkey. */
+/** The binary of Redis or Valkey, if this machine has one. */
 export const binary: string | undefined = ["redis-server", "valkey-server"].find((name) =>
   spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0
 )
 
 export interface RedisServer {
   readonly url: string
-  /** Ends it, with all that it holds. */
+  /** Stops the server; all values are lost. */
   readonly stop: Effect.Effect<void>
-  /** Starts it anew, on the same port. */
+  /** Starts it again on the same port. */
   readonly start: Effect.Effect<void>
-  /** From now on it takes everything and answers nothing, until `resume`. */
+  /** Suspends the server: it accepts requests and does not respond until `resume`. */
   readonly suspend: Effect.Effect<void>
   readonly resume: Effect.Effect<void>
 }
@@ -46,13 +46,13 @@ const launch = (port: number, directory: string) =>
       directory
     ]
     const child = spawn(binary ?? "redis-server", settings, { stdio: ["ignore", "pipe", "ignore"] })
-    let said = ""
+    let output = ""
     child.stdout.on("data", (data: Buffer) => {
-      said += String(data)
-      if (said.includes("eady to accept connections")) resume(Effect.succeed(child))
+      output += String(data)
+      if (output.includes("eady to accept connections")) resume(Effect.succeed(child))
     })
     child.once("error", (error) => resume(Effect.fail(String(error))))
-    child.once("exit", () => resume(Effect.fail(`redis-server has ended: ${said}`)))
+    child.once("exit", () => resume(Effect.fail(`redis-server has ended: ${output}`)))
   })
 
 const end = (child: ChildProcess, signal: NodeJS.Signals) =>
@@ -64,7 +64,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
     child.kill(signal)
   })
 
-/** Starts one that ends with the scope. */
+/** Starts a server that ends with the scope. */
 export const redisServer: Effect.Effect<RedisServer, string, Scope.Scope> = Effect.gen(function*() {
   const directory = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "redis-"))),

@@ -16,6 +16,7 @@ import * as Sharing from "../limiter/adaptive.js"
 import type { Gate, Source, Waiting } from "../limiter/queue.js"
 import type { Known, Supply, Told } from "../limiter/rateLimitHeaders.js"
 import { makeRunner } from "../runtime/fiber.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Alarm from "../runtime/timer.js"
 import { decode, restore, type Saved } from "./saved.js"
 import * as Learned from "./snapshot.js"
@@ -377,7 +378,7 @@ class Replica {
           }
           this.take(entry, clean)
           clean = Learned.save(this.learning, this.tenant)
-          return this.alarm.now() - began > (isLast ? time.leave : store.patience)
+          return this.alarm.now() - began > (isLast ? time.leave : Duration.toMillis(store.timeout) / 4)
             ? Effect.fail("crowded" as const)
             : attempt
         }
@@ -502,8 +503,7 @@ export const make = (
     const scope = yield* Effect.scope
     const { fork, runSync } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)
-    // Unlike the time of day it never jumps.
-    const steady = () => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+    const steady = () => monotonicMillis(clock)
     let offset = clock.unsafeCurrentTimeMillis() - steady()
     const host: Host = {
       id: yield* makeId,

@@ -1,0 +1,36 @@
+/** Reads the values of the shared store, which a process of another version may have written. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/** A number; JSON has no infinities. */
+export const JsonNumber = /* @__PURE__ */ Schema.transform(
+  /* @__PURE__ */ Schema.Union(Schema.Finite, /* @__PURE__ */ Schema.Literal("Infinity", "-Infinity")),
+  Schema.Number,
+  {
+    strict: true,
+    decode: Number,
+    encode: (number) => number === Infinity ? "Infinity" : number === -Infinity ? "-Infinity" : number
+  }
+)
+
+/**
+ * Makes a reader of one key's values. A value of another version or shape counts as none; the first one is logged.
+ */
+export const reader = <A>(
+  key: string,
+  decode: (text: string) => Option.Option<A>
+): (text: string) => Effect.Effect<Option.Option<A>> => {
+  let hasWarned = false
+  const warn = Effect.suspend(() => {
+    if (hasWarned) return Effect.void
+    hasWarned = true
+    return Effect.logWarning(
+      `the shared store's value of ${key} was stored by another version of this library or is damaged; ignoring it`
+    )
+  })
+  return (text) => {
+    const value = decode(text)
+    return Option.isSome(value) ? Effect.succeed(value) : Effect.as(warn, value)
+  }
+}
