@@ -21,8 +21,8 @@ import * as Http from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as Fiber from "./internal/runtime/fiber.js"
-import { perOperation } from "./internal/runtime/memoizeByEndpoint.js"
-import * as Deadlines from "./internal/runtime/timeouts.js"
+import { memoizeByEndpoint } from "./internal/runtime/memoizeByEndpoint.js"
+import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as Watch from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
 import * as Retry from "./Retry.js"
@@ -71,22 +71,22 @@ export const make = (
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { maxBodySize = Http.limits.decoded, propagateTrace = false, retry } = options
+    const { maxBodySize = Http.bodyLimits.decoded, propagateTrace = false, retry } = options
     const tenant = yield* options.domain === undefined
       ? Address.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Either.map(Address.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
-    const http = Http.strict(yield* HttpClient.HttpClient, Math.max(maxBodySize, Http.limits.drained))
+    const http = Http.strict(yield* HttpClient.HttpClient, Math.max(maxBodySize, Http.bodyLimits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
-    const deadlines = yield* Deadlines.make
+    const timeouts = yield* Timeouts.make
     const calls = yield* OpenCalls.make(
-      deadlines,
+      timeouts,
       (operation) => Attempt.transportError(operation, "not-sent", "CLOSED")
     )
 
     const watchOf = Watch.make(tenant, propagateTrace)
     const policyOf = Retry.current(retry)
-    const limits = perOperation((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
+    const limits = memoizeByEndpoint((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
@@ -103,7 +103,7 @@ export const make = (
               Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
                 Attempt.exchange(http, operation, Request.authorize(request, tenant, authorization, trace), {
                   bodyLimit: limits(endpoint),
-                  deadlines,
+                  timeouts,
                   millis: turn.limit(Duration.toMillis(settings.timeout)),
                   restore
                 })))),

@@ -139,7 +139,7 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
         ? emit(1)
         : Channel.flatMap(
           // The request for the next page has to leave before the consumer gets the rest, and perhaps never yields.
-          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(loadNext(page + 1), scope), EventLoop.pass)),
+          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(loadNext(page + 1), scope), EventLoop.yieldToEventLoop)),
           (fiber) => {
             const rest = emit(1)
             current = empty

@@ -203,7 +203,7 @@ export const layerClientCredentialsConfig = (
  */
 export const clientCredentials = (operation: string, options: ClientCredentials) =>
   Effect.gen(function*() {
-    const client = Http.strict(yield* HttpClient.HttpClient, Http.limits.drained)
+    const client = Http.strict(yield* HttpClient.HttpClient, Http.bodyLimits.drained)
     const base = yield* options.domain === undefined
       ? Address.parse(operation, "authUrl", options.authUrl, options.allowInsecure)
       : Address.ofDomain(operation, options.domain)

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../Errors.js"
 import * as Http from "../internal/http/exchange.js"
-import * as Deadlines from "../internal/runtime/timeouts.js"
-import * as Exchange from "./undiciDispatcher.js"
+import * as Timeouts from "../internal/runtime/timeouts.js"
+import * as UndiciDispatcher from "./undiciDispatcher.js"
 
 /** How long closing waits for exchanges that are under way, in milliseconds. */
 const grace = 5000
@@ -72,7 +72,7 @@ export const make = (
   options: Options
 ): Effect.Effect<HttpClient.HttpClient, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
-    const deadlines = yield* Deadlines.make
+    const timeouts = yield* Timeouts.make
     const { dispatcher } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => makeDispatcher(options),
@@ -84,7 +84,7 @@ export const make = (
       }),
       ({ destroy, dispatcher }) =>
         Effect.async<void>((resume) => {
-          const takeBack = deadlines.add(grace, () => {
+          const takeBack = timeouts.add(grace, () => {
             destroy()
             resume(Effect.void)
           })
@@ -95,5 +95,5 @@ export const make = (
         })
     )
     const client = NodeHttpClient.makeUndici(dispatcher.compose(withOwnLimits))
-    return Http.withDirect(client, Exchange.over(dispatcher))
+    return Http.withLeanTransport(client, UndiciDispatcher.over(dispatcher))
   })

@@ -31,7 +31,7 @@ const headersOf = (record: Readonly<Record<string, string | Array<string> | unde
 
 const stopped = new Error("stopped")
 
-type Result = Effect.Effect<Http.Received, Http.NoAnswer>
+type Result = Effect.Effect<Http.RawResponse, Http.NoResponse>
 
 interface Head {
   readonly status: number
@@ -76,16 +76,16 @@ class Gatherer implements Undici.Dispatcher.DispatchHandler {
     this.chunks.push(chunk)
     this.size += chunk.length
     if (this.head === undefined || this.size <= this.head.limit) return
-    this.settle(this.received(this.head, "cut"))
+    this.settle(this.received(this.head, "truncated"))
     controller.abort(stopped)
   }
 
   onResponseEnd(): void {
-    this.settle(this.head === undefined ? this.noAnswer(undefined) : this.received(this.head, "whole"))
+    this.settle(this.head === undefined ? this.noAnswer(undefined) : this.received(this.head, "complete"))
   }
 
   onResponseError(_: Undici.Dispatcher.DispatchController, error: unknown): void {
-    this.settle(this.head === undefined ? this.noAnswer(error) : this.received(this.head, Http.brokenEnd(error)))
+    this.settle(this.head === undefined ? this.noAnswer(error) : this.received(this.head, Http.completenessOf(error)))
   }
 
   /** Nobody waits for it any more. It says whether it may have been sent. */
@@ -96,13 +96,15 @@ class Gatherer implements Undici.Dispatcher.DispatchHandler {
     return controller !== undefined
   }
 
-  private received({ headers, limit, status }: Head, end: Http.Received["end"]): Result {
-    const body = end === "whole" ? whole(this.chunks, this.size) : Http.concat(this.chunks, Math.min(this.size, limit))
-    return Http.unzipped({ status, headers, body, end, redirected: false }, limit)
+  private received({ headers, limit, status }: Head, completeness: Http.RawResponse["completeness"]): Result {
+    const body = completeness === "complete"
+      ? whole(this.chunks, this.size)
+      : Http.concat(this.chunks, Math.min(this.size, limit))
+    return Http.unzipped({ status, headers, body, completeness, redirected: false }, limit)
   }
 
   private noAnswer(error: unknown): Result {
-    return new Http.NoAnswer({
+    return new Http.NoResponse({
       outcome: this.controller === undefined ? "not-sent" : "unknown",
       code: Http.codeOf(error)
     })
@@ -121,7 +123,7 @@ class Gatherer implements Undici.Dispatcher.DispatchHandler {
 }
 
 /** Exchanges over this dispatcher. */
-export const over = (dispatcher: Undici.Dispatcher): Http.Direct => (message, limit) => (done) => {
+export const over = (dispatcher: Undici.Dispatcher): Http.LeanTransport => (message, limit) => (done) => {
   const gatherer = new Gatherer(limit, done)
   const { body, headers, method, url } = message
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL that the client has made has one

@@ -472,11 +472,11 @@ describe("the limiter is told exactly once for each permit", () => {
 
   it.effect("even when the call is interrupted at any step of it", () =>
     Effect.gen(function*() {
-      const answer: Http.Received = {
+      const answer: Http.RawResponse = {
         status: 200,
         headers: {} as never,
         body: new Uint8Array(),
-        end: "whole",
+        completeness: "complete",
         redirected: false
       }
       const outcomes = new Set<string>()
@@ -492,7 +492,7 @@ describe("the limiter is told exactly once for each permit", () => {
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
-          Effect.withFiberRuntime<Http.Received, RateLimited>((fiber) => {
+          Effect.withFiberRuntime<Http.RawResponse, RateLimited>((fiber) => {
             const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
             const turn: AttemptContext = {
               fiber,

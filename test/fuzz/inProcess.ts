@@ -78,7 +78,7 @@ const asDispatcher = (next: () => Answer): HttpClient.HttpClient => {
     return true
   }
   // Sound: the way over a dispatcher uses `dispatch` alone.
-  return Http.withDirect(asPlatform(next), Exchange.over({ dispatch } as unknown as Undici.Dispatcher))
+  return Http.withLeanTransport(asPlatform(next), Exchange.over({ dispatch } as unknown as Undici.Dispatcher))
 }
 
 const seams = { platform: asPlatform, dispatcher: asDispatcher }

@@ -15,7 +15,7 @@ import {
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../../src/index.js"
-import { brokenEnd, codeOf, concat } from "../../src/internal/http/exchange.js"
+import { codeOf, completenessOf, concat } from "../../src/internal/http/exchange.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { answered, bearer, call, failed, over, token } from "../support/client.js"
@@ -817,9 +817,9 @@ describe("a body", () => {
 
   it("is known to be damaged by the codes of zlib, and no others that hold these letters", () => {
     const ends = ["Z_BUF_ERROR", "ZlibError", "BAZ_Z_ERROR", "OtherZlibError", "ZlibErrorOther"].map((code) =>
-      brokenEnd({ code })
+      completenessOf({ code })
     )
-    assert.deepStrictEqual(ends, ["garbled", "garbled", "broken", "broken", "broken"])
+    assert.deepStrictEqual(ends, ["corrupt", "corrupt", "interrupted", "interrupted", "interrupted"])
   })
 
   it("is put together from no more of its pieces than are wanted", () => {

@@ -251,7 +251,7 @@ describe("an answer", () => {
 
   /** What is made of a body that comes in these pieces, of which no more is read than the limit. */
   const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
-    Effect.flatten(Effect.async<Effect.Effect<Http.Received, Http.NoAnswer>>((resume) => {
+    Effect.flatten(Effect.async<Effect.Effect<Http.RawResponse, Http.NoResponse>>((resume) => {
       const controller = {
         aborted: false,
         paused: false,
@@ -274,10 +274,10 @@ describe("an answer", () => {
 
   it.effect("is whole up to the limit, and beyond it cut there", () =>
     Effect.gen(function*() {
-      for (const [limit, end] of [[12, "whole"], [11, "cut"]] as const) {
+      for (const [limit, completeness] of [[12, "complete"], [11, "truncated"]] as const) {
         const { body, ...answer } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
         assert.strictEqual(Buffer.from(body).toString(), "abcdefghijkl".slice(0, limit))
-        assert.strictEqual(answer.end, end)
+        assert.strictEqual(answer.completeness, completeness)
       }
     }))
 

@@ -321,12 +321,14 @@ describe("Pagination.stream", () => {
     vi.resetModules()
     const immediate = globalThis.setImmediate
     Reflect.deleteProperty(globalThis, "setImmediate")
-    const { pass } = await import("../../src/internal/runtime/yieldToEventLoop.js").finally(() =>
+    const { yieldToEventLoop } = await import("../../src/internal/runtime/yieldToEventLoop.js").finally(() =>
       Reflect.set(globalThis, "setImmediate", immediate)
     )
     const events: Array<string> = []
     const other = Effect.fork(Effect.sync(() => events.push("other")))
-    await Effect.runPromise(Effect.zipRight(other, Effect.zipRight(pass, Effect.sync(() => events.push("self")))))
+    await Effect.runPromise(
+      Effect.zipRight(other, Effect.zipRight(yieldToEventLoop, Effect.sync(() => events.push("self"))))
+    )
     assert.deepStrictEqual(events, ["other", "self"])
   })
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import { type AnyFiber, type Restore, withFiber } from "../runtime/fiber.js"
-import type { Deadlines } from "../runtime/timeouts.js"
+import type { Timeouts } from "../runtime/timeouts.js"
 
 /** How long closing waits at the most, in milliseconds. */
 const grace = 5000
@@ -25,7 +25,7 @@ const begin = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effec
 
 /** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
 export const make = <Refusal>(
-  deadlines: Deadlines,
+  timeouts: Timeouts,
   refused: (operation: string) => Refusal
 ): Effect.Effect<OpenCalls<Refusal>, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -37,7 +37,7 @@ export const make = <Refusal>(
       Effect.async<void>((resume) => {
         isClosing = true
         if (open === 0) return resume(Effect.void)
-        const takeBack = deadlines.add(grace, () => resume(Effect.void))
+        const takeBack = timeouts.add(grace, () => resume(Effect.void))
         whenNone = () => {
           takeBack()
           resume(Effect.void)

@@ -10,12 +10,12 @@ import type { TokenProvider } from "../../TokenProvider.js"
 import * as Http from "../http/exchange.js"
 import * as Admission from "../limiter/admission.js"
 import type { Restore } from "../runtime/fiber.js"
-import type { Deadlines } from "../runtime/timeouts.js"
+import type { Timeouts } from "../runtime/timeouts.js"
 import * as OAuth from "../token/clientCredentials.js"
 import type { AttemptContext } from "./retry.js"
 
 /** An answer, and the token of the call that it is for. */
-export interface Answered extends Http.Received {
+export interface Answered extends Http.RawResponse {
   readonly token: Redacted.Redacted
 }
 
@@ -47,15 +47,17 @@ const withToken = <A, E>(
     }
   })
 
-const answered = ({ body, end, headers, redirected, status }: Http.Received, token: Redacted.Redacted) =>
-  Effect.succeed<Answered>({ status, headers, body, end, redirected, token })
+const answered = (
+  { body, completeness, headers, redirected, status }: Http.RawResponse,
+  token: Redacted.Redacted
+) => Effect.succeed<Answered>({ status, headers, body, completeness, redirected, token })
 
 /** Makes a call with a token. Refused, it was not carried out: if there is another token, it is made once more. */
 export const authorized = <E>(
   tokens: Context.Tag.Service<TokenProvider>,
   operation: string,
   turn: AttemptContext,
-  send: (authorization: string) => Effect.Effect<Http.Received, E>
+  send: (authorization: string) => Effect.Effect<Http.RawResponse, E>
 ): Effect.Effect<Answered, E | TokenError> =>
   withToken(tokens, operation, turn, (token, authorization) =>
     Effect.flatMap(
@@ -79,8 +81,8 @@ export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
   turn: AttemptContext,
-  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.Received, E>
-): Effect.Effect<Http.Received, E | RateLimited> => {
+  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.RawResponse, E>
+): Effect.Effect<Http.RawResponse, E | RateLimited> => {
   // A limiter of somebody's own may throw, and then nobody waits.
   const leave = Admission.acquire(limiter, call, turn.fiber, turn.restore)
   turn.pause()
@@ -106,17 +108,17 @@ export const permitted = <E>(
 export const exchange = (
   http: HttpClient.HttpClient,
   operation: string,
-  request: Http.Message,
+  request: Http.RawRequest,
   options: {
     readonly bodyLimit: (status: number) => number
-    readonly deadlines: Deadlines
+    readonly timeouts: Timeouts
     readonly millis: number
     readonly restore: Restore
   }
-): Effect.Effect<Http.Received, TransportError> =>
+): Effect.Effect<Http.RawResponse, TransportError> =>
   Effect.catchAllCause(
     options.millis <= 0
-      ? new Http.NoAnswer({ outcome: "not-sent", code: "TIMEOUT" })
+      ? new Http.NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
       : Http.exchange(http, request, options.bodyLimit, options),
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )

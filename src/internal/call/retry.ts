@@ -28,9 +28,9 @@ export interface AttemptContext {
 }
 
 /** Whether an answer allows to send the call again. */
-const allows = (endpoint: Any, { end, redirected, status }: Http.Received): boolean =>
+const allows = (endpoint: Any, { completeness, redirected, status }: Http.RawResponse): boolean =>
   status === 429 || (endpoint.idempotent && !redirected && (
-    status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && end === "broken")
+    status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && completeness === "interrupted")
   ))
 
 /** Whether a failure allows to send the call again. Tokens and the limiter have policies of their own. */
@@ -43,7 +43,7 @@ type Failure = TokenError | TransportError | RateLimited
 const sentNothing = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
 /** A call on its way: the attempts that it makes, one after the other. */
-class RetryLoop<A extends Http.Received, E extends Failure, R> implements AttemptContext {
+class RetryLoop<A extends Http.RawResponse, E extends Failure, R> implements AttemptContext {
   readonly endpoint: Any
   readonly policy: Policy
   readonly fiber: AnyFiber
@@ -135,7 +135,7 @@ class RetryLoop<A extends Http.Received, E extends Failure, R> implements Attemp
  * Makes attempts until one settles the call, none is left, or the wait would take longer than what is left of the time.
  * The call and its attempts can be interrupted where they wait.
  */
-export const around = <A extends Http.Received, E extends Failure, R>(
+export const around = <A extends Http.RawResponse, E extends Failure, R>(
   endpoint: Any,
   policy: Policy,
   fiber: AnyFiber,

@@ -10,7 +10,7 @@ import * as Headers from "./headers.js"
 import { redact } from "./redact.js"
 
 /** Makes a server's words printable. */
-export interface Words {
+export interface Redactor {
   /** For what people read: hides every string that the call holds. */
   readonly clean: (text: string) => string
   /** For what programs read, such as a code: hides the token and long strings. A short one may be part of a code by chance. */
@@ -21,7 +21,7 @@ export interface Words {
 const machine = /^[\w./:;=+ -]{1,128}$/
 
 /** `strings` are those of the call's input; they are asked for once, and only if there is something to print. */
-export const words = (token: Redacted.Redacted, strings: () => ReadonlyArray<string>): Words => {
+export const makeRedactor = (token: Redacted.Redacted, strings: () => ReadonlyArray<string>): Redactor => {
   let all: ReadonlyArray<string> | undefined
   const hidden = () => all ??= [Redacted.value(token), ...strings()]
   return {
@@ -31,7 +31,7 @@ export const words = (token: Redacted.Redacted, strings: () => ReadonlyArray<str
 }
 
 /** The text of a body, whatever is not UTF-8 in it replaced. */
-export const text = (body: Http.Received["body"]): string =>
+export const text = (body: Http.RawResponse["body"]): string =>
   Predicate.isString(body) ? body : new TextDecoder().decode(body)
 
 export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
@@ -43,27 +43,27 @@ const title = (text: string): string | undefined =>
   isHtml(text) ? /<title[^<>]*>([^<]*)/i.exec(text.slice(0, 16_384))?.[1]?.trim() : undefined
 
 /** What a body looks like without what it says. */
-export const shape = ({ body, end, headers }: Http.Received, { clean, code }: Words): string => {
+export const shape = ({ body, completeness, headers }: Http.RawResponse, { clean, code }: Redactor): string => {
   const content = text(body)
   const page = title(content)
   const json = Either.getOrUndefined(parseJson(content))
   const contentType = headers["content-type"]
   return [
     contentType === undefined ? "no content type" : code(contentType),
-    `${end === "cut" ? "more than " : ""}${body.length} bytes`,
+    `${completeness === "truncated" ? "more than " : ""}${body.length} bytes`,
     page !== undefined && `a web page titled "${clean(page)}"`,
     Predicate.isRecord(json) &&
     `an object of ${clean(Object.keys(json).slice(0, 20).map((name) => isIdentifier(name) ? name : "*").join(", "))}`,
     Array.isArray(json) && `a list of ${json.length}`,
-    end === "broken" && "broken off",
-    end === "garbled" && "broken gzip"
+    completeness === "interrupted" && "broken off",
+    completeness === "corrupt" && "broken gzip"
   ].filter(Predicate.isString).join(", ")
 }
 
 const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 
 /** At most 20 scopes that a text names. A string of the caller's own may look like one. */
-const scopes = (text: string | undefined, { code }: Words): ReadonlyArray<string> =>
+const scopes = (text: string | undefined, { code }: Redactor): ReadonlyArray<string> =>
   (text?.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? [])
     .slice(0, 20)
     .filter((scope) => code(scope) === scope)
@@ -71,9 +71,9 @@ const scopes = (text: string | undefined, { code }: Words): ReadonlyArray<string
 /** All that a failure says. */
 export const read = (
   endpoint: Pick<Any, "name" | "scope">,
-  received: Http.Received,
+  received: Http.RawResponse,
   now: number,
-  words: Words
+  words: Redactor
 ): ErrorResponse => {
   const { headers, status } = received
   const content = text(received.body)
@@ -84,7 +84,7 @@ export const read = (
   const errorCode = string(body.errorCode) ?? string(body.code) ??
     (body.statusCode === undefined ? string(body.error) : undefined)
   // Failures are read no further than this; of a success, which may be longer, the message is not used.
-  const said = (message ?? string(body.error))?.slice(0, Http.limits.drained)
+  const said = (message ?? string(body.error))?.slice(0, Http.bodyLimits.drained)
   const insufficientScope = status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(message ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]

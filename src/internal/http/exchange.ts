@@ -12,24 +12,24 @@ import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import * as Task from "../runtime/callbackTask.js"
+import * as CallbackTask from "../runtime/callbackTask.js"
 import * as Fiber from "../runtime/fiber.js"
-import * as Deadlines from "../runtime/timeouts.js"
+import * as Timeouts from "../runtime/timeouts.js"
 
 /** An answer, read. */
-export interface Received {
+export interface RawResponse {
   readonly status: number
   readonly headers: Headers.Headers
   /** At most as much of the body as was asked for: a whole one that is all ASCII may be its text, where that is faster. */
   readonly body: Uint8Array | string
   /** How it ended: `whole`; the connection is `broken`; it was `cut` because it is larger than asked for; its gzip is `garbled`. */
-  readonly end: "whole" | "broken" | "cut" | "garbled"
+  readonly completeness: "complete" | "interrupted" | "truncated" | "corrupt"
   /** Whether it comes from elsewhere than it was asked of. */
   readonly redirected: boolean
 }
 
 /** A request as it is sent. A `HttpClientRequest` without URL parameters is one. */
-export interface Message {
+export interface RawRequest {
   readonly method: HttpMethod.HttpMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -37,13 +37,13 @@ export interface Message {
 }
 
 /** No answer came. */
-export class NoAnswer extends Data.TaggedError("NoAnswer")<{
+export class NoResponse extends Data.TaggedError("NoAnswer")<{
   readonly outcome: "not-sent" | "unknown"
   readonly code: string | undefined
 }> {}
 
 /** How much of a body is read: 64 MiB of one that is decoded, 64 KiB of one that is not. */
-export const limits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
+export const bodyLimits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
 
 /** No larger body is read at once: of one that comes in many pieces, platforms copy with each all that has come before. */
 const atOnce = 1024 * 1024
@@ -99,41 +99,44 @@ const isBeforeSending = (error: HttpClientError.HttpClientError, chain: Readonly
   )
 
 // What the platform's own error says holds the URL, in which any word may be: only its causes are asked, here and below.
-const noAnswer = (error: HttpClientError.HttpClientError): NoAnswer => {
+const noResponse = (error: HttpClientError.HttpClientError): NoResponse => {
   const chain = causes(error.cause)
-  return new NoAnswer({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermost(chain) })
+  return new NoResponse({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermost(chain) })
 }
 
 /**
  * How a body ended that could not be read to its end. `fetch` unzips by itself, and says if it cannot: in a code of zlib's,
  * or, where there are no codes, in words. undici may have a size limit of its own.
  */
-export const brokenEnd = (error: unknown): Received["end"] => {
+export const completenessOf = (error: unknown): RawResponse["completeness"] => {
   const chain = causes(error)
   const code = innermost(chain) ?? ""
-  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(message(error)))) return "garbled"
-  return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "cut" : "broken"
+  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(message(error)))) return "corrupt"
+  return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "truncated" : "interrupted"
 }
 
-const endOf = ({ cause, reason }: HttpClientError.ResponseError): Received["end"] =>
-  reason === "EmptyBody" ? "whole" : brokenEnd(cause)
+const endOf = ({ cause, reason }: HttpClientError.ResponseError): RawResponse["completeness"] =>
+  reason === "EmptyBody" ? "complete" : completenessOf(cause)
 
 /** Reads at most `limit` bytes. To stop reading early closes the connection. */
 const read = (
   stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>,
   limit: number
-): Effect.Effect<Pick<Received, "body" | "end">> =>
+): Effect.Effect<Pick<RawResponse, "body" | "completeness">> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const result = (end: Received["end"]) => ({ body: concat(chunks, Math.min(size, limit)), end })
+    const result = (completeness: RawResponse["completeness"]) => ({
+      body: concat(chunks, Math.min(size, limit)),
+      completeness
+    })
     return Stream.runForEachWhile(stream, (chunk) =>
       Effect.sync(() => {
         chunks.push(chunk)
         size += chunk.length
         return size <= limit
       })).pipe(Effect.match({
-        onSuccess: () => result(size <= limit ? "whole" : "cut"),
+        onSuccess: () => result(size <= limit ? "complete" : "truncated"),
         onFailure: (error) => result(endOf(error))
       }))
   })
@@ -151,15 +154,15 @@ const isSmall = (headers: Headers.Headers, limit: number): boolean =>
 const readWhole = (
   body: Effect.Effect<ArrayBuffer, HttpClientError.ResponseError>,
   limit: number
-): Effect.Effect<Pick<Received, "body" | "end">> =>
+): Effect.Effect<Pick<RawResponse, "body" | "completeness">> =>
   Effect.match(body, {
-    onSuccess: (buffer): Pick<Received, "body" | "end"> => ({
+    onSuccess: (buffer): Pick<RawResponse, "body" | "completeness"> => ({
       body: new Uint8Array(buffer).subarray(0, limit),
-      end: buffer.byteLength <= limit ? "whole" : "cut"
+      completeness: buffer.byteLength <= limit ? "complete" : "truncated"
     }),
     onFailure: (error) => ({
       body: new Uint8Array(),
-      end: endOf(error)
+      completeness: endOf(error)
     })
   })
 
@@ -180,7 +183,7 @@ export const concat = (
 }
 
 /** Gunzips at most `limit` bytes. */
-const gunzip = (bytes: Uint8Array, limit: number): Effect.Effect<Pick<Received, "body" | "end">> => {
+const gunzip = (bytes: Uint8Array, limit: number): Effect.Effect<Pick<RawResponse, "body" | "completeness">> => {
   const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]) // sound: `concat` made it, on a plain buffer
   return read(
     Stream.fromReadableStream(
@@ -188,7 +191,7 @@ const gunzip = (bytes: Uint8Array, limit: number): Effect.Effect<Pick<Received, 
       () => ({ reason: "Decode" }) as HttpClientError.ResponseError // sound: `read` looks at nothing else
     ),
     limit
-  ).pipe(Effect.map((read) => read.end === "broken" ? { ...read, end: "garbled" } : read))
+  ).pipe(Effect.map((read) => read.completeness === "interrupted" ? { ...read, completeness: "corrupt" } : read))
 }
 
 /** Whether the bytes are gzip. JSON never begins so; the header alone would not tell, `fetch` keeps it when it has unzipped. */
@@ -202,37 +205,44 @@ const isRedirected = (response: object): boolean => {
 }
 
 /** What is read of a body may be gzip, of a server that was not asked for it; at most `limit` bytes come of it. */
-export const unzipped = (received: Received, limit: number): Effect.Effect<Received> =>
-  received.end === "whole" && !Predicate.isString(received.body) && isGzip(received.body)
+export const unzipped = (received: RawResponse, limit: number): Effect.Effect<RawResponse> =>
+  received.completeness === "complete" && !Predicate.isString(received.body) && isGzip(received.body)
     ? Effect.map(gunzip(received.body, limit), (read) => ({ ...received, ...read }))
     : Effect.succeed(received)
 
 /** A time limit, in milliseconds, for what is run where nobody can interrupt but within `restore`. */
-export interface Time {
-  readonly deadlines: Deadlines.Deadlines
+export interface TimeLimit {
+  readonly timeouts: Timeouts.Timeouts
   readonly millis: number
   readonly restore: Fiber.Restore
 }
 
 /** One exchange of a transport of ours: it needs no fiber and no objects of the platform's, follows no redirect and makes no span. */
-export type Direct = (message: Message, limit: (status: number) => number) => Task.Task<Received, NoAnswer>
+export type LeanTransport = (
+  message: RawRequest,
+  limit: (status: number) => number
+) => CallbackTask.CallbackTask<RawResponse, NoResponse>
 
 /** Sends a request once, in its time if it has a limit. */
-type Send = (message: Message, limit: (status: number) => number, time?: Time) => Effect.Effect<Received, NoAnswer>
+type Send = (
+  message: RawRequest,
+  limit: (status: number) => number,
+  time?: TimeLimit
+) => Effect.Effect<RawResponse, NoResponse>
 
 /** What the transports of ours can do besides being a client of the platform's. What is put around such a client hides it. */
-const directs = globalValue(
+const leanTransports = globalValue(
   "effect-identity-client/internal/http/directs",
   () => new WeakMap<HttpClient.HttpClient, Send>()
 )
 
 /** Makes a client known as one that has a direct way. */
-export const withDirect = (client: HttpClient.HttpClient, direct: Direct): HttpClient.HttpClient => {
-  directs.set(client, (message, limit, time) => {
+export const withLeanTransport = (client: HttpClient.HttpClient, direct: LeanTransport): HttpClient.HttpClient => {
+  leanTransports.set(client, (message, limit, time) => {
     const task = direct(message, limit)
     return time === undefined
-      ? Task.run(task)
-      : Deadlines.bound(time.deadlines, task, time.millis, time.restore, ended)
+      ? CallbackTask.run(task)
+      : Timeouts.bound(time.timeouts, task, time.millis, time.restore, ended)
   })
   return client
 }
@@ -267,12 +277,12 @@ const withOptions = (limit: number) => {
  * all that was provided to the client itself, and stay in the fiber's context.
  */
 export const strict = (client: HttpClient.HttpClient, limit: number): HttpClient.HttpClient => {
-  if (directs.has(client)) return client
+  if (leanTransports.has(client)) return client
   const prepare = Fiber.updateContext(withOptions(limit))
   return HttpClient.mapRequestEffect(client, (request) => Effect.as(prepare, request))
 }
 
-const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.HttpClientRequest => {
+const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
   return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
 }
@@ -280,11 +290,11 @@ const requestOf = ({ body, headers, method, url }: Message): HttpClientRequest.H
 /** Sends a request once, by whatever way the platform has. */
 const execute = (
   client: HttpClient.HttpClient,
-  message: Message,
+  message: RawRequest,
   limit: (status: number) => number
-): Effect.Effect<Received, NoAnswer> =>
+): Effect.Effect<RawResponse, NoResponse> =>
   client.execute(requestOf(message)).pipe(
-    Effect.mapError(noAnswer),
+    Effect.mapError(noResponse),
     Effect.flatMap((response) => {
       const { headers, status } = response
       const most = limit(status)
@@ -313,16 +323,16 @@ const inCallersFiber = <A, E>(executed: Effect.Effect<A, E>): Effect.Effect<A, E
 /** Sends a request once, in its time if it has a limit. How much of the body is read may depend on the status. */
 export const exchange = (
   client: HttpClient.HttpClient,
-  message: Message,
+  message: RawRequest,
   limit: (status: number) => number,
-  time?: Time
-): Effect.Effect<Received, NoAnswer> => {
-  const direct = directs.get(client)
+  time?: TimeLimit
+): Effect.Effect<RawResponse, NoResponse> => {
+  const direct = leanTransports.get(client)
   if (direct !== undefined) return direct(message, limit, time)
   const executed = execute(client, message, limit)
   return time === undefined
     ? inCallersFiber(executed)
-    : time.restore(time.deadlines.within(inOwnFiber(executed), time.millis, ended))
+    : time.restore(time.timeouts.within(inOwnFiber(executed), time.millis, ended))
 }
 
-const ended = (code: string, hasBegun: boolean) => new NoAnswer({ outcome: hasBegun ? "unknown" : "not-sent", code })
+const ended = (code: string, hasBegun: boolean) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })

@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
-import { perOperation } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
 import type * as Http from "./exchange.js"
@@ -31,7 +31,7 @@ const normalized = (segment: string): string => new URL(`${anywhere}/${segment}`
 type Segment = { readonly text: string; readonly name?: undefined } | { readonly name: string }
 
 /** What of an operation's declaration a call needs, made ready. */
-const planOf = perOperation((endpoint) => {
+const planOf = memoizeByEndpoint((endpoint) => {
   const { minProperties = 0, path, payload, query } = endpoint
   return {
     accepts: Validator.strict(endpoint.input),
@@ -129,8 +129,8 @@ const badHeader = (headers: Headers.Headers): Issue | undefined => {
 }
 
 /** A call that may be sent: as much of its request as had to be checked. The rest is made when it is sent. */
-export interface Prepared {
-  readonly method: Http.Message["method"]
+export interface EncodedRequest {
+  readonly method: Http.RawRequest["method"]
   /** What follows the base URL. */
   readonly target: string
   /** The text of the body. */
@@ -144,7 +144,7 @@ export const make = (
   endpoint: Any,
   input: unknown,
   settings: Settings
-): Either.Either<Prepared, InvalidInput> => {
+): Either.Either<EncodedRequest, InvalidInput> => {
   const checked = check(endpoint, input)
   if (Either.isLeft(checked)) return Either.left(checked.left)
   const { members, route } = checked.right
@@ -159,7 +159,7 @@ const encode = (
   route: string,
   members: Members,
   settings: Settings
-): Either.Either<Prepared, Issue> => {
+): Either.Either<EncodedRequest, Issue> => {
   const { payload, query } = planOf(endpoint)
   const bad = badHeader(settings.headers)
   if (bad !== undefined) return Either.left(bad)
@@ -180,11 +180,11 @@ const none = Either.right(undefined)
 
 /** The request, with its authorization, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
 export const authorize = (
-  { method, settings: { contentType, headers }, target, text }: Prepared,
+  { method, settings: { contentType, headers }, target, text }: EncodedRequest,
   baseUrl: string,
   authorization: string,
   trace?: Readonly<Record<string, string>>
-): Http.Message => ({
+): Http.RawRequest => ({
   method,
   url: `${baseUrl}${target}`,
   headers: {

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
-import { perOperation } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
 import * as Failure from "./errorBody.js"
 import * as Http from "./exchange.js"
@@ -15,7 +15,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The text of a body, a byte order mark removed; none if it is not UTF-8. */
-const decodeText = (body: Http.Received["body"]): string | undefined =>
+const decodeText = (body: Http.RawResponse["body"]): string | undefined =>
   Predicate.isString(body) ? body : Either.getOrUndefined(Either.try(() => utf8.decode(body)))
 
 /** Whether the body of an answer with this status is decoded. */
@@ -24,16 +24,16 @@ export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boole
 
 /** How much of a body is read: all of one that is decoded, but no more than `max`, else as much as a failure may say. */
 export const bodyLimit = (endpoint: Pick<Any, "success">, max: number) => (status: number): number =>
-  isDecoded(endpoint, status) ? max : Http.limits.drained
+  isDecoded(endpoint, status) ? max : Http.bodyLimits.drained
 
 /** Makes an `UnexpectedResponse` in our own words. */
 type Refuse = (reason: UnexpectedResponse["reason"], message: string, path?: string) => UnexpectedResponse
 
 const refusal = (
   endpoint: Pick<Any, "name" | "scope">,
-  received: Http.Received,
+  received: Http.RawResponse,
   now: number,
-  words: Failure.Words,
+  words: Failure.Redactor,
   ...[reason, message, path]: Parameters<Refuse>
 ): UnexpectedResponse => {
   const { errorCode, operation, raw, requestId, retryAfter, status } = Failure.read(endpoint, received, now, words)
@@ -54,14 +54,14 @@ const refusal = (
 }
 
 /** Checks the value of an operation. */
-const promisedBy = perOperation(({ success }): Decode.Decoder =>
+const promisedBy = memoizeByEndpoint(({ success }): Decode.Decoder =>
   success === undefined ? Either.right : Decode.make(success)
 )
 
 /** The value of a success: the very object that was parsed, unless nulls had to be removed from a copy of it. */
 const decode = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
-  received: Http.Received,
+  received: Http.RawResponse,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
   const text = decodeText(received.body)
@@ -73,8 +73,10 @@ const decode = <Input, Success, Failure>(
       ? Either.left(refuse("html", "a web page instead of an answer"))
       : Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
   }
-  if (received.end === "cut") return Either.left(refuse("size", "the answer is larger than what is accepted"))
-  const parsed = text === undefined || received.end === "garbled"
+  if (received.completeness === "truncated") {
+    return Either.left(refuse("size", "the answer is larger than what is accepted"))
+  }
+  const parsed = text === undefined || received.completeness === "corrupt"
     ? Either.left("encoding" as const)
     : text.trim() === "" ?
     Either.right(undefined)
@@ -99,18 +101,18 @@ const decode = <Input, Success, Failure>(
 /** Turns an answer into the operation's value or failure. `strings` are those of the call's input. */
 export const interpret = <Input, Success, Failed>(
   endpoint: Endpoint<Input, Success, Failed>,
-  received: Http.Received & { readonly token: Redacted.Redacted },
+  received: Http.RawResponse & { readonly token: Redacted.Redacted },
   strings: () => ReadonlyArray<string>,
   clock: Clock.Clock
 ): Either.Either<Success, Failed | TransportError | UnexpectedResponse> => {
   const { status, token } = received
   const refuse: Refuse = (...why) =>
-    refusal(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings), ...why)
+    refusal(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.makeRedactor(token, strings), ...why)
   if (received.redirected || status === 0 || (status >= 300 && status < 400)) {
     return Either.left(refuse("redirect", "a redirect, which is never followed"))
   }
   if (isSuccess(status)) {
-    return received.end === "broken" && isDecoded(endpoint, status)
+    return received.completeness === "interrupted" && isDecoded(endpoint, status)
       ? Either.left(
         new TransportError({
           operation: endpoint.name,
@@ -120,7 +122,7 @@ export const interpret = <Input, Success, Failed>(
       )
       : decode(endpoint, received, refuse)
   }
-  const answer = Failure.read(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.words(token, strings))
+  const answer = Failure.read(endpoint, received, clock.unsafeCurrentTimeMillis(), Failure.makeRedactor(token, strings))
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(answer))
   return Either.left(Declared === undefined ? refuse("status", answer.message) : new Declared(answer))
 }

@@ -1,7 +1,7 @@
 /** Derives from a paged operation an endpoint that leaves the items unchecked, so that each item can be decoded by itself. */
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
-import { perOperation } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
 import { fromSchema, isUndefined, type SchemaNode } from "../schema/tree.js"
 
@@ -59,7 +59,7 @@ export interface UncheckedPages {
 }
 
 /** Derives once for an endpoint. The name stays the same: rate limits, spans and mocks find the operation by it. */
-export const withoutItemChecks = perOperation((endpoint: Any & PagedEndpoint): UncheckedPages => {
+export const withoutItemChecks = memoizeByEndpoint((endpoint: Any & PagedEndpoint): UncheckedPages => {
   const { items, name, success } = endpoint
   const page = success && pageOf(fromSchema(success), items)
   if (page === undefined) throw new TypeError(`${name}: the success schema has no list in the field "${items}"`)

@@ -2,7 +2,7 @@
 import type { Any } from "../../Endpoint.js"
 
 /** The function, its results kept for as long as the operation is. */
-export const perOperation = <A extends object, Each extends Any = Any>(
+export const memoizeByEndpoint = <A extends object, Each extends Any = Any>(
   make: (endpoint: Each) => A
 ): (endpoint: Each) => A => {
   const known = new WeakMap<object, A>()

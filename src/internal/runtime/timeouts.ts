@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as RuntimeFiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Task } from "./callbackTask.js"
+import type { CallbackTask } from "./callbackTask.js"
 import * as Fiber from "./fiber.js"
 import { type Entry, Heap } from "./heap.js"
 import * as Alarm from "./timer.js"
@@ -10,7 +10,7 @@ import * as Alarm from "./timer.js"
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
 type Reason = "TIMEOUT" | "CLOSED"
 
-class Deadline implements Entry {
+class Timeout implements Entry {
   index = -1
   readonly at: number
   readonly end: (reason: Reason) => void
@@ -21,7 +21,7 @@ class Deadline implements Entry {
   }
 }
 
-export interface Deadlines {
+export interface Timeouts {
   /**
    * Calls `end` in so many milliseconds, or when the scope closes if that is earlier. Gives what takes it back. It costs
    * no fiber and no timer of its own.
@@ -42,11 +42,11 @@ export interface Deadlines {
 }
 
 /** Time limits for as long as the scope is open, by the clock of here and now. */
-export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
-  const heap = new Heap<Deadline>()
+export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(function*() {
+  const heap = new Heap<Timeout>()
   let isOpen = true
 
-  const end = (deadline: Deadline, reason: Reason): void => {
+  const end = (deadline: Timeout, reason: Reason): void => {
     heap.remove(deadline)
     deadline.end(reason)
   }
@@ -66,14 +66,14 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
     })
   )
 
-  const add: Deadlines["add"] = (millis, end) => {
-    const deadline = new Deadline(alarm.now() + millis, end)
+  const add: Timeouts["add"] = (millis, end) => {
+    const deadline = new Timeout(alarm.now() + millis, end)
     heap.add(deadline)
     alarm.set(deadline.at)
     return () => heap.remove(deadline)
   }
 
-  const within: Deadlines["within"] = (self, millis, ended) =>
+  const within: Timeouts["within"] = (self, millis, ended) =>
     Effect.uninterruptibleMask((restore) =>
       isOpen
         ? Effect.flatMap(
@@ -91,8 +91,8 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
 
 /** `within` for a task, which needs no fiber to be stopped; to be run where nobody can interrupt but within `restore`. */
 export const bound = <A, E, E2>(
-  { add, isOpen }: Deadlines,
-  task: Task<A, E>,
+  { add, isOpen }: Timeouts,
+  task: CallbackTask<A, E>,
   millis: number,
   restore: Fiber.Restore,
   ended: (reason: Reason, hasBegun: boolean) => E2
@@ -117,7 +117,7 @@ export const bound = <A, E, E2>(
 }
 
 const awaiting = <A, E, E2>(
-  add: Deadlines["add"],
+  add: Timeouts["add"],
   fiber: RuntimeFiber.RuntimeFiber<A, E>,
   millis: number,
   ended: (reason: Reason, hasBegun: boolean) => E2

@@ -8,7 +8,7 @@ const immediate = globalThis.setImmediate as typeof setImmediate | undefined // 
  * Lets what other fibers have begun go out, before this one goes on and may not pause for long: a socket of Node's sends in
  * the next turn of the event loop. Where there is no `setImmediate`, only other fibers are waited for.
  */
-export const pass: Effect.Effect<void> = /* @__PURE__ */ Effect.zipRight(
+export const yieldToEventLoop: Effect.Effect<void> = /* @__PURE__ */ Effect.zipRight(
   /* @__PURE__ */ Effect.yieldNow(),
   immediate === undefined
     ? Effect.void

@@ -11,7 +11,7 @@ import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
 import * as Request from "../http/requestEncoder.js"
 import * as Fiber from "../runtime/fiber.js"
-import { perOperation } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import { DriftDetector } from "../schema/drift.js"
 import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
@@ -81,7 +81,7 @@ export class CallTelemetry {
    * Makes the call, and makes of its answer what it means, which must not repeat the strings of its input. To be run
    * uninterruptibly.
    */
-  around<Answer extends Http.Received, E, A, E2>(
+  around<Answer extends Http.RawResponse, E, A, E2>(
     call: Effect.Effect<Answer, E>,
     input: unknown,
     interpret: (answer: Answer, strings: () => ReadonlyArray<string>) => Either.Either<A, E2>
@@ -127,7 +127,7 @@ export class CallTelemetry {
   }
 
   /** Sends a request, once; `send` is given what lets the service continue the trace. */
-  attempt<A extends Http.Received, E>(
+  attempt<A extends Http.RawResponse, E>(
     send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
@@ -143,7 +143,7 @@ export class CallTelemetry {
   }
 
   /** The service has answered an attempt. */
-  answered({ headers, status }: Http.Received): void {
+  answered({ headers, status }: Http.RawResponse): void {
     const { metrics } = this.subject
     if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)
     const { limit, remaining } = Headers.rateLimit(headers)
@@ -199,7 +199,7 @@ export class CallTelemetry {
     return now
   }
 
-  private debugged<A extends Http.Received, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  private debugged<A extends Http.RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const sentAt = this.clock.unsafeCurrentTimeMillis()
     const told = (what: string) => {
       this.note(Logs.debug, `${what} in ${Logs.time(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
@@ -244,7 +244,7 @@ export class CallTelemetry {
 
 /** What watches the calls of a client; `propagate`: whether the service may continue their traces. */
 export const make = (tenant: string, propagate: boolean) => {
-  const subjectOf = perOperation((endpoint) => new Subject(tenant, endpoint))
+  const subjectOf = memoizeByEndpoint((endpoint) => new Subject(tenant, endpoint))
   return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
     new CallTelemetry(subjectOf(endpoint), fiber, clock, propagate)
 }
@@ -283,7 +283,7 @@ export const tokenRequest = <A>(
 }
 
 /** Sends a request for a token, once, below the span of asking for it; `nth` counts from 1 on. */
-export const tokenAttempt = <A extends Http.Received, E>(
+export const tokenAttempt = <A extends Http.RawResponse, E>(
   url: string,
   nth: number,
   send: Effect.Effect<A, E>

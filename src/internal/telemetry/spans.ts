@@ -111,7 +111,7 @@ export const within = <A, E>(
   })
 
 /** One request, by OpenTelemetry's conventions for HTTP clients; `nth` counts those of a call, from 1 on. */
-export const request = <A extends { readonly status: number; readonly end: string }, E>(
+export const request = <A extends { readonly status: number; readonly completeness: string }, E>(
   attributes: Attributes,
   nth: number,
   send: (span: Tracer.Span) => Effect.Effect<A, E>
@@ -122,11 +122,11 @@ export const request = <A extends { readonly status: number; readonly end: strin
     send,
     (exit) => {
       if (Exit.isFailure(exit)) return { "error.type": typeOf(exit.cause) }
-      const { end, status } = exit.value
+      const { completeness, status } = exit.value
       const type = status < 200 || status > 299
         ? status === 0 ? "redirect" : String(status)
-        : end === "broken"
-        ? end
+        : completeness === "interrupted"
+        ? "broken"
         : undefined
       return {
         ...(status > 0 && { "http.response.status_code": status }),

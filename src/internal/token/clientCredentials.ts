@@ -54,7 +54,7 @@ export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 /** `operation` of failures that no operation has caused yet: the client names the one that needed the token. */
 const operation = "token"
 
-const failure = (received: Http.Received, now: number, secrets: ReadonlyArray<string>): TokenError => {
+const failure = (received: Http.RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
   const body = members(Failure.text(received.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
   const error = clean(string(body.error) ?? string(body.code))
@@ -87,12 +87,14 @@ const exchange = (
     const received = yield* Watch.tokenAttempt(
       request.url,
       nth,
-      Effect.timeoutFail(Http.exchange(client, request, () => Http.limits.drained), {
+      Effect.timeoutFail(Http.exchange(client, request, () => Http.bodyLimits.drained), {
         duration: policy.limit,
-        onTimeout: () => new Http.NoAnswer({ outcome: "unknown", code: "TIMEOUT" })
+        onTimeout: () => new Http.NoResponse({ outcome: "unknown", code: "TIMEOUT" })
       })
     )
-    if (received.end === "broken") return yield* new Http.NoAnswer({ outcome: "unknown", code: undefined })
+    if (received.completeness === "interrupted") {
+      return yield* new Http.NoResponse({ outcome: "unknown", code: undefined })
+    }
     const now = yield* Clock.currentTimeMillis
     const body = members(Failure.text(received.body))
     const token = string(body.access_token)

@@ -12,7 +12,7 @@ import { actionId, answers, check, type PayloadName, token } from "../calls/payl
 import { layerTracer } from "../calls/tracer.js"
 import type { Variant } from "../calls/variants.js"
 
-const received: Http.Received = {
+const received: Http.RawResponse = {
   status: 200,
   headers: Headers.unsafeFromRecord({
     "content-type": "application/json; charset=utf-8",
@@ -21,11 +21,11 @@ const received: Http.Received = {
     "x-ratelimit-reset": "1700000000"
   }),
   body: JSON.stringify(answers.small),
-  end: "whole",
+  completeness: "complete",
   redirected: false
 }
 
-const transport = Http.withDirect(HttpClient.make(() => Effect.never), () => (done) => {
+const transport = Http.withLeanTransport(HttpClient.make(() => Effect.never), () => (done) => {
   queueMicrotask(() => done(Effect.succeed(received)))
   return () => false
 })
