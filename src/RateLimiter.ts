@@ -10,12 +10,12 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { InvalidInput, type Quota, RateLimited } from "./Errors.js"
-import * as Sharing from "./internal/limiter/adaptive.js"
+import * as Adaptive from "./internal/limiter/adaptive.js"
 import * as Admission from "./internal/limiter/admission.js"
-import * as Known from "./internal/limiter/fixed.js"
+import type { Bucket } from "./internal/limiter/bucket.js"
+import * as Fixed from "./internal/limiter/fixed.js"
 import * as News from "./internal/limiter/news.js"
-import * as Gate from "./internal/limiter/queue.js"
-import type * as Supply from "./internal/limiter/rateLimitHeaders.js"
+import * as Queue from "./internal/limiter/queue.js"
 import * as Fiber from "./internal/runtime/fiber.js"
 
 /** What a limiter knows of a call. */
@@ -90,28 +90,28 @@ export interface Options {
 export const share = 0.2
 
 /** @internal */
-export const make = <Lane extends { readonly call: Call }, Permit>(
-  source: Gate.Source<Lane, Permit>,
+export const make = <State extends { readonly call: Call }, Grant>(
+  source: Queue.LimitStrategy<State, Grant>,
   { maxWait, reserve = share }: Options,
-  opened: (gate: Gate.Gate<Lane>) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
+  opened: (gate: Queue.CallQueue<State>) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
 ): Effect.Effect<Context.Tag.Service<RateLimiter>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const news = News.make()
-    const gate = yield* Gate.make(
+    const gate = yield* Queue.make(
       source,
       {
         maxWait: maxWait === undefined ? Infinity : Duration.toMillis(maxWait),
         reserve,
-        refused: (call, wait, lane, now) => refusal(call, wait, quota(source.supplyOf(lane), now))
+        refused: (call, wait, state, now) => refusal(call, wait, quota(source.bucketOf(state), now))
       },
       news.publish
     )
     yield* opened(gate)
     const status = Effect.map(Clock.currentTimeMillis, (now) =>
-      Array.from(source.lanes(), (lane): Status => ({
-        ...lane.call,
-        waiting: gate.waiting(lane),
-        ...quota(source.supplyOf(lane), now)
+      Array.from(source.states(), (state): Status => ({
+        ...state.call,
+        waiting: gate.waiting(state),
+        ...quota(source.bucketOf(state), now)
       })))
     const enter: Admission.Direct = (call, fiber, restore) => {
       const asked = () => gate.enter(call, Fiber.settingOf(fiber, isBackground), fiber, restore)
@@ -129,8 +129,8 @@ export const make = <Lane extends { readonly call: Call }, Permit>(
     }, enter)
   })
 
-const quota = (supply: Pick<Supply.Supply, "known"> | undefined, now: number): Quota => {
-  const known = supply?.known(now)
+const quota = (bucket: Pick<Bucket, "status"> | undefined, now: number): Quota => {
+  const known = bucket?.status(now)
   return known === undefined ? {} : {
     limit: known.limit,
     remaining: known.remaining,
@@ -168,7 +168,7 @@ export const layerFixed = (
         ...(millis > 0 && millis < Infinity ? [] : [{ path: "interval", message: "expected a time above zero" }])
       ]
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
-      return yield* make(Known.source(limit, limit / millis, yield* Clock.currentTimeMillis), options)
+      return yield* make(Fixed.make(limit, limit / millis, yield* Clock.currentTimeMillis), options)
     })
   )
 
@@ -178,7 +178,7 @@ export const layerFixed = (
  * Times count from the answer's own `Date`, never by comparing clocks; `Retry-After` comes first.
  */
 export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =>
-  Layer.scoped(RateLimiter, Effect.suspend(() => make(Sharing.learning(), options)))
+  Layer.scoped(RateLimiter, Effect.suspend(() => make(Adaptive.make(), options)))
 
 /** `layerAdaptive` with its defaults. */
 export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ layerAdaptive()

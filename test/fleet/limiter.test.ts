@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, DateTime, Duration, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import * as Learned from "../../src/internal/fleet/snapshot.js"
-import * as Sharing from "../../src/internal/limiter/adaptive.js"
+import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
@@ -31,8 +31,8 @@ interface Value {
   readonly at: number
   readonly members: Readonly<Record<string, Member>>
   readonly learned: {
-    readonly buckets: ReadonlyArray<{ readonly supply: Readonly<Record<string, unknown>> }>
-    readonly lanes: Readonly<Record<string, unknown>>
+    readonly buckets: ReadonlyArray<{ readonly estimator: Readonly<Record<string, unknown>> }>
+    readonly operations: Readonly<Record<string, unknown>>
   }
 }
 
@@ -127,10 +127,10 @@ interface Known {
 
 /** What a process writes that knows this at this time, and that nobody else uses the bucket. */
 const learned = (now: number, { left, limit, operations = ["a"], perSecond }: Known) => {
-  const learning = Sharing.learning()
+  const learning = Adaptive.make()
   for (const operation of operations) {
     const told = {
-      isRefused: false,
+      isRateLimited: false,
       isServed: true,
       limit,
       remaining: limit - 1,
@@ -138,14 +138,14 @@ const learned = (now: number, { left, limit, operations = ["a"], perSecond }: Kn
       date: undefined,
       pause: undefined
     }
-    learning.answered(learning.start(learning.laneOf(callOf(operation)), now - 10, false), told, now)
+    learning.settle(learning.start(learning.stateOf(callOf(operation)), now - 10, false), told, now)
   }
   const saved = JSON.parse(JSON.stringify(Learned.save(learning, tenant)))
-  Object.assign(saved.buckets[0].supply, {
+  Object.assign(saved.buckets[0].estimator, {
     level: left,
-    stock: left,
-    growth: perSecond / 1000,
-    rate: perSecond / 1000,
+    reported: left,
+    netRate: perSecond / 1000,
+    provenRate: perSecond / 1000,
     isShared: false
   })
   return saved
@@ -521,7 +521,7 @@ describe("a process that waits", () => {
   /** The others have taken all. */
   const empty = (store: Store) =>
     Effect.flatMap(store.value, (value) => {
-      Object.assign(value.learned.buckets[0]?.supply ?? {}, { level: 0, stock: 0 })
+      Object.assign(value.learned.buckets[0]?.estimator ?? {}, { level: 0, reported: 0 })
       return store.put(value)
     })
 
@@ -533,7 +533,7 @@ describe("a process that waits", () => {
         const store = yield* makeStore
         yield* Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const value = learned(now, { limit: 10, left: 8, perSecond })
-          Object.assign(value.buckets[0].supply, { isShared: true })
+          Object.assign(value.buckets[0].estimator, { isShared: true })
           return store.put({ at: now, members: {}, learned: value })
         })
         const one = yield* process(store)
@@ -544,7 +544,7 @@ describe("a process that waits", () => {
         }
         yield* Effect.sleep(100)
         const [bucket] = (yield* store.value).learned.buckets
-        assert.strictEqual(bucket?.supply["isShared"], !isAlone, `${perSecond} in a second`)
+        assert.strictEqual(bucket?.estimator["isShared"], !isAlone, `${perSecond} in a second`)
       }
     })))
 
@@ -555,7 +555,7 @@ describe("a process that waits", () => {
         Object.fromEntries(Array.from("stuvwxyz", (id) => [id, member(now, { waiting: 9 })]))
       yield* Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const value = learned(now, { limit: 10, left: 9, perSecond: 2 })
-        Object.assign(value.buckets[0].supply, { isShared: true })
+        Object.assign(value.buckets[0].estimator, { isShared: true })
         return store.put({ at: now, members: rivals(now + 60_000), learned: value })
       })
       const one = yield* process(store)
@@ -564,7 +564,7 @@ describe("a process that waits", () => {
         yield* Effect.sleep(1000)
       }
       const [bucket] = (yield* store.value).learned.buckets
-      assert.strictEqual(bucket?.supply["isShared"], true)
+      assert.strictEqual(bucket?.estimator["isShared"], true)
     })))
 
   it.effect("looks when a call comes back by what it knows, and now and then besides", () =>
@@ -625,11 +625,11 @@ describe("a process that waits", () => {
           const value = learned(now, { ...known, left: 0 })
           const slow = learned(now, { limit: 7, left: 3, perSecond: 0.01 }).buckets[0]
           const full = learned(now, { limit: 7, left: 7, perSecond: 1 }).buckets[0]
-          value.buckets.push({ ...slow, id: "2" }, { id: "3", limit: 5, supply: {} }, { ...full, id: "4" })
+          value.buckets.push({ ...slow, id: "2" }, { id: "3", limit: 5, estimator: {} }, { ...full, id: "4" })
           for (const [name, bucket] of [["b", "2"], ["c", "3"], ["e", "4"]] as const) {
-            value.lanes[name] = { ...value.lanes.a, bucket }
+            value.operations[name] = { ...value.operations.a, bucket }
           }
-          value.lanes.d = {}
+          value.operations.d = {}
           return store.put({ at: now, members: {}, learned: value })
         })
         const one = yield* process(store)
@@ -821,7 +821,7 @@ describe("a store that was away", () => {
       yield* Effect.sleep(1000)
       store.isDown = false
       yield* Effect.sleep(1000)
-      assert.hasAllKeys((yield* store.value).learned.lanes, ["a", "b"])
+      assert.hasAllKeys((yield* store.value).learned.operations, ["a", "b"])
     })))
 
   for (const [what, count, isShared] of [["was alone", 0, false], ["was one of two", 1, true]] as const) {
@@ -830,7 +830,7 @@ describe("a store that was away", () => {
         const store = yield* makeStore
         yield* Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const value = learned(now, { limit: 10, left: 8, perSecond: 2 })
-          Object.assign(value.buckets[0].supply, { isShared: true })
+          Object.assign(value.buckets[0].estimator, { isShared: true })
           const members = Object.fromEntries(Array.from({ length: count }, () => ["x", member(now + 60_000)]))
           return store.put({ at: now, members, learned: value })
         })
@@ -845,7 +845,7 @@ describe("a store that was away", () => {
         store.isDown = false
         yield* Effect.sleep(1000)
         const [bucket] = (yield* store.value).learned.buckets
-        assert.strictEqual(bucket?.supply["isShared"], isShared)
+        assert.strictEqual(bucket?.estimator["isShared"], isShared)
       })))
   }
 })
@@ -891,7 +891,7 @@ describe("a store that is hard to use", () => {
       yield* left(store, many)
       yield* Scope.close(scope, Exit.void)
       const [bucket] = (yield* store.value).learned.buckets
-      assert.isAtLeast(Number(bucket?.supply["level"]), 50)
+      assert.isAtLeast(Number(bucket?.estimator["level"]), 50)
     })))
 
   it.effect("that is hung does not keep a process that has given it up", () =>
@@ -923,7 +923,9 @@ describe("a store that is hard to use", () => {
   it.effect("holds a bucket of which nothing is told: calls go on, with it and without", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
-      yield* store.put({ learned: { buckets: [{ id: "1", limit: 5, supply: {} }], lanes: { a: { bucket: "1" } } } })
+      yield* store.put({
+        learned: { buckets: [{ id: "1", limit: 5, estimator: {} }], operations: { a: { bucket: "1" } } }
+      })
       const one = yield* process(store)
       yield* exchange(one, noAnswer)
       assert.deepStrictEqual(yield* one.status, [{ ...call, waiting: 0 }])
@@ -978,7 +980,7 @@ describe("a store that is hard to use", () => {
       for (let nth = 0; nth < 4; nth++) yield* one.observe(call, undefined)
       yield* Effect.sleep(100)
       const [bucket] = (yield* store.value).learned.buckets
-      assert.strictEqual(Number(bucket?.supply["started"]) - Number(bucket?.supply["ended"]), 0)
+      assert.strictEqual(Number(bucket?.estimator["started"]) - Number(bucket?.estimator["ended"]), 0)
     })))
 
   it.effect("leaves the others their part of what is known, and of what is not known nothing", () =>

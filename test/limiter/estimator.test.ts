@@ -10,20 +10,26 @@ import * as Stream from "effect/Stream"
 import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import * as Learned from "../../src/internal/fleet/snapshot.js"
-import * as Sharing from "../../src/internal/limiter/adaptive.js"
-import * as Belief from "../../src/internal/limiter/estimator.js"
-import * as Known from "../../src/internal/limiter/fixed.js"
-import { Windows } from "../../src/internal/limiter/fixedWindow.js"
+import * as Adaptive from "../../src/internal/limiter/adaptive.js"
+import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
+import type { Bucket } from "../../src/internal/limiter/bucket.js"
+import * as Estimator from "../../src/internal/limiter/estimator.js"
+import * as Fixed from "../../src/internal/limiter/fixed.js"
+import { FixedWindow } from "../../src/internal/limiter/fixedWindow.js"
 import * as News from "../../src/internal/limiter/news.js"
-import * as Gate from "../../src/internal/limiter/queue.js"
-import * as Supply from "../../src/internal/limiter/rateLimitHeaders.js"
-import { Place, Queue } from "../../src/internal/runtime/linkedList.js"
+import type { Call } from "../../src/internal/limiter/permit.js"
+import * as Queue from "../../src/internal/limiter/queue.js"
+import * as RateLimitHeaders from "../../src/internal/limiter/rateLimitHeaders.js"
+import { LinkedList, LinkedNode } from "../../src/internal/runtime/linkedList.js"
 import * as BucketServer from "../support/bucketServer.js"
 import * as Garbage from "../support/garbage.js"
 
 /** What an answer tells of a bucket that holds 10 and fills in as many seconds. */
-const told = (remaining: number | undefined, more: Partial<Supply.Told> = {}): Supply.Told => ({
-  isRefused: false,
+const told = (
+  remaining: number | undefined,
+  more: Partial<RateLimitHeaders.RateLimitReading> = {}
+): RateLimitHeaders.RateLimitReading => ({
+  isRateLimited: false,
   isServed: true,
   limit: remaining === undefined ? undefined : 10,
   remaining,
@@ -35,21 +41,21 @@ const told = (remaining: number | undefined, more: Partial<Supply.Told> = {}): S
 
 const tenant = "https://t.example.com/api/v2"
 
-const refused = (more: Partial<Supply.Told> = {}) => told(0, { isRefused: true, ...more })
+const refused = (more: Partial<RateLimitHeaders.RateLimitReading> = {}) => told(0, { isRateLimited: true, ...more })
 
 /** Written down and read again, as it is kept elsewhere. */
 const kept = (saved: object) => JSON.parse(JSON.stringify(saved))
 
 describe("a line", () => {
   it("keeps the order, and whoever leaves does so once", () => {
-    class One extends Place<One> {
+    class One extends LinkedNode<One> {
       readonly name: string
       constructor(name: string) {
         super()
         this.name = name
       }
     }
-    const queue = new Queue<One>()
+    const queue = new LinkedList<One>()
     const names = () => Array.from(queue, ({ name }) => name)
     const [, second, third] = ["a", "b", "c", "d"].map((name) => {
       const one = new One(name)
@@ -74,12 +80,12 @@ describe("a gate", () => {
   /** What calls draw on, and when the next may start: `undefined`, now. */
   interface Lane {
     readonly name: string
-    readonly supply: { readonly known: () => undefined }
+    readonly supply: { readonly status: () => undefined }
     /** When the next call may start. */
     at: number
   }
 
-  const supplies = [{ known: () => undefined }, { known: () => undefined }] as const
+  const supplies = [{ status: () => undefined }, { status: () => undefined }] as const
 
   /** A gate at a time that stands still unless it is set; what it does is written down. */
   const open = (maxWait = Infinity) => {
@@ -94,10 +100,10 @@ describe("a gate", () => {
       lanes.set(name, { name, at, supply })
       return { tenant, operation: name }
     }
-    const source: Gate.Source<Lane, string> = {
-      laneOf: ({ operation }) => lanes.get(operation)!,
-      lanes: () => lanes.values(),
-      supplyOf: ({ supply }) => supply,
+    const source: Queue.LimitStrategy<Lane, string> = {
+      stateOf: ({ operation }) => lanes.get(operation)!,
+      states: () => lanes.values(),
+      bucketOf: ({ supply }) => supply,
       isFirst: () => false,
       wait: ({ at }, now, _, ahead, waited) => {
         if (waited === 0) aheads.push(ahead)
@@ -108,7 +114,7 @@ describe("a gate", () => {
         return name
       },
       giveBack: (name) => void log.push(`${name} given back`),
-      answered: (name) => void log.push(`${name} over`)
+      settle: (name) => void log.push(`${name} over`)
     }
     const clock: Clock.Clock = {
       ...Clock.make(),
@@ -123,13 +129,13 @@ describe("a gate", () => {
     }
     const scope = Effect.runSync(Scope.make())
     const gate = Effect.runSync(
-      Gate.make(source, {
+      Queue.make(source, {
         maxWait,
         reserve: 0,
         refused: (call, wait) => log.push(`${call.operation} refused: ${wait}`)
       }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
     )
-    const enter = (call: Supply.Call, isBackground = false) => {
+    const enter = (call: Call, isBackground = false) => {
       Effect.runFork(
         Effect.uninterruptibleMask((restore) =>
           Effect.withFiberRuntime<void, number>((fiber) => gate.enter(call, isBackground, fiber, restore))
@@ -179,7 +185,7 @@ describe("a gate", () => {
   it("counts those that come before on what a call draws on: of its kind, and for background calls all", () => {
     const { aheads, enter, lane } = open()
     const [one, other, abroad] = [lane("a", 1000), lane("b", 1000), lane("c", 1000, supplies[1])]
-    const counted = (call: Supply.Call, isBackground = false) => {
+    const counted = (call: Call, isBackground = false) => {
       aheads.length = 0
       enter(call, isBackground)
       return aheads[0]
@@ -290,8 +296,8 @@ describe("news", () => {
 
 describe("a limit that is known", () => {
   it("is waited for after those ahead, and with what is left to others", () => {
-    const source = Known.source(10, 1 / 100, 0)
-    const lane = source.laneOf({ tenant, operation: "a" })
+    const source = Fixed.make(10, 1 / 100, 0)
+    const lane = source.stateOf({ tenant, operation: "a" })
     const wait = (share: number, ahead: number) => source.wait(lane, 0, share, ahead, 0)
     assert.deepStrictEqual([wait(0, 9), wait(0, 10), wait(0.2, 7), wait(0.2, 8)], [0, 100, 0, 100])
     source.start(lane, 0, false)
@@ -301,7 +307,7 @@ describe("a limit that is known", () => {
 
 describe("an answer", () => {
   const read = (status: number, reset: number) =>
-    Supply.told({
+    RateLimitHeaders.readRateLimit({
       status,
       headers: Headers.fromInput({
         "x-ratelimit-limit": "10",
@@ -323,124 +329,139 @@ describe("windows", () => {
   const at = 1_000_000
   /** Ten calls were taken of a hundred, and the reset stays where it was. */
   const found = () => {
-    const windows = new Windows()
+    const windows = new FixedWindow()
     windows.note({ reset: 1060, ahead: 60, limit: 100, left: 99 }, false, at)
     windows.note({ reset: 1060, ahead: 50, limit: 100, left: 30 }, false, at + 10_000)
     return windows
   }
 
   it("are found where calls are taken and the reset stays, and end with it", () => {
-    assert.isTrue(found().isFound)
-    assert.strictEqual(found().endsAt, at + 61_000)
+    assert.isTrue(found().state.isFound)
+    assert.strictEqual(found().state.endsAt, at + 61_000)
   })
 
   it("are a bucket after all if the reset moves and nothing has come back", () => {
     const windows = found()
     windows.note({ reset: 1070, ahead: 55, limit: 100, left: 30 }, false, at + 15_000)
-    assert.isFalse(windows.isFound)
+    assert.isFalse(windows.state.isFound)
     // Nothing of what was learned before is left: this could be a bucket.
     windows.note({ reset: 1073, ahead: 55, limit: 100, left: 28 }, false, at + 20_000)
-    assert.isFalse(windows.isFound)
+    assert.isFalse(windows.state.isFound)
   })
 
   it("are looked at later after each refusal, until one is served, and never before they are over", () => {
     const windows = found()
     windows.refuse(at)
-    assert.strictEqual(windows.endsAt, at + 61_000)
+    assert.strictEqual(windows.state.endsAt, at + 61_000)
     const later = at + 61_000
     const waits = Array.from({ length: 6 }, () => {
       windows.refuse(later)
-      return windows.endsAt - later
+      return windows.state.endsAt - later
     })
     assert.deepStrictEqual(waits, [2000, 4000, 8000, 16_000, 32_000, 32_000])
     windows.note({ reset: 1120, ahead: 59, limit: 100, left: 99 }, false, later)
     windows.refuse(later + 60_000)
-    assert.strictEqual(windows.endsAt, later + 61_000)
+    assert.strictEqual(windows.state.endsAt, later + 61_000)
   })
 
   /** What was told: when, of which reset, and what was left. The server's clock is ours. */
-  const note = (windows: Windows, after: number, reset: number, left: number, isRefused = false) =>
+  const note = (windows: FixedWindow, after: number, reset: number, left: number, isRefused = false) =>
     windows.note({ reset, ahead: reset - 1000 - after, limit: 100, left }, isRefused, at + after * 1000)
 
   it("say which answer is the first of a new one, and hold by what was told of it before", () => {
     const windows = found()
-    assert.deepStrictEqual([new Windows().isNew, windows.isNew], [false, false])
+    assert.deepStrictEqual([new FixedWindow().state.isNew, windows.state.isNew], [false, false])
     note(windows, 60, 1120, 98)
-    assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, true, at + 120_000])
+    assert.deepStrictEqual([windows.state.isFound, windows.state.isNew, windows.state.endsAt], [
+      true,
+      true,
+      at + 120_000
+    ])
     note(windows, 61, 1120, 97)
-    assert.isFalse(windows.isNew)
+    assert.isFalse(windows.state.isNew)
     // An answer that is late by a second, or a clock.
     note(windows, 62, 1119, 96)
-    assert.deepStrictEqual([windows.isFound, windows.isNew, windows.endsAt], [true, false, at + 120_000])
+    assert.deepStrictEqual([windows.state.isFound, windows.state.isNew, windows.state.endsAt], [
+      true,
+      false,
+      at + 120_000
+    ])
   })
 
   it("last as long as the shortest step between two resets, and else until the end", () => {
     const windows = found()
-    assert.strictEqual(windows.lasts, 61_000)
+    assert.strictEqual(windows.length, 61_000)
     note(windows, 90, 1150, 99)
-    assert.deepStrictEqual([windows.lasts, windows.endsAt], [90_000, at + 151_000])
+    assert.deepStrictEqual([windows.length, windows.state.endsAt], [90_000, at + 151_000])
     note(windows, 91, 1150, 30)
     note(windows, 150, 1210, 99)
-    assert.deepStrictEqual([windows.lasts, windows.endsAt], [60_000, at + 210_000])
+    assert.deepStrictEqual([windows.length, windows.state.endsAt], [60_000, at + 210_000])
     note(windows, 151, 1210, 30)
     note(windows, 250, 1310, 99)
-    assert.deepStrictEqual([windows.lasts, windows.endsAt], [60_000, at + 310_000])
+    assert.deepStrictEqual([windows.length, windows.state.endsAt], [60_000, at + 310_000])
   })
 
   it("are a bucket after all if the reset goes back", () => {
     const windows = found()
     note(windows, 10, 1040, 80)
-    assert.isFalse(windows.isFound)
+    assert.isFalse(windows.state.isFound)
   })
 
   it("learn from a refusal when they end, no more", () => {
     const windows = found()
     for (const reset of [1070, 1075]) {
       note(windows, 20, reset, 0, true)
-      assert.deepStrictEqual([windows.isFound, windows.endsAt], [true, at + (reset - 1000 + 1) * 1000])
-      assert.strictEqual(windows.lasts, (reset - 1000 + 1 - 20) * 1000)
+      assert.deepStrictEqual([windows.state.isFound, windows.state.endsAt], [true, at + (reset - 1000 + 1) * 1000])
+      assert.strictEqual(windows.length, (reset - 1000 + 1 - 20) * 1000)
     }
     for (const _ of [1, 2, 3]) windows.refuse(at + 76_000)
     note(windows, 76, 1075, 0, true)
-    assert.strictEqual(windows.endsAt, at + 80_000)
-    const other = new Windows()
+    assert.strictEqual(windows.state.endsAt, at + 80_000)
+    const other = new FixedWindow()
     note(other, 0, 1060, 99)
     note(other, 10, 1060, 0, true)
-    assert.isFalse(other.isFound)
+    assert.isFalse(other.state.isFound)
   })
 
   it("are not found where a bucket could tell the same", () => {
-    const windows = new Windows()
+    const windows = new FixedWindow()
     note(windows, 0, 1012, 90) // at least a second for a call
     note(windows, 3, 1012, 89) // at least a call in a second
-    assert.isFalse(windows.isFound)
+    assert.isFalse(windows.state.isFound)
     note(windows, 4, 1012, 89)
-    assert.isTrue(windows.isFound)
+    assert.isTrue(windows.state.isFound)
   })
 
   it("go back with the clock", () => {
     const [windows, other] = [found(), found()]
     const back = 3_600_000
     windows.shift(back)
-    assert.strictEqual(windows.endsAt, other.endsAt - back)
-    assert.strictEqual(windows.lasts, other.lasts)
+    assert.strictEqual(windows.state.endsAt, other.state.endsAt - back)
+    assert.strictEqual(windows.length, other.length)
   })
 })
 
 /** A call that takes so long. */
-const exchange = (belief: Supply.Supply, answer: Supply.Told | undefined, now: number, millis = 0, held = false) =>
-  belief.start(now - millis, held).answered(answer, now)
+const exchange = (
+  belief: Bucket,
+  answer: RateLimitHeaders.RateLimitReading | undefined,
+  now: number,
+  millis = 0,
+  held = false
+) => belief.start(now - millis, held).settle(answer, now)
 
 /** How many calls may start at once. */
-const startable = (belief: Supply.Supply, now: number): number => {
+const startable = (belief: Bucket, now: number): number => {
   let count = 0
   for (; count < 100 && belief.wait(now, 0, 0) <= 0; count++) belief.start(now, false)
   return count
 }
 
 /** A belief that has been told this at these seconds. */
-const believing = (...answers: ReadonlyArray<readonly [second: number, answer: Supply.Told | undefined]>) => {
-  const belief = Belief.make()
+const believing = (
+  ...answers: ReadonlyArray<readonly [second: number, answer: RateLimitHeaders.RateLimitReading | undefined]>
+) => {
+  const belief = Estimator.make()
   for (const [second, answer] of answers) exchange(belief, answer, second * 1000)
   return belief
 }
@@ -450,65 +471,65 @@ const shared = () => believing([0, told(5)], [10, told(9)], [10, refused()])
 
 describe("a belief", () => {
   it("does not take a call in flight for one that was counted", () => {
-    const belief = Belief.make()
+    const belief = Estimator.make()
     const [first] = [belief.start(0, false), belief.start(0, false)]
-    first!.answered(told(5), 0)
-    assert.strictEqual(belief.known(0)?.remaining, 4)
+    first!.settle(told(5), 0)
+    assert.strictEqual(belief.status(0)?.remaining, 4)
   })
 
   it("knows nothing before it was told anything", () => {
-    assert.isUndefined(Belief.make().known(0))
+    assert.isUndefined(Estimator.make().status(0))
   })
 
   it("never believes more to be left than its own call leaves", () => {
-    assert.strictEqual(believing([0, told(10, { untilFull: 0 })]).known(0)?.remaining, 9)
+    assert.strictEqual(believing([0, told(10, { untilFull: 0 })]).status(0)?.remaining, 9)
   })
 
   it("learns nothing of what is left from an answer that tells the limit alone", () => {
     const belief = believing([0, told(4)])
-    const { windows } = Learned.saveBelief(belief)
+    const { window: windows } = belief.state
     exchange(belief, told(undefined, { limit: 10, untilFull: 3 }), 0)
-    assert.strictEqual(belief.known(0)?.remaining, 3)
-    assert.deepStrictEqual(Learned.saveBelief(belief)["windows"], windows)
+    assert.strictEqual(belief.status(0)?.remaining, 3)
+    assert.deepStrictEqual(belief.state.window, windows)
   })
 
   it("takes two fifths of the growth at the most for what one answer shows that others have taken", () => {
     const belief = believing([0, told(9)])
-    const before = Number(Learned.saveBelief(belief)["growth"])
+    const before = belief.state.netRate
     exchange(belief, told(2), 60)
-    assert.closeTo(Number(Learned.saveBelief(belief)["growth"]) / before, 0.6, 1e-9)
+    assert.closeTo(belief.state.netRate / before, 0.6, 1e-9)
   })
 
   it("proves no rate by calls that were under way together", () => {
-    const belief = Belief.make()
+    const belief = Estimator.make()
     const [one, other] = [belief.start(0, false), belief.start(50, false)]
-    one.answered(told(2), 100)
-    const before = Learned.saveBelief(belief)["rate"]
-    other.answered(told(8), 3000)
-    assert.strictEqual(Learned.saveBelief(belief)["rate"], before)
+    one.settle(told(2), 100)
+    const before = belief.state.provenRate
+    other.settle(told(8), 3000)
+    assert.strictEqual(belief.state.provenRate, before)
   })
 
   it("takes as much for certain as comes back until the reset, also where a refusal tells it first", () => {
     const belief = believing([0, refused({ untilFull: 9 })])
-    assert.closeTo(Number(Learned.saveBelief(belief)["rate"]), 0.9 * 10 / 10 / 1000, 1e-9) // a refusal: less a tenth
+    assert.closeTo(belief.state.provenRate, 0.9 * 10 / 10 / 1000, 1e-9) // a refusal: less a tenth
   })
 
   it("believes nobody else to be there while answers tell what was expected", () => {
     const belief = believing([0, told(9)], [0, told(8)], [0, told(7)])
-    assert.isFalse(Learned.saveBelief(belief)["isShared"])
+    assert.isFalse(belief.state.isShared)
     exchange(belief, told(3), 0)
-    assert.isTrue(Learned.saveBelief(belief)["isShared"])
+    assert.isTrue(belief.state.isShared)
   })
 
   it("stays finite where answers take no time", () => {
     const belief = believing(...Array.from({ length: 8 }, (_, nth) => [0, told(9 - nth)] as const))
-    assert.isAbove(Number(Learned.saveBelief(belief)["rate"]), 0)
+    assert.isAbove(belief.state.provenRate, 0)
     assert.isTrue(Number.isFinite(belief.wait(0, 0, 20)))
   })
 
   it("takes a bucket whose reset is not always told for no window", () => {
     const belief = believing([0, told(1, { untilFull: 9 })], [0, told(5, { untilFull: undefined })])
-    assert.isAbove(belief.known(60_000)?.remaining ?? 0, belief.known(0)?.remaining ?? 0)
+    assert.isAbove(belief.status(60_000)?.remaining ?? 0, belief.status(0)?.remaining ?? 0)
   })
 
   it("keeps what it knows when an answer does not tell what is left", () => {
@@ -522,17 +543,17 @@ describe("a belief", () => {
   it("believes a first refusal to have found half a call, and its own call back", () => {
     const belief = believing([0, told(1, { untilFull: 9 })])
     const [one, other] = [belief.start(0, false), belief.start(0, false)]
-    one.answered(refused({ untilFull: 10 }), 0)
-    other.answered(refused({ untilFull: 10 }), 0)
-    assert.strictEqual(belief.known(0)?.remaining, 0)
-    assert.strictEqual(Number(Learned.saveBelief(belief)["level"]), 0.5)
+    one.settle(refused({ untilFull: 10 }), 0)
+    other.settle(refused({ untilFull: 10 }), 0)
+    assert.strictEqual(belief.status(0)?.remaining, 0)
+    assert.strictEqual(belief.state.level, 0.5)
     assert.strictEqual(startable(belief, 0), 0)
   })
 
   it("sends no burst after a refusal for what was left before", () => {
     const belief = believing([0, told(9)])
     exchange(belief, refused(), 0)
-    assert.isAtMost(Number(Learned.saveBelief(belief)["stock"]), 0)
+    assert.isAtMost(belief.state.reported, 0)
   })
 
   it("leaves the measured rate as it is at the first refusal, and takes a tenth off at each further one", () => {
@@ -540,21 +561,21 @@ describe("a belief", () => {
     const fresh = believing([0, told(9)])
     const rates = [0, 1, 2].map((nth) => {
       exchange(fresh, refused({ untilFull: 60 }), 20_000 + nth * 10_000, 10)
-      return Number(Learned.saveBelief(fresh)["rate"])
+      return fresh.state.provenRate
     })
     const [first, second, third] = rates
     assert.strictEqual(first, 1 / 2 / 1000)
     assert.closeTo(second!, first! * 0.9, 1e-9)
     assert.closeTo(third!, first! * 0.81, 1e-9)
-    assert.isTrue(Learned.saveBelief(belief)["isShared"])
+    assert.isTrue(belief.state.isShared)
   })
 
   it("finds after two calls that waited for a full bucket that it is alone, and then goes faster", () => {
     const belief = shared()
-    assert.isTrue(Learned.saveBelief(belief)["isShared"])
+    assert.isTrue(belief.state.isShared)
     const full = (nth: number, held = true) => {
       exchange(belief, told(9), 100_000 + nth * 20_000, 10, held)
-      const { growth, isShared, rate } = Learned.saveBelief(belief)
+      const { isShared, netRate: growth, provenRate: rate } = belief.state
       return { isShared, pace: Number(growth) / Number(rate) }
     }
     assert.isTrue(full(0).isShared) // after a refusal it says nothing yet
@@ -569,10 +590,10 @@ describe("a belief", () => {
   })
 
   it("counts the very first answer among those that found the bucket full", () => {
-    const belief = Belief.make()
+    const belief = Estimator.make()
     const growths = [1, 2, 3].map((nth) => {
       exchange(belief, told(9), nth * 20_000, 10, true)
-      return Number(Learned.saveBelief(belief)["growth"])
+      return belief.state.netRate
     })
     assert.closeTo(growths[2]! / growths[1]!, 1.14, 1e-9)
   })
@@ -582,17 +603,17 @@ describe("a belief", () => {
     exchange(belief, told(9), 100_000)
     for (const nth of [0, 1, 2]) {
       const at = 200_000 + nth * 100_000
-      exchange(belief, told(undefined, { isRefused: false, pause: 50_000 }), at)
+      exchange(belief, told(undefined, { isRateLimited: false, pause: 50_000 }), at)
       exchange(belief, told(9), at + 50_010, 10, true)
     }
-    assert.isTrue(Learned.saveBelief(belief)["isShared"])
+    assert.isTrue(belief.state.isShared)
   })
 
   it("does not go ever faster where the limit is one, which is always told as full", () => {
-    const belief = Belief.make()
+    const belief = Estimator.make()
     for (let nth = 0; nth < 20; nth++) {
       exchange(belief, told(0, { limit: 1, untilFull: 1 }), nth * 5000, 10, true)
-      assert.closeTo(Number(Learned.saveBelief(belief)["growth"]), 1 / 1000, 1e-9)
+      assert.closeTo(belief.state.netRate, 1 / 1000, 1e-9)
     }
   })
 
@@ -600,7 +621,7 @@ describe("a belief", () => {
     const back = 3_600_000
     const at = 10 * back
     const start = () => {
-      const belief = Belief.make()
+      const belief = Estimator.make()
       exchange(belief, told(5, { untilFull: 10 }), at)
       exchange(belief, told(4, { untilFull: 10 }), at + 2000)
       exchange(belief, refused({ untilFull: 20, pause: 1000 }), at + 3000)
@@ -615,12 +636,12 @@ describe("a belief", () => {
       for (const ahead of [0, 2]) {
         assert.closeTo(belief.wait(later - back + by, 0, ahead), other.wait(later + by, 0, ahead), 1e-6)
       }
-      assert.strictEqual(belief.known(later - back + by)?.remaining, other.known(later + by)?.remaining)
+      assert.strictEqual(belief.status(later - back + by)?.remaining, other.status(later + by)?.remaining)
     }
     for (const answer of [told(7, { untilFull: 10 }), refused({ untilFull: 20 })]) {
       exchange(belief, answer, later - back + 10_000, 10, true)
       exchange(other, answer, later + 10_000, 10, true)
-      assert.closeTo(Number(Learned.saveBelief(belief)["growth"]), Number(Learned.saveBelief(other)["growth"]), 1e-12)
+      assert.closeTo(belief.state.netRate, other.state.netRate, 1e-12)
     }
   })
 
@@ -653,7 +674,7 @@ describe("a belief", () => {
   })
 
   it("lets as many more go as come back while one is under way", () => {
-    const slow = Belief.make()
+    const slow = Estimator.make()
     exchange(slow, told(9), 20_000, 10_000)
     assert.strictEqual(startable(slow, 20_000), 8)
   })
@@ -661,28 +682,28 @@ describe("a belief", () => {
   it("does not count the calls that were sent before anything was told among those that have taken what came back", () => {
     const belief = believing(...[1, 2, 3].map(() => [0, told(undefined)] as const))
     const [first] = [1, 2, 3, 4].map(() => belief.start(1000, false))
-    first!.answered(refused({ untilFull: 9 }), 1000)
+    first!.settle(refused({ untilFull: 9 }), 1000)
     assert.isAbove(belief.wait(20_000, 0, 0), 0)
     assert.strictEqual(belief.wait(24_000, 0, 0), 0)
   })
 
   it("has what a call has taken back when it was not sent", () => {
     const belief = believing([0, told(4)])
-    const before = belief.known(0)
+    const before = belief.status(0)
     const taken = belief.start(0, false)
-    assert.strictEqual(belief.known(0)?.remaining, 3)
+    assert.strictEqual(belief.status(0)?.remaining, 3)
     taken.giveBack(0)
-    assert.deepStrictEqual(belief.known(0), before)
+    assert.deepStrictEqual(belief.status(0), before)
   })
 
   it("tells when the bucket will be full", () => {
-    assert.strictEqual(believing([0, told(6, { untilFull: 9 })]).known(0)?.fullAt, 16_000)
+    assert.strictEqual(believing([0, told(6, { untilFull: 9 })]).status(0)?.fullAt, 16_000)
   })
 
   describe("of windows", () => {
     const at = 1_000_000
     const windows = (left = 30) => {
-      const belief = Belief.make()
+      const belief = Estimator.make()
       exchange(belief, told(99, { limit: 100, untilFull: 60 }), at)
       exchange(belief, told(left, { limit: 100, untilFull: 50 }), at + 10_000)
       return belief
@@ -702,17 +723,17 @@ describe("a belief", () => {
 
     it("believes what it is told, and learns no rate from it", () => {
       const belief = windows()
-      const { growth, isShared } = Learned.saveBelief(belief)
+      const { isShared, netRate } = belief.state
       exchange(belief, told(12, { limit: 100, untilFull: 49 }), at + 11_000)
-      assert.strictEqual(belief.known(at + 11_000)?.remaining, 12)
-      assert.deepInclude(Learned.saveBelief(belief), { growth, isShared })
+      assert.strictEqual(belief.status(at + 11_000)?.remaining, 12)
+      assert.deepInclude(belief.state, { netRate, isShared })
     })
 
     it("has nothing left after a refusal, and looks again later each time", () => {
       const belief = windows()
       const waits = [10_000, 61_000, 62_000, 64_000].map((from) => {
         exchange(belief, refused({ limit: 100, untilFull: 0, date: 1060 }), at + from)
-        assert.strictEqual(belief.known(at + from)?.remaining, 0)
+        assert.strictEqual(belief.status(at + from)?.remaining, 0)
         return belief.wait(at + from, 0, 0)
       })
       assert.deepStrictEqual(waits, [51_000, 2000, 4000, 8000])
@@ -723,36 +744,36 @@ describe("a belief", () => {
     const [one, many] = [1, 3].map((count) => {
       const belief = believing([0, told(9)], [10, refused()])
       const taken = Array.from({ length: count }, () => belief.start(20_000, false))
-      for (const each of taken) each.answered(refused(), 20_100)
-      return Learned.saveBelief(belief)
+      for (const each of taken) each.settle(refused(), 20_100)
+      return belief.state
     })
-    assert.deepStrictEqual([many!["growth"], many!["rate"]], [one!["growth"], one!["rate"]])
+    assert.deepStrictEqual([many!.netRate, many!.provenRate], [one!.netRate, one!.provenRate])
   })
 
   it("counts no refusal among the calls that have taken from the bucket", () => {
     const belief = believing([0, told(9, { untilFull: 60 })], [10, refused({ untilFull: 120 })])
     exchange(belief, told(8, { untilFull: 120 }), 20_000)
-    assert.isAtMost(Number(Learned.saveBelief(belief)["rate"]) * 1000, 1 / 60)
+    assert.isAtMost(belief.state.provenRate * 1000, 1 / 60)
     exchange(belief, told(9, { untilFull: 120 }), 30_000)
-    assert.closeTo(Number(Learned.saveBelief(belief)["rate"]) * 1000, 1 / 10, 1e-9)
+    assert.closeTo(belief.state.provenRate * 1000, 1 / 10, 1e-9)
   })
 
   it("proves no rate by calls that were under way together when the clock was set back", () => {
-    const belief = Belief.make()
+    const belief = Estimator.make()
     const [one, other] = [belief.start(1000, false), belief.start(1000, false)]
-    other.answered(told(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
-    const before = Learned.saveBelief(belief)["rate"]
+    other.settle(told(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
+    const before = belief.state.provenRate
     belief.wait(2000 - 3_600_000, 0, 0)
-    one.answered(told(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
-    assert.strictEqual(Learned.saveBelief(belief)["rate"], before)
-    assert.closeTo(Number(Learned.saveBelief(belief)["trip"]), 1100, 1e-9)
+    one.settle(told(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
+    assert.strictEqual(belief.state.provenRate, before)
+    assert.closeTo(belief.state.callMillis, 1100, 1e-9)
   })
 
   it("takes no time that was kept elsewhere for one that the clock was set back from, if there is none", () => {
-    const belief = Belief.make()
-    Learned.loadBelief(belief, { limit: 10, level: 0, growth: 1 / 1000, at: 0, latest: "+inf" }, 0)
+    const belief = Estimator.make()
+    belief.restore({ ...belief.state, limit: 10, netRate: 1 / 1000, latest: Infinity }, 0)
     belief.wait(1000, 0, 0)
-    assert.strictEqual(belief.known(1000)?.remaining, 1)
+    assert.strictEqual(belief.status(1000)?.remaining, 1)
   })
 
   it("goes on as before whatever it has been told when the clock is set back", () => {
@@ -760,7 +781,7 @@ describe("a belief", () => {
     for (let seed = 1; seed <= 40; seed++) {
       let state = seed
       const random = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
-      const [belief, other] = [Belief.make(), Belief.make()]
+      const [belief, other] = [Estimator.make(), Estimator.make()]
       const at = 10 * back
       for (const each of [belief, other]) {
         each.start(at, false) // hangs
@@ -775,18 +796,22 @@ describe("a belief", () => {
         now += 100 + Math.floor(random() * 20_000)
         const left = Math.floor(random() * 10)
         const isRefused = random() < 0.2
-        const answer = told(isRefused ? 0 : left, { isRefused, untilFull: 30 - left, date: Math.floor(now / 1000) })
+        const answer = told(isRefused ? 0 : left, {
+          isRateLimited: isRefused,
+          untilFull: 30 - left,
+          date: Math.floor(now / 1000)
+        })
         const pairs = [[belief, now - offset], [other, now]] as const
         const [here, there] = pairs.map(([each, now]) => {
           const before = each.wait(now, 0, 0)
           const taken = [1, 2, 3].map(() => each.start(now, true))
           const seen = [before, each.wait(now + 10, 0, 0)]
-          for (const one of taken) one.answered(answer, now + 20)
+          for (const one of taken) one.settle(answer, now + 20)
           return [
             ...seen,
             each.wait(now + 30, 0, 0),
             each.wait(now + 30, 0, 3),
-            Number(Learned.saveBelief(each)["growth"])
+            each.state.netRate
           ]
         })
         for (const [which, value] of here!.entries()) {
@@ -799,7 +824,7 @@ describe("a belief", () => {
 
   /** A bucket that many calls at once draw on, in steps of a few milliseconds; `seen` looks at it after each. */
   const drive = (
-    belief: Belief.Belief,
+    belief: Estimator.Estimator,
     { others = 0, perSecond, seed }: { readonly others?: number; readonly perSecond: number; readonly seed: number },
     seen: () => void
   ) => {
@@ -827,7 +852,7 @@ describe("a belief", () => {
             under.push({
               at: arrived + 5 + random() * 40,
               run: (ended) => {
-                taken.answered(Supply.told(answer, ended), ended)
+                taken.settle(RateLimitHeaders.readRateLimit(answer, ended), ended)
                 seen()
               }
             })
@@ -841,18 +866,16 @@ describe("a belief", () => {
     it(`never takes a rate for proved that is above the bucket's, while others take ${others} of it`, () => {
       for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
         for (const perSecond of [2, 16]) {
-          const belief = Belief.make()
+          const belief = Estimator.make()
           drive(belief, { others, perSecond, seed }, () => {
-            assert.isAtMost(Number(Learned.saveBelief(belief)["rate"]) * 1000, perSecond * 1.000001, `seed ${seed}`)
+            assert.isAtMost(belief.state.provenRate * 1000, perSecond * 1.000001, `seed ${seed}`)
           })
           // It keeps so many answers, so far apart.
-          const ends = kept(Learned.saveBelief(belief)).marks.map(({ endedAt }: { readonly endedAt: number }) =>
-            endedAt
-          )
+          const ends = belief.state.samples.map(({ endedAt }) => endedAt)
           assert.isAtMost(ends.length, 32)
-          for (const [nth, end] of ends.slice(1).entries()) assert.isAtLeast(end - ends[nth], 50)
+          for (const [nth, end] of ends.slice(1).entries()) assert.isAtLeast(end - ends[nth]!, 50)
           if (others === 0) {
-            assert.isAtLeast(Number(Learned.saveBelief(belief)["rate"]) * 1000, perSecond * 0.8, `seed ${seed}`)
+            assert.isAtLeast(belief.state.provenRate * 1000, perSecond * 0.8, `seed ${seed}`)
           }
         }
       }
@@ -863,13 +886,13 @@ describe("a belief", () => {
 const nobody = { lanes: new Map<string, number>(), supplies: new Map<string, number>() }
 
 /** A learner, and calls of its operations, each of which takes 10 ms. */
-const learner = (learning = Sharing.learning()) => {
-  const lane = (operation: string) => learning.laneOf({ tenant, operation })
+const learner = (learning = Adaptive.make()) => {
+  const lane = (operation: string) => learning.stateOf({ tenant, operation })
   const start = (operation: string, at: number) => learning.start(lane(operation), at, false)
-  const call = (operation: string, at: number, answer: Supply.Told | undefined) =>
-    learning.answered(start(operation, at), answer, at + 10)
+  const call = (operation: string, at: number, answer: RateLimitHeaders.RateLimitReading | undefined) =>
+    learning.settle(start(operation, at), answer, at + 10)
   const wait = (operation: string, at: number, waited = 0) => learning.wait(lane(operation), at, 0, 0, waited)
-  const areTogether = (one: string, other: string) => learning.supplyOf(lane(one)) === learning.supplyOf(lane(other))
+  const areTogether = (one: string, other: string) => learning.bucketOf(lane(one)) === learning.bucketOf(lane(other))
   return { learning, lane, start, call, wait, areTogether, save: () => kept(Learned.save(learning, tenant)) }
 }
 
@@ -927,7 +950,7 @@ describe("operations", () => {
     const { areTogether, call } = learner()
     call("a", 0, large(60))
     call("b", 100, large(50))
-    call("b", 200, { ...large(0), isRefused: true })
+    call("b", 200, { ...large(0), isRateLimited: true })
     call("a", 300, large(48))
     assert.isTrue(areTogether("a", "b"))
   })
@@ -968,7 +991,7 @@ describe("operations", () => {
 
   it("are told apart from those that are answered without a word, which draw on nothing that is known", () => {
     const { call, learning, start } = learner()
-    const drawn = (operation: string) => Learned.namesOf(start(operation, 1000))
+    const drawn = (operation: string) => bucketIdsOf(start(operation, 1000))
     call("a", 0, large(60))
     const known = [...Learned.levels(learning, tenant, 10).keys()]
     call("b", 100, told(undefined))
@@ -989,18 +1012,18 @@ describe("operations", () => {
     limits.forEach((limit, nth) => call("abc"[nth]!, nth * 100, told(limit - 1, { limit, untilFull: 1 })))
     assert.deepStrictEqual([...Learned.levels(learning, tenant, 300).values()], [49, 59, 69])
     call("d", 2300, told(65, { limit: 70, untilFull: 5 }))
-    const supplies: ReadonlyArray<Record<string, number>> = save().buckets.map(({ supply }: Record<string, unknown>) =>
-      supply
-    )
+    const supplies: ReadonlyArray<Record<string, number>> = save().buckets.map((
+      { estimator }: Record<string, unknown>
+    ) => estimator)
     assert.deepStrictEqual(supplies.map(({ served }) => served), [1, 1, 2])
     // None of them had waited.
-    assert.deepStrictEqual(supplies.map(({ fulls }) => fulls), [0, 0, 0])
+    assert.deepStrictEqual(supplies.map(({ fullResponses }) => fullResponses), [0, 0, 0])
   })
 
   it("remember their last calls, no more", () => {
     const { call, save } = learner()
     for (let nth = 0; nth < 40; nth++) call("a", nth * 100, large(90 - nth))
-    const ends = save().lanes.a.seen.map(({ endedAt }: { readonly endedAt: number }) => endedAt)
+    const ends = save().operations.a.observations.map(({ endedAt }: { readonly endedAt: number }) => endedAt)
     assert.deepStrictEqual(ends, Array.from({ length: 32 }, (_, nth) => (nth + 8) * 100 + 10))
   })
 
@@ -1079,7 +1102,7 @@ describe("operations", () => {
   /** Two that have parted make calls; whether they are together after any of them. */
   const meetEver = (
     gap: number,
-    answer: (name: string, nth: number) => Supply.Told,
+    answer: (name: string, nth: number) => RateLimitHeaders.RateLimitReading,
     limitOf: (name: string) => number = () => 100
   ) => {
     const { areTogether, call, learning, start } = learner()
@@ -1089,7 +1112,7 @@ describe("operations", () => {
     assert.isFalse(areTogether("a", "b"))
     return [..."ababaabbaabbaabb"].some((name, nth) => {
       const at = 1000 + nth * gap
-      learning.answered(start(name, at), { ...answer(name, nth), limit: limitOf(name) }, at + gap / 2)
+      learning.settle(start(name, at), { ...answer(name, nth), limit: limitOf(name) }, at + gap / 2)
       return areTogether("a", "b")
     })
   }
@@ -1128,8 +1151,8 @@ describe("what is learned", () => {
       const answer = [
         undefined,
         told(undefined),
-        told(undefined, { isRefused: true, pause: 300 }),
-        told(0, { limit, isRefused: true, untilFull: 30 })
+        told(undefined, { isRateLimited: true, pause: 300 }),
+        told(0, { limit, isRateLimited: true, untilFull: 30 })
       ][Math.floor(random() * 20)] ??
         told(operation === "e" ? undefined : remaining, { limit, untilFull: 50 - remaining })
       all.forEach(({ call, learning, save, wait }, which) => {
@@ -1150,7 +1173,7 @@ describe("what is learned", () => {
       const under = here.start("a", 1_100_000)
       Learned.load(there.learning, tenant, here.save(), {
         lanes: new Map([["a", 1]]),
-        supplies: new Map(Learned.namesOf(under).map((name) => [name, 1]))
+        supplies: new Map(bucketIdsOf(under).map((name) => [name, 1]))
       })
       assert.deepStrictEqual(there.save(), here.save())
       const [one, other] = play(seed + 50, 1_200_000, 12, here, there)
@@ -1163,27 +1186,27 @@ describe("what is learned", () => {
     call("a", 0, told(5))
     const before = save()
     const elsewhere = "https://u.example.com/api/v2"
-    learning.answered(learning.start(learning.laneOf({ tenant: elsewhere, operation: "z" }), 0, false), told(3), 0)
+    learning.settle(learning.start(learning.stateOf({ tenant: elsewhere, operation: "z" }), 0, false), told(3), 0)
     assert.deepStrictEqual(save(), before)
     Learned.load(learning, elsewhere, {}, nobody)
     assert.deepStrictEqual(save(), before)
-    assert.deepStrictEqual(Object.keys(Object(Learned.save(learning, elsewhere)["lanes"])), ["z"])
+    assert.deepStrictEqual(Object.keys(Object(Learned.save(learning, elsewhere)["operations"])), ["z"])
     assert.strictEqual(Learned.levels(learning, elsewhere, 0).size, 0)
   })
 
   it("keeps the buckets of calls under way, which are named by what they have taken from", () => {
     const { call, learning, save, start } = learner()
     const blind = start("a", 0)
-    assert.deepStrictEqual(Learned.namesOf(blind), ["?"])
-    learning.answered(blind, told(9), 10)
+    assert.deepStrictEqual(bucketIdsOf(blind), ["?"])
+    learning.settle(blind, told(9), 10)
     const under = start("a", 20)
-    const [name, ...more] = Learned.namesOf(under)
+    const [name, ...more] = bucketIdsOf(under)
     assert.deepStrictEqual([...Learned.levels(learning, tenant, 30).keys(), ...more], [name])
     const saved = save()
     call("b", 25, large(50))
-    assert.deepStrictEqual(Learned.namesOf(start("c", 26)).length, 2)
+    assert.deepStrictEqual(bucketIdsOf(start("c", 26)).length, 2)
     Learned.load(learning, tenant, saved, { lanes: new Map([["a", 1]]), supplies: new Map([[name!, 1]]) })
-    learning.answered(under, told(3), 40)
+    learning.settle(under, told(3), 40)
     assert.deepStrictEqual([...Learned.levels(learning, tenant, 40)], [[name, 3]])
   })
 
@@ -1208,20 +1231,20 @@ describe("what is learned", () => {
     call("a", 0, told(5))
     call("b", 20, told(undefined))
     Learned.load(learning, tenant, {}, nobody)
-    assert.deepStrictEqual(save().lanes, before.lanes)
+    assert.deepStrictEqual(save().operations, before.operations)
   })
 
   for (
     const junk of [
       {},
-      { buckets: "x", lanes: 3, unknown: null },
-      { buckets: [3, { id: 4 }], lanes: { a: 1, b: { bucket: {}, seen: "x" } }, unknown: [] },
-      { buckets: [{ id: 4, likeness: { 1: 2 } }, { id: "1", limit: 10 }] },
+      { buckets: "x", operations: 3, unknown: null },
+      { buckets: [3, { id: 4 }], operations: { a: 1, b: { bucket: {}, observations: "x" } }, unknown: [] },
+      { buckets: [{ id: 4, similarity: { 1: 2 } }, { id: "1", limit: 10 }] },
       {
         buckets: [{ id: "1", limit: 10 }],
-        lanes: { a: { bucket: "1" }, b: { bucket: "1", seen: [{ endedAt: 1, fullAt: "+inf" }] } }
+        operations: { a: { bucket: "1" }, b: { bucket: "1", observations: [{ endedAt: 1, fullAt: "+inf" }] } }
       },
-      { buckets: [{ id: "1", limit: 10, likeness: { 7: 2 }, supply: { latest: "+inf", marks: "x" } }] }
+      { buckets: [{ id: "1", limit: 10, similarity: { 7: 2 }, estimator: { latest: "+inf", samples: "x" } }] }
     ]
   ) {
     it(`is never worse than nothing, whatever somebody has put there: ${JSON.stringify(junk)}`, () => {

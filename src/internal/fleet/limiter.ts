@@ -12,22 +12,22 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
-import * as Sharing from "../limiter/adaptive.js"
-import type { Gate, Source, Waiting } from "../limiter/queue.js"
-import type { Known, Supply, Told } from "../limiter/rateLimitHeaders.js"
+import * as Adaptive from "../limiter/adaptive.js"
+import { type AdaptiveGrant, bucketIdsOf, type OperationState } from "../limiter/adaptiveState.js"
+import type { Bucket, BucketStatus } from "../limiter/bucket.js"
+import type { CallQueue, LimitStrategy, Waiting } from "../limiter/queue.js"
+import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { makeRunner } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
-import * as Alarm from "../runtime/timer.js"
+import * as Timer from "../runtime/timer.js"
 import { decode, restore, type Saved } from "./saved.js"
 import * as Learned from "./snapshot.js"
 
-type Lane = Sharing.Lane
-
 /** A call that was let go. */
 interface Permit {
-  readonly own: Sharing.Permit
+  readonly own: AdaptiveGrant
   /** What the other processes are taken to have taken at the same time, while the store is away. */
-  readonly others: ReadonlyArray<Sharing.Permit>
+  readonly others: ReadonlyArray<AdaptiveGrant>
   /** Between two losses of the store counts go on; what was counted before says nothing after. */
   readonly era: number
 }
@@ -35,7 +35,7 @@ interface Permit {
 /** A call that is over, and has not been told the others yet. */
 interface Over {
   readonly permit: Permit
-  readonly told: Told | undefined
+  readonly told: RateLimitReading | undefined
   readonly wasSent: boolean
 }
 
@@ -99,7 +99,7 @@ interface Host {
   readonly store: SharedStore.SharedStore["Type"]
   readonly reserve: number
   /** Who waits; there is none before the fleet is open. */
-  gate: Gate<Lane> | undefined
+  gate: CallQueue<OperationState> | undefined
   /** Calls may end after that; nobody is told any more. */
   isClosed: boolean
   /** The store's time as far as it is known; and what the store has told. */
@@ -110,9 +110,9 @@ interface Host {
 
 /** What a process knows of one tenant. */
 class Replica {
-  readonly learning = Sharing.learning()
+  readonly learning = Adaptive.make()
   /** Let go by the fleet, and not yet taken. */
-  private readonly granted = new Map<Lane, Array<Permit>>()
+  private readonly granted = new Map<OperationState, Array<Permit>>()
   /** Calls under way that the fleet knows of; and those of them that it takes for under way though they are over. */
   private readonly open = new Set<Permit>()
   private over: Array<Over> = []
@@ -131,13 +131,13 @@ class Replica {
   /** When a call that waits may go, by what it knew after its last visit. */
   private dueAt = Infinity
   /** When a call of a lane had to wait for the limit, as the store agreed. */
-  private readonly heldAt = new Map<Lane, number>()
+  private readonly heldAt = new Map<OperationState, number>()
 
   private readonly tenant: string
   private readonly host: Host
-  private readonly alarm: Alarm.Alarm
+  private readonly alarm: Timer.Timer
 
-  constructor(tenant: string, host: Host, alarm: Alarm.Alarm) {
+  constructor(tenant: string, host: Host, alarm: Timer.Timer) {
     this.tenant = tenant
     this.host = host
     this.alarm = alarm
@@ -149,7 +149,7 @@ class Replica {
     return this.at > now && this.at - now < time.skew ? this.at : now
   }
 
-  wait(lane: Lane, share: number, ahead: number, waited: number): number {
+  wait(lane: OperationState, share: number, ahead: number, waited: number): number {
     if (this.granted.has(lane)) return 0
     const now = this.now()
     const wait = this.learning.wait(
@@ -171,7 +171,7 @@ class Replica {
     return Infinity
   }
 
-  start(lane: Lane, held: boolean): Permit {
+  start(lane: OperationState, held: boolean): Permit {
     const granted = this.granted.get(lane)
     const permit = granted?.shift()
     if (granted?.length === 0) this.granted.delete(lane)
@@ -188,15 +188,15 @@ class Replica {
     return taken
   }
 
-  end(permit: Permit, told: Told | undefined, wasSent: boolean): void {
+  end(permit: Permit, told: RateLimitReading | undefined, wasSent: boolean): void {
     const over = { permit, told, wasSent }
     if (this.isApart) {
       this.settle(over, this.now())
       this.open.delete(permit)
       return
     }
-    const { lane } = permit.own
-    const isNews = told?.isRefused === true || lane.bucket === undefined
+    const { state: lane } = permit.own
+    const isNews = told?.isRateLimited === true || lane.bucket === undefined
     this.over.push(over)
     if (!isNews) return this.alarm.set(this.alarm.now() + time.lag)
     this.hasNews = true
@@ -226,14 +226,14 @@ class Replica {
   }
 
   /** How many calls the others make with one of this process, while the store is away; the bucket must be able to hold them. */
-  private round(lane: Lane, now: number): number {
-    const limit = this.learning.supplyOf(lane)?.known(now)?.limit ?? 0
+  private round(lane: OperationState, now: number): number {
+    const limit = this.learning.bucketOf(lane)?.status(now)?.limit ?? 0
     return Math.min(this.fresh(now).length, Math.max(0, limit - 2))
   }
 
   private settle({ permit: { era, others, own }, told, wasSent }: Over, now: number): void {
-    for (const other of others) if (era === this.era) this.learning.answered(other, undefined, now)
-    if (wasSent) this.learning.answered(own, era === this.era ? told : undefined, now)
+    for (const other of others) if (era === this.era) this.learning.settle(other, undefined, now)
+    if (wasSent) this.learning.settle(own, era === this.era ? told : undefined, now)
     else this.learning.giveBack(own, now)
   }
 
@@ -242,8 +242,8 @@ class Replica {
   ): { readonly lanes: Map<string, number>; readonly supplies: Map<string, number> } {
     const permits = Array.from(own, ({ own }) => own)
     return {
-      lanes: count(permits.map(({ lane }) => lane.call.operation), new Map()),
-      supplies: count(permits.flatMap(Learned.namesOf), new Map())
+      lanes: count(permits.map(({ state }) => state.call.operation), new Map()),
+      supplies: count(permits.flatMap(bucketIdsOf), new Map())
     }
   }
 
@@ -282,21 +282,21 @@ class Replica {
   private grant(
     now: number,
     isLast: boolean
-  ): { readonly taken: ReadonlyArray<Permit>; readonly held: ReadonlyMap<Lane, number> } {
+  ): { readonly taken: ReadonlyArray<Permit>; readonly held: ReadonlyMap<OperationState, number> } {
     const { gate, reserve } = this.host
     const taken: Array<Permit> = []
-    const held = new Map<Lane, number>()
+    const held = new Map<OperationState, number>()
     if (gate === undefined || isLast) return { taken, held }
     const rivals = this.rivals(now).length
-    const lines = Array.from(gate.lines(), (line) => line[Symbol.iterator]())
+    const lines = Array.from(gate.queues(), (line) => line[Symbol.iterator]())
       .map((rest) => ({ rest, next: rest.next() }))
-      .filter(({ next }) => next.done !== true && next.value.lane.call.tenant === this.tenant)
+      .filter(({ next }) => next.done !== true && next.value.state.call.tenant === this.tenant)
     for (;;) {
-      let best: { readonly line: typeof lines[number]; readonly waiter: Waiting<Lane> } | undefined
+      let best: { readonly line: typeof lines[number]; readonly waiter: Waiting<OperationState> } | undefined
       for (const line of lines) {
         if (line.next.done === true) continue
         const waiter = line.next.value
-        const { isBackground, lane, since } = waiter
+        const { isBackground, since, state: lane } = waiter
         const wait = (ahead: number) =>
           this.learning.wait(lane, now, isBackground ? reserve : 0, ahead, this.alarm.now() - since)
         if (wait(taken.length * rivals) > 0) {
@@ -306,22 +306,22 @@ class Replica {
         if (best === undefined || this.goesBefore(waiter, best.waiter)) best = { line, waiter }
       }
       if (best === undefined) return { taken, held }
-      const { line, waiter: { lane, since } } = best
+      const { line, waiter: { since, state: lane } } = best
       const wasHeld = (this.heldAt.get(lane) ?? -Infinity) >= since
       taken.push({ own: this.learning.start(lane, now, wasHeld), others: [], era: this.era })
       line.next = line.rest.next()
     }
   }
 
-  private goesBefore(one: Waiting<Lane>, other: Waiting<Lane>): boolean {
-    const [isFirst, isOtherFirst] = [this.learning.isFirst(one.lane), this.learning.isFirst(other.lane)]
+  private goesBefore(one: Waiting<OperationState>, other: Waiting<OperationState>): boolean {
+    const [isFirst, isOtherFirst] = [this.learning.isFirst(one.state), this.learning.isFirst(other.state)]
     if (isFirst !== isOtherFirst) return isFirst
     return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
   }
 
   private waiting(): number {
     let sum = 0
-    for (const lane of this.learning.lanes()) sum += this.host.gate?.waiting(lane) ?? 0
+    for (const lane of this.learning.states()) sum += this.host.gate?.waiting(lane) ?? 0
     return sum
   }
 
@@ -405,7 +405,7 @@ class Replica {
     for (const { permit } of this.over.splice(0, over)) this.open.delete(permit)
     for (const permit of taken) {
       this.open.add(permit)
-      const { lane } = permit.own
+      const { state: lane } = permit.own
       this.granted.set(lane, [...this.granted.get(lane) ?? [], permit])
     }
     for (const [lane, at] of held) this.heldAt.set(lane, at)
@@ -419,8 +419,8 @@ class Replica {
   private quickest(): number {
     const now = this.now()
     let most = 0
-    for (const lane of this.learning.lanes()) {
-      const known = this.learning.supplyOf(lane)?.known(now)
+    for (const lane of this.learning.states()) {
+      const known = this.learning.bucketOf(lane)?.status(now)
       if (known === undefined || known.fullAt <= now) continue
       most = Math.max(most, (known.limit - known.remaining) / (known.fullAt - now) / known.limit)
     }
@@ -484,9 +484,9 @@ class Replica {
 }
 
 export interface Fleet {
-  readonly source: Source<Lane, Permit>
+  readonly source: LimitStrategy<OperationState, Permit>
   /** Begins to serve those who wait at a gate; it leaves when the scope is closed. */
-  readonly serve: (gate: Gate<Lane>) => Effect.Effect<void, never, Scope.Scope>
+  readonly serve: (gate: CallQueue<OperationState>) => Effect.Effect<void, never, Scope.Scope>
 }
 
 const makeId = Effect.map(
@@ -522,40 +522,40 @@ export const make = (
     const replicaOf = (tenant: string): Replica => {
       const known = replicas.get(tenant)
       if (known !== undefined) return known
-      const alarm = runSync(Scope.extend(Alarm.make(Effect.sync(() => replica.visit())), scope))
+      const alarm = runSync(Scope.extend(Timer.make(Effect.sync(() => replica.visit())), scope))
       const replica: Replica = new Replica(tenant, host, alarm)
       replicas.set(tenant, replica)
       return replica
     }
-    const ofLane = ({ call: { tenant } }: Lane): Replica => replicaOf(tenant)
+    const ofLane = ({ call: { tenant } }: OperationState): Replica => replicaOf(tenant)
 
     /** What is known of a bucket, by the local clock. */
-    const views = new WeakMap<object, Pick<Supply, "known">>()
-    const viewOf = (replica: Replica, supply: Pick<Supply, "known">): Pick<Supply, "known"> => {
-      const known = (now: number): Known | undefined => {
+    const views = new WeakMap<object, Pick<Bucket, "status">>()
+    const viewOf = (replica: Replica, supply: Pick<Bucket, "status">): Pick<Bucket, "status"> => {
+      const known = (now: number): BucketStatus | undefined => {
         const there = replica.now()
-        const known = supply.known(there)
+        const known = supply.status(there)
         return known === undefined ? undefined : { ...known, fullAt: known.fullAt - there + now }
       }
-      const view = views.get(supply) ?? { known }
+      const view = views.get(supply) ?? { status: known }
       views.set(supply, view)
       return view
     }
 
     return {
       source: {
-        laneOf: (call) => replicaOf(call.tenant).learning.laneOf(call),
-        lanes: () => Array.from(replicas.values()).flatMap(({ learning }) => Array.from(learning.lanes())),
-        supplyOf: (lane) => {
+        stateOf: (call) => replicaOf(call.tenant).learning.stateOf(call),
+        states: () => Array.from(replicas.values()).flatMap(({ learning }) => Array.from(learning.states())),
+        bucketOf: (lane) => {
           const replica = ofLane(lane)
-          const supply = replica.learning.supplyOf(lane)
+          const supply = replica.learning.bucketOf(lane)
           return supply === undefined ? undefined : viewOf(replica, supply)
         },
         isFirst: (lane) => ofLane(lane).learning.isFirst(lane),
         wait: (lane, _, share, ahead, waited) => ofLane(lane).wait(lane, share, ahead, waited),
         start: (lane, _, held) => ofLane(lane).start(lane, held),
-        giveBack: (permit) => ofLane(permit.own.lane).end(permit, undefined, false),
-        answered: (permit, told) => ofLane(permit.own.lane).end(permit, told, true)
+        giveBack: (permit) => ofLane(permit.own.state).end(permit, undefined, false),
+        settle: (permit, told) => ofLane(permit.own.state).end(permit, told, true)
       },
       serve: (gate) =>
         Effect.suspend(() => {

@@ -3,7 +3,7 @@ import type * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import type { RateLimited } from "../../Errors.js"
 import type { AnyFiber, Restore } from "../runtime/fiber.js"
-import type { Call } from "./rateLimitHeaders.js"
+import type { Call } from "./permit.js"
 
 /** What a limiter does for a call. */
 interface Limiter {

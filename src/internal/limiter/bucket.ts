@@ -1,51 +1,37 @@
-/** What is believed of a token bucket: how many calls it holds now, and how fast it fills. Times are local milliseconds. */
+/** A bucket of calls, as a limiter sees it. Times are local milliseconds. */
+import type { RateLimitReading } from "./rateLimitHeaders.js"
 
+/** The known limit at a time. */
+export interface BucketStatus {
+  readonly limit: number
+  readonly remaining: number
+  readonly fullAt: number
+}
+
+/** Decides when the next call may start. */
 export interface Bucket {
-  limit: number
-  /** How many calls were left at `at`; those in flight are taken off. */
-  tokens: number
-  at: number
-  /** How many calls come back in a millisecond. */
-  rate: number
+  /**
+   * The milliseconds until a call may start that leaves `reserve` calls, and comes after `ahead` others; 0: now;
+   * `Infinity`: not before a call ends.
+   */
+  readonly wait: (now: number, reserve: number, ahead: number) => number
+  /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
+  readonly start: (now: number, waited: boolean, sentAt?: number) => Reservation
+  /** The milliseconds that remain of a pause that the service asked for. */
+  readonly pausedFor: (now: number) => number
+  readonly status: (now: number) => BucketStatus | undefined
 }
 
-/** A full bucket that fills at a known rate. */
-export const full = (limit: number, rate: number, now: number): Bucket => ({
-  limit,
-  tokens: limit,
-  at: now,
-  rate
-})
-
-/** How many calls are left at `now`. If the clock was set back, time counts from there on. */
-const left = (bucket: Bucket, now: number): number => {
-  bucket.at = Math.min(bucket.at, now)
-  return Math.min(bucket.limit, bucket.tokens + (now - bucket.at) * bucket.rate)
+/** A call that was counted. */
+export interface Reservation {
+  /** Gives the call back: it was not sent. */
+  readonly giveBack: (now: number) => void
+  /** Ends the call; `undefined`: no response came. */
+  readonly settle: (reading: RateLimitReading | undefined, now: number) => void
 }
 
-/** Rates are fractions: a millionth of a call is an error of rounding. */
-const rounding = 1e-6
-
-/** How many whole calls are left at `now`. */
-export const whole = (bucket: Bucket, now: number): number => Math.max(0, Math.floor(left(bucket, now) + rounding))
-
-/** In how many milliseconds a call may be taken that leaves so many to others; 0: now. */
-export const wait = (bucket: Bucket, now: number, others: number): number => {
-  const missing = 1 + others - left(bucket, now)
-  return missing > rounding ? missing / bucket.rate : 0
-}
-
-/** Takes a call. */
-export const take = (bucket: Bucket, now: number): void => {
-  bucket.tokens = left(bucket, now) - 1
-  bucket.at = now
-}
-
-/** When it will be full again. */
-export const fullAt = (bucket: Bucket): number =>
-  bucket.at + Math.max(0, Math.ceil((bucket.limit - bucket.tokens) / bucket.rate))
-
-/** Gives a call back that was not made. */
-export const giveBack = (bucket: Bucket): void => {
-  bucket.tokens += 1
+/** The milliseconds until a call may start that leaves `share` of the limit, and comes after so many others. */
+export const waitLeavingShare = (bucket: Bucket, now: number, share: number, ahead: number): number => {
+  const limit = share === 0 ? 0 : bucket.status(now)?.limit ?? 0
+  return bucket.wait(now, Math.max(0, Math.min(Math.ceil(share * limit), limit - 1)), ahead)
 }

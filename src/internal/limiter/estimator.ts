@@ -1,361 +1,311 @@
 /**
- * What a client believes of a bucket that it is told of only by the headers of answers: how many calls are left, how fast
- * they come back, and whether somebody else takes some. Times are local milliseconds, rates calls per millisecond.
+ * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
+ * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import { Place, Queue } from "../runtime/linkedList.js"
-import { Windows } from "./fixedWindow.js"
-import type { Known, Supply, Taken, Told } from "./rateLimitHeaders.js"
-
-/**
- * The part of what a call leaves of a full bucket, one call at most, that is kept back besides the call itself: when nobody
- * else is known to use the bucket, so that a newcomer finds calls left; and when somebody is, near the middle: as far from
- * a refusal as from a full bucket, where calls are lost.
- */
-const margin = { alone: 0.7, shared: 0.45 }
-
-/** What is kept back of a large bucket that is shared, for each root of its calls: so many may come at the same moment. */
-const cushion = 0.4
-
-/** The part of what is left that may be in flight at once: two clients do not overrun the bucket at their first burst. */
-const burst = 0.4
-
-/** So many answers are kept to measure the rate, so far apart; over fewer milliseconds one would measure the network. */
-const [memory, gap] = [32, 50]
-
-/** Before anything is measured a bucket is not believed to fill in less, in seconds. */
-const soonest = 1
-
-/** The part of the first guess of the growth that is one's own where the first answer shows that somebody else is there. */
-const share = 0.5
-
-/** By what the growth is multiplied when calls that wait find the bucket full time and again, and nobody else uses it. */
-const rise = 1.14
-
-/** So many calls in a row that waited and found the bucket full show that nobody else uses it any more. */
-const proof = 2
-
-/** What a refusal leaves of the growth: one that shows that the bucket is shared, and each further one. */
-const cut = { first: 0.88, again: 0.73 }
-
-/** What a refusal leaves of the measured rate, except the first. */
-const doubt = 0.9
-
-/** How much of an unexpected use or rest is taken to last, and the largest part of the growth that one answer takes. */
-const [lasting, loss] = [0.8, 0.4]
-
-/** How much is spent at once of what a shared bucket surprisingly has left: the others see it too. */
-const spend = 0.6
-
-/** How much of the one call that was missing is believed to be there after a refusal. */
-const afterRefusal = 0.5
-
-/** How far below what an answer allows the level is believed to be when it was believed to be above. */
-const afterSurprise = 1
-
-/** The slowest rate that is believed: every wait is finite. The growth never sinks below that part of the measured rate. */
-const [slowest, least] = [1e-6, 0.4]
-
-/** How often it looks whether a call in flight has ended that ends without a word, in milliseconds. */
-const glance = 100
+import { LinkedList } from "../runtime/linkedList.js"
+import type { Bucket, BucketStatus, Reservation } from "./bucket.js"
+import { constants } from "./estimatorConstants.js"
+import { type EstimatorState, initialState, PendingCall } from "./estimatorState.js"
+import * as FixedWindow from "./fixedWindow.js"
+import type { RateLimitReading } from "./rateLimitHeaders.js"
 
 const second = 1000
 
-/** What is remembered of a call until its answer. */
-class Ticket extends Place<Ticket> {
-  sentAt: number
-  /** How many calls had ended when it started. */
-  readonly ended: number
-  /** Whether it was held back by the belief, so that its answer shows how true that is. */
-  readonly wasHeld: boolean
+/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
+const rounding = 1e-6
 
-  constructor(sentAt: number, ended: number, wasHeld: boolean) {
-    super()
-    this.sentAt = sentAt
-    this.ended = ended
-    this.wasHeld = wasHeld
+/** A bucket that is known from responses alone. */
+export class Estimator implements Bucket {
+  private current: EstimatorState
+  private window: FixedWindow.FixedWindow
+  private readonly inFlight = new LinkedList<PendingCall>()
+
+  constructor(state: EstimatorState = initialState()) {
+    this.current = state
+    this.window = new FixedWindow.FixedWindow(state.window)
   }
-}
 
-/** An answer as bounds of `left + own calls`: it grows at the bucket's rate if nobody else takes calls. */
-interface Mark {
-  sentAt: number
-  endedAt: number
-  readonly low: number
-  readonly high: number
-}
+  /** A copy of all that is known. */
+  get state(): EstimatorState {
+    return { ...this.current, window: { ...this.current.window } }
+  }
 
-/** `learned.ts` saves the plain members by their names, private or not; those that are not, it also sets right by itself. */
-export class Belief implements Supply {
-  limit: number | undefined = undefined
-  /** The calls left at `at`, those in flight taken off; and how fast they come back, less what others take. */
-  private level = 0
-  private at = 0
-  private growth = slowest
-  /** The greatest rate that the own calls have proved. */
-  private rate = slowest
-  private isShared = false
-  /** The calls left by the last answer, at `stockAt`, less those started since. */
-  private stock = 0
-  private stockAt = 0
-  /** How long a call takes. */
-  private trip = 0
-  started = 0
-  ended = 0
-  private served = 0
-  private refused = 0
-  private blockedUntil = -Infinity
-  /** The latest time seen. */
-  private latest = -Infinity
-  private lastSentAt = 0
-  private cutAt = -Infinity
-  /** How many calls that waited have found the bucket full, one after the other. */
-  private fulls = 0
-  private isRecovering = false
-  /** Where nothing is told: how many may be in flight, and refusals in a row. */
-  private room = 1
-  private row = 0
-  private readonly underWay = new Queue<Ticket>()
-  readonly marks: Array<Mark> = []
-  readonly windows = new Windows()
+  /** Replaces all that is known. So many calls are in flight; those that were begun here may still settle. */
+  restore(state: EstimatorState, inFlight: number): void {
+    this.current = { ...state, ended: state.started - inFlight, window: { ...state.window } }
+    this.window = new FixedWindow.FixedWindow(this.current.window)
+  }
 
-  /** No more is left than so many calls. */
+  /** Lowers the estimate to at most so many calls. */
   cap(calls: number, now: number): void {
+    const state = this.current
     this.take(0, now)
-    this.level = Math.min(this.level, calls)
-    this.stock = Math.min(this.stock, calls)
+    state.level = Math.min(state.level, calls)
+    state.reported = Math.min(state.reported, calls)
   }
 
   wait(now: number, reserve: number, ahead: number): number {
+    const state = this.current
     this.keepUp(now)
-    if (now < this.blockedUntil) return this.blockedUntil - now
-    const { limit } = this
-    if (limit === undefined) return this.started - this.ended < this.room ? 0 : Infinity
-    return Math.max(this.waitForRoom(now), this.waitForLevel(limit, now, reserve, ahead))
+    if (now < state.pausedUntil) return state.pausedUntil - now
+    if (state.limit === undefined) return state.started - state.ended < state.maxInFlight ? 0 : Infinity
+    return Math.max(this.waitInFlight(now), this.waitForLevel(state.limit, now, reserve, ahead))
   }
 
   pausedFor(now: number): number {
-    return Math.max(0, this.blockedUntil - now)
+    return Math.max(0, this.current.pausedUntil - now)
   }
 
   /**
-   * How long until one more may be in flight: when one ends, or, because calls may hang, when more has come back. Who shares
-   * the bucket is taken to have as many in flight.
+   * The wait until one more call may be in flight: until one ends or, because calls may hang, until more calls have come
+   * back. Other clients of a shared bucket are assumed to have as many in flight.
    */
-  private waitForRoom(now: number): number {
-    const inFlight = this.started - this.ended
-    const pace = Math.min(this.growth, this.rate)
-    const left = this.stock + (this.isShared ? 0 : inFlight) + Math.max(0, now - this.stockAt) * pace
-    const missing = inFlight + 1 - Math.max(1, left * burst + this.rate * this.trip)
-    return missing > 0 ? Math.min(missing / (pace * burst), Math.max(this.trip, glance)) : 0
+  private waitInFlight(now: number): number {
+    const { callMillis, ended, isShared, netRate, provenRate, reported, reportedAt, started } = this.current
+    const inFlight = started - ended
+    const rate = Math.min(netRate, provenRate)
+    const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * rate
+    const missing = inFlight + 1 - Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
+    return missing > 0
+      ? Math.min(missing / (rate * constants.inFlightShare), Math.max(callMillis, constants.recheckMillis))
+      : 0
   }
 
   private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
-    if (this.windows.isFound) {
-      const missing = reserve + ahead + 1 - this.level
-      if (missing <= 0) return 0
-      const { endsAt, lasts } = this.windows
-      return Math.max(0, endsAt - now) + Math.floor(Math.max(0, ahead - Math.max(0, this.level)) / limit) * lasts
+    const { isShared, level, netRate } = this.current
+    if (this.window.state.isFound) {
+      if (reserve + ahead + 1 <= level) return 0
+      const windowsAhead = Math.floor(Math.max(0, ahead - Math.max(0, level)) / limit)
+      return Math.max(0, this.window.state.endsAt - now) + windowsAhead * this.window.length
     }
-    const most = this.isShared ? Math.max(1, Math.sqrt(limit) * cushion) : 1
-    const kept = Math.min(most, (limit - 1) * (this.isShared ? margin.shared : margin.alone))
-    const missing = Math.min(1 + kept + reserve, limit) + ahead - this.levelAt(limit, now)
-    return missing <= 1e-6 ? 0 : missing / this.growth
+    const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
+    const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
+    const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelAt(limit, now)
+    return missing <= rounding ? 0 : missing / netRate
   }
 
-  start(now: number, held: boolean, sentAt = now): Taken {
+  start(now: number, waited: boolean, sentAt = now): Reservation {
+    const state = this.current
     this.keepUp(now)
-    if (this.started === this.ended) this.stockAt = now // what came back while nothing was asked is not known to be there
-    const ticket = new Ticket(sentAt, this.ended, held && now > this.blockedUntil + gap)
-    this.underWay.add(ticket)
-    this.started++
+    // Calls that came back while nobody asked are not known to be there.
+    if (state.started === state.ended) state.reportedAt = now
+    const call = new PendingCall(sentAt, state.ended, waited && now > state.pausedUntil + constants.sampleGap)
+    this.inFlight.add(call)
+    state.started++
     this.take(1, now)
     return {
       giveBack: (now) => {
-        this.underWay.remove(ticket)
-        this.ended++
+        this.inFlight.remove(call)
+        this.current.ended++
         this.take(-1, now)
       },
-      answered: (told, now) => this.answered(ticket, told, now)
+      settle: (reading, now) => this.settle(call, reading, now)
     }
   }
 
-  known(now: number): Known | undefined {
-    const { limit } = this
+  status(now: number): BucketStatus | undefined {
+    const { limit, netRate } = this.current
     if (limit === undefined) return undefined
     const level = this.levelAt(limit, now)
+    const { endsAt, isFound } = this.window.state
     return {
       limit,
-      remaining: Math.max(0, Math.floor(level + 1e-6)),
-      fullAt: this.windows.isFound ? this.windows.endsAt : now + Math.max(0, Math.ceil((limit - level) / this.growth))
+      remaining: Math.max(0, Math.floor(level + rounding)),
+      fullAt: isFound ? endsAt : now + Math.max(0, Math.ceil((limit - level) / netRate))
     }
   }
 
   private take(calls: number, now: number): void {
-    if (this.limit === undefined) return
-    this.level = this.levelAt(this.limit, now) - calls
-    this.at = Math.max(this.at, now)
-    this.stock -= calls
+    const state = this.current
+    if (state.limit === undefined) return
+    state.level = this.levelAt(state.limit, now) - calls
+    state.levelAt = Math.max(state.levelAt, now)
+    state.reported -= calls
   }
 
-  /** If the clock was set back, all times go back with it. */
+  /** Moves all times back when the clock was set back. */
   private keepUp(now: number): void {
-    const back = this.latest - now
-    this.latest = now
+    const state = this.current
+    const back = state.latest - now
+    state.latest = now
     if (back <= 0 || back === Infinity) return
-    this.at -= back
-    this.stockAt -= back
-    this.blockedUntil -= back
-    this.lastSentAt -= back
-    this.cutAt -= back
-    for (const ticket of this.underWay) ticket.sentAt -= back
-    for (const mark of this.marks) {
-      mark.sentAt -= back
-      mark.endedAt -= back
-    }
-    this.windows.shift(back)
+    state.levelAt -= back
+    state.reportedAt -= back
+    state.pausedUntil -= back
+    state.lastSentAt -= back
+    state.loweredAt -= back
+    for (const call of this.inFlight) call.sentAt -= back
+    state.samples = state.samples.map((sample) => ({
+      ...sample,
+      sentAt: sample.sentAt - back,
+      endedAt: sample.endedAt - back
+    }))
+    this.window.shift(back)
   }
 
-  /** Windows do not refill. */
+  /** The calls left at a time. A fixed window does not refill. */
   private levelAt(limit: number, now: number): number {
-    const grown = this.windows.isFound ? 0 : Math.max(0, now - this.at) * this.growth
-    return Math.min(limit, this.level + grown)
+    const { level, levelAt, netRate } = this.current
+    const refilled = this.window.state.isFound ? 0 : Math.max(0, now - levelAt) * netRate
+    return Math.min(limit, level + refilled)
   }
 
-  private answered(ticket: Ticket, told: Told | undefined, now: number): void {
+  private settle(call: PendingCall, reading: RateLimitReading | undefined, now: number): void {
+    const state = this.current
     this.keepUp(now)
-    // Other calls that may have been counted before or after it.
-    const overlap = Math.max(0, this.started - ticket.ended - 1)
-    this.underWay.remove(ticket)
-    this.ended++
-    if (told === undefined) return
-    const { isRefused } = told
-    if (isRefused) this.refused++
-    else this.served++
-    this.trip = this.trip === 0 ? now - ticket.sentAt : this.trip * 0.8 + (now - ticket.sentAt) * 0.2
-    if (told.pause !== undefined) this.blockedUntil = Math.max(this.blockedUntil, now + told.pause)
-    const limit = told.limit ?? this.limit
-    if (limit === undefined) return this.countBlindly(ticket, told, now)
-    const ahead = Math.max(0, told.untilFull ?? 0)
-    const left = told.remaining === undefined ? undefined : Math.min(limit - 1, told.remaining)
-    if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
-    this.limit = limit
+    // Other calls that the server may have counted before or after this one.
+    const overlap = Math.max(0, state.started - call.endedBefore - 1)
+    this.inFlight.remove(call)
+    state.ended++
+    if (reading === undefined) return
+    const { date, isRateLimited, pause, remaining, untilFull } = reading
+    if (isRateLimited) state.rateLimited++
+    else state.served++
+    const millis = now - call.sentAt
+    const { durationWeight } = constants
+    state.callMillis = state.callMillis === 0
+      ? millis
+      : state.callMillis * (1 - durationWeight) + millis * durationWeight
+    if (pause !== undefined) state.pausedUntil = Math.max(state.pausedUntil, now + pause)
+    const limit = reading.limit ?? state.limit
+    if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
+    const ahead = Math.max(0, untilFull ?? 0)
+    const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
+    if (state.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    state.limit = limit
     this.take(0, now)
-    if (left !== undefined && told.untilFull !== undefined) {
-      const reset = told.untilFull + (told.date ?? Math.floor(now / second))
-      this.windows.note({ reset, ahead, limit, left }, isRefused, now)
+    if (left !== undefined && untilFull !== undefined) {
+      const reset = untilFull + (date ?? Math.floor(now / second))
+      this.window.note({ reset, ahead, limit, left }, isRateLimited, now)
     }
-    if (isRefused) this.refuse(ticket)
-    else if (left !== undefined) this.resync(ticket, limit, left, left - overlap, ahead, now)
-    this.lastSentAt = ticket.sentAt
+    if (isRateLimited) this.refuse(call)
+    else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
+    state.lastSentAt = call.sentAt
   }
 
-  /** Without any header: one call first, one more in flight for each that is served; after refusals a pause, and half. */
-  private countBlindly(ticket: Ticket, told: Told, now: number): void {
-    if (told.isRefused && ticket.sentAt > this.cutAt) {
-      this.room = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
-      this.blockedUntil = Math.max(this.blockedUntil, now + second * 2 ** Math.min(6, this.row++))
-      this.cutAt = now
-    } else if (!told.isRefused && told.isServed) {
-      this.room++
-      this.row = 0
+  /** Allows one call first, and one more in flight for each that is served; a refusal pauses and halves that. */
+  private settleWithoutHeaders(call: PendingCall, reading: RateLimitReading, now: number): void {
+    const state = this.current
+    if (reading.isRateLimited && call.sentAt > state.loweredAt) {
+      state.maxInFlight = Math.max(1, Math.floor((state.started - state.ended + 1) / 2))
+      state.pausedUntil = Math.max(state.pausedUntil, now + second * 2 ** Math.min(6, state.refusalsInRow++))
+      state.loweredAt = now
+    } else if (!reading.isRateLimited && reading.isServed) {
+      state.maxInFlight++
+      state.refusalsInRow = 0
     }
   }
 
-  /** The first that is told: at the least, and at the best guess, as much comes back until the reset as is missing. */
+  /** Begins with the first headers: as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
-    this.level = left - overlap
-    this.at = this.lastSentAt = this.stockAt = now
-    this.rate = Math.max(slowest, (limit - left) / (ahead + 1) / second)
-    this.growth = Math.max(this.rate, (limit - left) / Math.max(soonest, ahead - 1) / second)
-    this.isShared = left < limit - 1
-    if (this.isShared) this.growth *= share
+    const state = this.current
+    const { firstRateShare, minFillSeconds, minRate } = constants
+    state.level = left - overlap
+    state.levelAt = state.lastSentAt = state.reportedAt = now
+    state.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
+    state.netRate = Math.max(state.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
+    state.isShared = left < limit - 1
+    if (state.isShared) state.netRate *= firstRateShare
   }
 
-  /** A refusal: nothing is left, and (once for all calls that were in flight) others take more than believed. */
-  private refuse(ticket: Ticket): void {
-    this.level = Math.min(afterRefusal, this.level + 1)
-    this.stock = Math.min(0, this.stock)
-    this.fulls = 0
-    this.isRecovering = true
-    if (this.windows.isFound) {
-      this.windows.refuse(this.at)
-      this.level = 0
+  /** Learns from a refusal: nothing is left, and other clients take more than expected. */
+  private refuse(call: PendingCall): void {
+    const state = this.current
+    state.level = Math.min(constants.levelAfterRefusal, state.level + 1)
+    state.reported = Math.min(0, state.reported)
+    state.fullResponses = 0
+    state.isRecovering = true
+    if (this.window.state.isFound) {
+      this.window.refuse(state.levelAt)
+      state.level = 0
       return
     }
-    if (ticket.sentAt > this.cutAt) {
-      if (this.isShared) {
-        // Again: what proved the rate may have been a mistake, answers of another bucket, or a limit that was higher then.
-        this.rate = Math.max(slowest, this.rate * doubt)
-        this.marks.length = 0
+    // The calls that were in flight together count as one refusal.
+    if (call.sentAt > state.loweredAt) {
+      const { minNetRateShare, minRate, netRateAfterFirstRefusal, netRateAfterRefusal, provenRateAfterRefusal } =
+        constants
+      if (state.isShared) {
+        // The proof may be wrong: responses of another bucket, or a limit that was higher then.
+        state.provenRate = Math.max(minRate, state.provenRate * provenRateAfterRefusal)
+        state.samples = []
       }
-      this.growth = Math.max(this.rate * least, this.growth * (this.isShared ? cut.again : cut.first))
-      this.cutAt = this.at
+      const remains = state.isShared ? netRateAfterRefusal : netRateAfterFirstRefusal
+      state.netRate = Math.max(state.provenRate * minNetRateShare, state.netRate * remains)
+      state.loweredAt = state.levelAt
     }
-    this.isShared = true
+    state.isShared = true
   }
 
-  /** Brings the level within what an answer allows, which is `low` at least, and learns from how far off it was. */
-  private resync(ticket: Ticket, limit: number, left: number, low: number, ahead: number, now: number): void {
+  /** Brings the level within the bounds that a response sets, and learns from the difference; `low` is the lower bound. */
+  private resync(call: PendingCall, limit: number, left: number, low: number, ahead: number, now: number): void {
+    const state = this.current
+    const { fullResponsesWhenAlone, rateIncrease, sampleGap } = constants
     const isFull = left >= limit - 1
-    this.stock = low
-    this.stockAt = now
-    if (this.windows.isFound) {
-      this.level = Math.min(left, Math.max(low, this.windows.isNew ? left : this.level))
+    state.reported = low
+    state.reportedAt = now
+    if (this.window.state.isFound) {
+      state.level = Math.min(left, Math.max(low, this.window.state.isNew ? left : state.level))
       return
     }
-    const guess = (limit - left) / (ahead + 1) / second
-    this.rate = Math.max(this.rate, guess)
-    const high = left + (isFull ? 0 : 1) + this.growth * (now - ticket.sentAt)
-    const since = Math.max(gap, ticket.sentAt - this.lastSentAt)
-    if (this.level > high) this.expectLess(this.level - high, low, high, since)
-    else if (this.level < low) this.expectMore(ticket, isFull, low, since)
-    if (ticket.wasHeld) this.fulls = isFull && !this.isRecovering ? this.fulls + 1 : 0
-    if (this.isShared && this.fulls >= proof) {
-      this.isShared = false
-      this.growth = this.rate
+    state.provenRate = Math.max(state.provenRate, (limit - left) / (ahead + 1) / second)
+    const high = left + (isFull ? 0 : 1) + state.netRate * (now - call.sentAt)
+    const since = Math.max(sampleGap, call.sentAt - state.lastSentAt)
+    if (state.level > high) this.expectLess(state.level - high, low, high, since)
+    else if (state.level < low) this.expectMore(call, isFull, low, since)
+    if (call.waited) state.fullResponses = isFull && !state.isRecovering ? state.fullResponses + 1 : 0
+    if (state.isShared && state.fullResponses >= fullResponsesWhenAlone) {
+      state.isShared = false
+      state.netRate = state.provenRate
     }
-    // Full time and again though calls wait: the belief is right and yet too slow. A limit of one is always told as full.
-    if (!this.isShared && limit > 1 && this.fulls > proof) this.growth *= rise
-    this.isRecovering = false
-    this.measure(ticket, left, isFull, now)
+    // Calls wait and still find the bucket full: the rate is too low. A limit of 1 is always reported as full.
+    if (!state.isShared && limit > 1 && state.fullResponses > fullResponsesWhenAlone) state.netRate *= rateIncrease
+    state.isRecovering = false
+    this.measure(call, left, isFull, now)
   }
 
-  /** Somebody else has taken calls. */
+  /** Other clients have taken calls. */
   private expectLess(excess: number, low: number, high: number, since: number): void {
-    const less = Math.min(this.growth * loss, lasting * excess / since)
-    this.growth = Math.max(this.rate * least, this.growth - less)
-    this.level = Math.max(low, high - afterSurprise)
-    this.isShared = true
+    const state = this.current
+    const { dropAfterSurprise, lastingChange, maxRateLoss, minNetRateShare } = constants
+    const less = Math.min(state.netRate * maxRateLoss, lastingChange * excess / since)
+    state.netRate = Math.max(state.provenRate * minNetRateShare, state.netRate - less)
+    state.level = Math.max(low, high - dropAfterSurprise)
+    state.isShared = true
   }
 
-  /** More is left than there could have been. */
-  private expectMore(ticket: Ticket, isFull: boolean, low: number, since: number): void {
-    const more = low - this.level
-    if (ticket.wasHeld && !isFull) this.growth += Math.min(this.growth, lasting * more / since)
-    this.level = this.isShared && isFull && ticket.wasHeld ? this.level + more * spend : low
+  /** More is left than expected. */
+  private expectMore(call: PendingCall, isFull: boolean, low: number, since: number): void {
+    const state = this.current
+    const { lastingChange, surplusSpent } = constants
+    const more = low - state.level
+    if (call.waited && !isFull) state.netRate += Math.min(state.netRate, lastingChange * more / since)
+    state.level = state.isShared && isFull && call.waited ? state.level + more * surplusSpent : low
   }
 
   /**
-   * The rate is at least what own calls show between two of them, one of which was sent after the other was answered: else
-   * what somebody else took in between would look like refill. A full bucket leaves nothing to guess.
+   * Raises the proven rate to what two own calls show, one of which was sent after the other had ended: otherwise calls that
+   * another client took in between would look like refill. The level of a full bucket is exact.
    */
-  private measure(ticket: Ticket, left: number, isFull: boolean, now: number): void {
-    const mark = {
-      sentAt: ticket.sentAt,
+  private measure(call: PendingCall, left: number, isFull: boolean, now: number): void {
+    const state = this.current
+    const { maxSamples, sampleGap } = constants
+    const sample = {
+      sentAt: call.sentAt,
       endedAt: now,
-      low: left + Math.min(this.served, ticket.ended + 1 - this.refused),
-      high: left + (isFull ? 0 : 1) + this.started - this.refused
+      low: left + Math.min(state.served, call.endedBefore + 1 - state.rateLimited),
+      high: left + (isFull ? 0 : 1) + state.started - state.rateLimited
     }
-    for (const { endedAt, high, sentAt } of this.marks) {
+    for (const { endedAt, high, sentAt } of state.samples) {
       const span = now - sentAt
-      if (ticket.sentAt >= endedAt && span > gap) this.rate = Math.max(this.rate, (mark.low - high) / span)
+      if (call.sentAt >= endedAt && span > sampleGap) {
+        state.provenRate = Math.max(state.provenRate, (sample.low - high) / span)
+      }
     }
-    if (!this.isShared) this.growth = Math.max(this.growth, this.rate)
-    if (now - (this.marks.at(-1)?.endedAt ?? -Infinity) < gap) return
-    this.marks.push(mark)
-    if (this.marks.length > memory) this.marks.shift()
+    if (!state.isShared) state.netRate = Math.max(state.netRate, state.provenRate)
+    if (now - (state.samples.at(-1)?.endedAt ?? -Infinity) < sampleGap) return
+    state.samples = [...state.samples, sample].slice(-maxSamples)
   }
 }
 
-/** Nothing is known yet: it lets one call go. */
-export const make = (): Belief => new Belief()
+/** An estimator that knows nothing yet: it lets one call go. */
+export const make = (): Estimator => new Estimator()

@@ -1,38 +1,63 @@
-/** A limit that is known, that all calls share and that nobody else uses. */
-import * as Bucket from "./bucket.js"
-import type { Source } from "./queue.js"
-import * as Supply from "./rateLimitHeaders.js"
+/** A strategy for a known limit that all calls share and no other client uses. */
+import { type Bucket, type Reservation, waitLeavingShare } from "./bucket.js"
+import type { Call } from "./permit.js"
+import type { LimitStrategy } from "./queue.js"
 
-interface Lane {
-  readonly call: Supply.Call
-  readonly supply: Supply.Supply
+interface FixedState {
+  readonly call: Call
+  readonly bucket: Bucket
 }
 
-const supply = (limit: number, rate: number, now: number): Supply.Supply => {
-  const bucket = Bucket.full(limit, rate, now)
-  const taken: Supply.Taken = { giveBack: () => Bucket.giveBack(bucket), answered: () => {} }
+/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
+const rounding = 1e-6
+
+/** A full token bucket that refills evenly: `rate` calls in each millisecond. */
+const makeBucket = (limit: number, rate: number, now: number): Bucket => {
+  let tokens = limit
+  let at = now
+  /** The calls left. If the clock was set back, time counts from there on. */
+  const left = (now: number): number => {
+    at = Math.min(at, now)
+    return Math.min(limit, tokens + (now - at) * rate)
+  }
+  // One call is like another.
+  const reservation: Reservation = {
+    giveBack: () => {
+      tokens++
+    },
+    settle: () => {}
+  }
   return {
-    wait: (now, reserve, ahead) => Bucket.wait(bucket, now, reserve + ahead),
+    wait: (now, reserve, ahead) => {
+      const missing = 1 + reserve + ahead - left(now)
+      return missing > rounding ? missing / rate : 0
+    },
     start: (now) => {
-      Bucket.take(bucket, now)
-      return taken // one call is like another
+      tokens = left(now) - 1
+      at = now
+      return reservation
     },
     pausedFor: () => 0,
-    known: (now) => ({ limit, remaining: Bucket.whole(bucket, now), fullAt: Bucket.fullAt(bucket) })
+    status: (now) => ({
+      limit,
+      remaining: Math.max(0, Math.floor(left(now) + rounding)),
+      fullAt: at + Math.max(0, Math.ceil((limit - tokens) / rate))
+    })
   }
 }
 
-/** Grants so many calls at once, and `rate` of them in each millisecond. */
-export const source = (limit: number, rate: number, now: number): Source<Lane, Supply.Taken> => {
-  const lane: Lane = { call: { tenant: "*", operation: "*" }, supply: supply(limit, rate, now) }
+/** Allows `limit` calls at once, and `rate` more in each millisecond. */
+export const make = (limit: number, rate: number, now: number): LimitStrategy<FixedState, Reservation> => {
+  const bucket = makeBucket(limit, rate, now)
+  const state: FixedState = { call: { tenant: "*", operation: "*" }, bucket }
   return {
-    laneOf: () => lane,
-    lanes: () => [lane],
-    supplyOf: ({ supply }) => supply,
+    stateOf: () => state,
+    states: () => [state],
+    bucketOf: () => bucket,
     isFirst: () => false,
-    wait: ({ supply }, now, share, ahead) => Supply.wait(supply, now, share, ahead),
-    start: ({ supply }, now, held) => supply.start(now, held),
-    giveBack: (taken, now) => taken.giveBack(now),
-    answered: () => {}
+    wait: (_, now, share, ahead) => waitLeavingShare(bucket, now, share, ahead),
+    start: (_, now, waited) => bucket.start(now, waited),
+    giveBack: (reservation, now) => reservation.giveBack(now),
+    settle: () => {}
   }
 }

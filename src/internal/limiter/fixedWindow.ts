@@ -1,44 +1,73 @@
-/** Tells fixed windows, all of whose calls come back at once, from a bucket that refills, and says when one is over. */
+/** Tells fixed windows, all of whose calls come back at once, from a bucket that refills, and knows when a window ends. */
 
 const second = 1000
 
-/** All that it knows is plain values. */
-export class Windows {
-  /** Whether the answers can only be those of windows. */
-  isFound = false
-  /** Whether the last answer was the first of a new window. */
-  isNew = false
-  /** When the window that was told last is over for sure. */
-  endsAt = 0
-  private lastReset = NaN
-  private lastLeft = 0
-  /** When the first answer came that told this reset. */
-  private beganAt = 0
+/** A fixed window as plain data. Times are local milliseconds; `-Infinity`: never. */
+export interface FixedWindowState {
+  /** Whether the responses can only be those of fixed windows. */
+  isFound: boolean
+  /** Whether the last response was the first of a new window. */
+  isNew: boolean
+  /** The time at which the current window has ended for sure. */
+  endsAt: number
+  /** The last reset, in seconds by the server's clock. */
+  lastReset: number
+  /** The calls left by the last response. */
+  lastLeft: number
+  /** The time of the first response with the last reset. */
+  beganAt: number
   /** The shortest step between two resets, in milliseconds. */
-  private length = Infinity
-  // What a bucket's rate would have to be: so many seconds for a call at the least, and so many calls in a second. Where
-  // both cannot be, calls were taken and the reset did not move, as that of a bucket would.
-  private slowest = 0
-  private quickest = 0
-  private refusals = 0
+  length: number
+  /**
+   * A bucket would need at least so many seconds for a call, and at least so many calls in a second. If no rate can satisfy
+   * both, calls were taken while the reset did not move, as a bucket's would.
+   */
+  minSecondsPerCall: number
+  minCallsPerSecond: number
+  /** Refusals since a call was last served. */
+  refusals: number
+}
 
-  /** How long a window lasts, in milliseconds, as far as it is known. */
-  get lasts(): number {
-    return this.length < Infinity ? this.length : Math.max(second, this.endsAt - this.beganAt)
+export const initialState = (): FixedWindowState => ({
+  isFound: false,
+  isNew: false,
+  endsAt: 0,
+  lastReset: -Infinity,
+  lastLeft: 0,
+  beganAt: 0,
+  length: Infinity,
+  minSecondsPerCall: 0,
+  minCallsPerSecond: 0,
+  refusals: 0
+})
+
+/** Detects fixed windows and predicts their ends. It keeps all it knows in `state`, which it changes in place. */
+export class FixedWindow {
+  readonly state: FixedWindowState
+
+  constructor(state: FixedWindowState = initialState()) {
+    this.state = state
   }
 
-  /** The service has refused a call: the window is not over yet. It looks again later each time. */
+  /** The length of a window in milliseconds, as far as it is known. */
+  get length(): number {
+    const { beganAt, endsAt, length } = this.state
+    return length < Infinity ? length : Math.max(second, endsAt - beganAt)
+  }
+
+  /** The service refused a call: the window goes on. Each refusal doubles the time until the next look. */
   refuse(now: number): void {
-    this.endsAt = Math.max(this.endsAt, now + second * 2 ** Math.min(5, this.refusals++))
+    const { state } = this
+    state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
   }
 
-  /** The clock was set back by so many milliseconds. */
+  /** Moves all times back by so many milliseconds, as the clock was. */
   shift(back: number): void {
-    this.endsAt -= back
-    this.beganAt -= back
+    this.state.endsAt -= back
+    this.state.beganAt -= back
   }
 
-  /** An answer that told the time of a reset, and in how many seconds it comes, both in whole seconds. */
+  /** Takes in a response with a reset, and with the seconds until then, both whole. */
   note(
     { ahead, left, limit, reset }: {
       readonly reset: number
@@ -46,35 +75,36 @@ export class Windows {
       readonly limit: number
       readonly left: number
     },
-    isRefused: boolean,
+    isRateLimited: boolean,
     now: number
   ): void {
-    this.isNew = false
-    if (this.isFound && reset === this.lastReset - 1) return // told late
-    if (reset !== this.lastReset) {
-      // Within a window the reset stays: if it moves and nothing has come back, it is a bucket after all.
-      if (this.isFound && !isRefused && (left <= this.lastLeft || reset < this.lastReset)) this.forget()
-      if (this.isFound && left > this.lastLeft) {
-        this.length = Math.min((reset - this.lastReset) * second, this.length)
+    const { state } = this
+    state.isNew = false
+    if (state.isFound && reset === state.lastReset - 1) return // a late response, or one second of rounding
+    if (reset !== state.lastReset) {
+      // Within a window the reset stays. If it moves and nothing has come back, this is a bucket after all.
+      if (state.isFound && !isRateLimited && (left <= state.lastLeft || reset < state.lastReset)) this.forget()
+      if (state.isFound && left > state.lastLeft) {
+        state.length = Math.min((reset - state.lastReset) * second, state.length)
       }
-      this.isNew = true
-      this.lastReset = reset
-      this.beganAt = now
-      this.endsAt = isRefused ? now + (ahead + 1) * second : Infinity
+      state.isNew = true
+      state.lastReset = reset
+      state.beganAt = now
+      state.endsAt = isRateLimited ? now + (ahead + 1) * second : Infinity
     }
-    if (!isRefused) {
-      this.refusals = 0
-      this.slowest = Math.max(this.slowest, (ahead - 2) / (limit - left))
-      this.quickest = Math.max(this.quickest, (limit - left - 1) / (ahead + 1))
-      if (this.slowest * this.quickest > 1) this.isFound = true
-    }
-    this.lastLeft = left
-    if (!isRefused) this.endsAt = Math.min(this.endsAt, now + (ahead + 1) * second, this.beganAt + this.length)
+    state.lastLeft = left
+    if (isRateLimited) return
+    state.refusals = 0
+    state.minSecondsPerCall = Math.max(state.minSecondsPerCall, (ahead - 2) / (limit - left))
+    state.minCallsPerSecond = Math.max(state.minCallsPerSecond, (limit - left - 1) / (ahead + 1))
+    if (state.minSecondsPerCall * state.minCallsPerSecond > 1) state.isFound = true
+    state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
   }
 
   private forget(): void {
-    this.isFound = false
-    this.length = Infinity
-    this.slowest = this.quickest = 0
+    const { state } = this
+    state.isFound = false
+    state.length = Infinity
+    state.minSecondsPerCall = state.minCallsPerSecond = 0
   }
 }

@@ -6,13 +6,13 @@
  * A class, for calls under way to be of classes, too: where most object literals of one place in the program survive the
  * garbage collector, V8 makes later ones there among the old objects, which keep what they refer to for long after a call.
  */
-export abstract class Place<A> {
+export abstract class LinkedNode<A> {
   before: A | undefined = undefined
   after: A | undefined = undefined
   isTaken = false
 }
 
-export class Queue<A extends Place<A>> {
+export class LinkedList<A extends LinkedNode<A>> {
   size = 0
   private tail: A | undefined
   /** Who is next. */

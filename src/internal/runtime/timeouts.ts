@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import type { CallbackTask } from "./callbackTask.js"
 import * as Fiber from "./fiber.js"
 import { type Entry, Heap } from "./heap.js"
-import * as Alarm from "./timer.js"
+import * as Timer from "./timer.js"
 
 /** Why an effect was ended: its time was up, or the scope of its time limits was closed. */
 type Reason = "TIMEOUT" | "CLOSED"
@@ -57,7 +57,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
     if (heap.first !== undefined) alarm.set(heap.first.at)
   }
 
-  const alarm = yield* Alarm.make(Effect.sync(sweep))
+  const alarm = yield* Timer.make(Effect.sync(sweep))
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {

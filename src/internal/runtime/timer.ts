@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { interruptInBackground, makeRunner } from "./fiber.js"
 
-export interface Alarm {
+export interface Timer {
   /** The time of here and now, in milliseconds. */
   readonly now: () => number
   /** Sees to it that it rings at `at` at the latest. It may ring earlier, for what it was meant for before. */
@@ -19,7 +19,7 @@ export interface Alarm {
 const grain = 0.001
 
 /** An alarm for as long as the scope is open, by the clock of here and now. `ring` runs in the alarm's own fiber. */
-export const make = (ring: Effect.Effect<void>): Effect.Effect<Alarm, never, Scope.Scope> =>
+export const make = (ring: Effect.Effect<void>): Effect.Effect<Timer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { fork } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)

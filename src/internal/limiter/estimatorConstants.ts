@@ -1,0 +1,51 @@
+/** The tuned constants of the estimator. */
+
+export const constants = {
+  /**
+   * The part of what a call leaves of a full bucket, one call at most, that is kept back besides the call itself while no
+   * other client is known: a newcomer finds calls left.
+   */
+  marginAlone: 0.7,
+  /** The same while others use the bucket: near the middle, as far from a refusal as from a full bucket, which loses calls. */
+  marginShared: 0.45,
+  /** Kept back of a large shared bucket, times the square root of its limit: so many calls may arrive at the same moment. */
+  marginPerRoot: 0.4,
+  /** The part of what is left that may be in flight at once: two clients must not overrun the bucket with their first calls. */
+  inFlightShare: 0.4,
+  /** The number of responses kept to measure the rate. */
+  maxSamples: 32,
+  /** The least time between two of them, in milliseconds: over less, one would measure the network. */
+  sampleGap: 50,
+  /** The least time in which a bucket is expected to fill before its rate is measured, in seconds. */
+  minFillSeconds: 1,
+  /** The own part of the first rate, where the first response shows that another client is there. */
+  firstRateShare: 0.5,
+  /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. */
+  rateIncrease: 1.14,
+  /** So many calls in a row that waited and found the bucket full show that no other client uses it. */
+  fullResponsesWhenAlone: 2,
+  /** The part of the net rate that remains after the first refusal, which shows that the bucket is shared. */
+  netRateAfterFirstRefusal: 0.88,
+  /** The part of the net rate that remains after each further refusal. */
+  netRateAfterRefusal: 0.73,
+  /** The part of the proven rate that remains after a refusal, except the first. */
+  provenRateAfterRefusal: 0.9,
+  /** The part of an unexpected change that is expected to last. */
+  lastingChange: 0.8,
+  /** The greatest part of the net rate that one response takes away. */
+  maxRateLoss: 0.4,
+  /** The part of an unexpected surplus of a shared bucket that is spent at once: the other clients see it, too. */
+  surplusSpent: 0.6,
+  /** The calls assumed to be left after a refusal: half of the one that was missing. */
+  levelAfterRefusal: 0.5,
+  /** How far below the greatest possible level the estimate goes when it was above it, in calls. */
+  dropAfterSurprise: 1,
+  /** The least rate, in calls per millisecond: every wait is finite. */
+  minRate: 1e-6,
+  /** The least net rate, as a part of the proven rate. */
+  minNetRateShare: 0.4,
+  /** The weight of the last call in the average duration of a call. */
+  durationWeight: 0.2,
+  /** The longest wait for room in flight before the estimator looks again, in milliseconds: a call may hang. */
+  recheckMillis: 100
+}
