@@ -1,4 +1,4 @@
-/** A journal in a directory of files, which knows whether the process that holds it still lives. */
+/** A journal in a directory of files. Its lock names the process that holds it, so the next run can remove it after a crash. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
@@ -11,102 +11,112 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
-import { broken, JournalError } from "../internal/redelivery/journal.js"
+import { JournalError, storeError } from "../internal/redelivery/journal.js"
 import type { Journal } from "../Redelivery.js"
 
-/** A process of this machine. Numbers of processes are used again: `started` tells one from a later one, where it is known. */
-interface Process {
+/** A process of some machine. */
+interface LockHolder {
+  /** The machine's name in hexadecimal digits. */
+  readonly host: string
   readonly pid: number
-  readonly started: string
+  /** The start time of the process, as `startTimeOf` reads it: process ids are reused. */
+  readonly startTime: string
 }
 
-/** When a process was started, by the kernel's own count; none if there is no such process, `""` if that cannot be known. */
-const startOf = (fs: FileSystem.FileSystem, pid: number): Effect.Effect<Option.Option<string>> =>
+/** A start time where the system does not tell any. */
+const unknownTime = ""
+
+const isNoSuchProcess = (error: unknown) => Predicate.hasProperty(error, "code") && error.code === "ESRCH"
+
+/** The start time of a process of this machine in the kernel's clock ticks since boot; none if there is no such process. */
+const startTimeOf = (fs: FileSystem.FileSystem, pid: number): Effect.Effect<Option.Option<string>> =>
   fs.readFileString(`/proc/${pid}/stat`).pipe(
     Effect.map((stat) => {
-      // The name of the program stands in brackets, and may hold anything.
+      // The second field is the program's name in brackets. It may contain brackets and blanks itself.
       const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      return state === "Z" || state === "X" ? Option.none() : Option.fromNullable(rest[18])
+      const hasEnded = state === "Z" || state === "X"
+      return hasEnded ? Option.none() : Option.fromNullable(rest[18])
     }),
+    // Not on Linux, or the process does not exist. Signal 0 only checks if it does.
     Effect.catchAll(() =>
-      Effect.try({
-        try: () => process.kill(pid, 0),
-        catch: (error) => Predicate.hasProperty(error, "code") && error.code === "ESRCH"
-      }).pipe(
+      Effect.try({ try: () => process.kill(pid, 0), catch: isNoSuchProcess }).pipe(
         Effect.match({
-          onFailure: (isGone) => isGone ? Option.none() : Option.some(""),
-          onSuccess: () => Option.some("")
+          onFailure: (isGone) => isGone ? Option.none() : Option.some(unknownTime),
+          onSuccess: () => Option.some(unknownTime)
         })
       )
     )
   )
 
-/** Whether a process is certainly not there any more. */
-const isDead = (fs: FileSystem.FileSystem, { pid, started }: Process): Effect.Effect<boolean> =>
+/** Checks if a process of this machine has certainly ended. */
+const hasEnded = (fs: FileSystem.FileSystem, { pid, startTime }: LockHolder): Effect.Effect<boolean> =>
   Effect.map(
-    startOf(fs, pid),
+    startTimeOf(fs, pid),
     Option.match({
       onNone: () => true,
-      onSome: (now) => now !== "" && started !== "" && now !== started
+      onSome: (current) => current !== unknownTime && startTime !== unknownTime && current !== startTime
     })
   )
 
-/** `lock.HOST.PID.START.NONCE`: all is in the name, since a file may be cut off. */
-const lockName = (host: string, { pid, started }: Process, nonce: number) =>
-  `lock.${Encoding.encodeHex(host)}.${pid}.${started}.${nonce.toString(36)}`
-
-/** What `lockPattern` finds. */
-type LockFound = readonly [whole: string, host: string, pid: string, started: string]
+/** `lock.HOST.PID.START.NONCE`. The name says it all, because a crash may leave the file empty. */
+const lockName = ({ host, pid, startTime }: LockHolder, nonce: number) =>
+  `lock.${host}.${pid}.${startTime}.${nonce.toString(36)}`
 
 const lockPattern = /^lock\.([0-9a-f]*)\.(\d+)\.(\d*)\.[0-9a-z]+$/
 
+const parseLockName = (name: string): LockHolder | undefined => {
+  const match = lockPattern.exec(name)
+  if (match === null) return undefined
+  const [, host, pid, startTime] = match as unknown as readonly [string, string, string, string] // sound: no group is optional
+  return { host, pid: Number(pid), startTime }
+}
+
 /**
- * Holds the directory by a file of its own. It is written before the others are looked at, so of two runs that begin at the
- * same time at least one sees the other; what a dead process has left is removed.
+ * Locks the directory by a file. The file is written before the other files are read: of two runs that start at the same
+ * time, at least one sees the other. Removes lock files of processes that have ended.
  */
 const lock = (
   fs: FileSystem.FileSystem,
   path: Path.Path,
   directory: string
 ): Effect.Effect<void, JournalError, Scope.Scope> => {
-  const host = hostname()
+  const host = Encoding.encodeHex(hostname())
   const release = (file: string) => Effect.ignore(fs.remove(file))
 
-  const refuseIfHeld = (mine: string) =>
+  const failIfLocked = (ownName: string) =>
     Effect.gen(function*() {
       for (const name of yield* fs.readDirectory(directory)) {
-        const found = lockPattern.exec(name)
-        if (found === null || name === mine) continue
-        const [, theirHost, pid, started] = found as unknown as LockFound // sound: each group takes part in every match
+        const holder = name === ownName ? undefined : parseLockName(name)
+        if (holder === undefined) continue
         const file = path.join(directory, name)
-        const isHere = theirHost === Encoding.encodeHex(host)
-        if (isHere && (yield* isDead(fs, { pid: Number(pid), started }))) {
+        const isOfThisHost = holder.host === host
+        if (isOfThisHost && (yield* hasEnded(fs, holder))) {
           yield* release(file)
           continue
         }
-        const holder = isHere ? `process ${pid}` : `process ${pid} of another machine`
         const since = yield* fs.readFileString(file).pipe(Effect.orElseSucceed(() => ""))
         return yield* new JournalError({
           reason: "locked",
-          message: `${holder} holds the journal${
+          message: `process ${holder.pid}${isOfThisHost ? "" : " of another machine"} holds the journal${
             since === "" ? "" : ` since ${since}`
           }; if it has ended, remove ${file}`
         })
       }
     })
 
-  const take = Effect.gen(function*() {
-    const started = Option.getOrElse(yield* startOf(fs, process.pid), () => "")
-    const mine = lockName(host, { pid: process.pid, started }, yield* Random.nextIntBetween(0, 2 ** 31))
-    const file = path.join(directory, mine)
+  const acquire = Effect.gen(function*() {
+    const startTime = Option.getOrElse(yield* startTimeOf(fs, process.pid), () => unknownTime)
+    const name = lockName({ host, pid: process.pid, startTime }, yield* Random.nextIntBetween(0, 2 ** 31))
+    const file = path.join(directory, name)
     yield* fs.writeFileString(file, DateTime.formatIso(yield* DateTime.now))
-    yield* Effect.onError(refuseIfHeld(mine), () => release(file))
+    yield* Effect.onError(failIfLocked(name), () => release(file))
     return file
-  }).pipe(Effect.catchAll((error) => error._tag === "JournalError" ? error : broken(error)))
+  }).pipe(Effect.catchAll((error) => error._tag === "JournalError" ? error : storeError(error)))
 
-  return Effect.asVoid(Effect.acquireRelease(take, release))
+  return Effect.asVoid(Effect.acquireRelease(acquire, release))
 }
 
+/** Makes a journal in a directory, which is created if it does not exist. */
 export const make = (
   directory: string
 ): Effect.Effect<Journal, PlatformError, FileSystem.FileSystem | Path.Path> =>

@@ -1,4 +1,4 @@
-/** The ids of a run, handed out one by one to whoever asks, until they end or the run is stopped. */
+/** The ids of a redelivery run, handed out one by one until they end or the run stops. */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
@@ -7,43 +7,40 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-export interface Feed {
-  /** The next id; none if there is none any more. */
+/** A source of ids that several workers share. */
+export interface Input {
+  /** Takes the next id; none at the end. */
   readonly next: Effect.Effect<Option.Option<string>>
-  /** Hands out no more, even if the ids are just being waited for. */
+  /** Ends the input at once, also if a worker waits for an id. */
   readonly stop: () => void
 }
 
-/** Takes ids as they are asked for. If they fail, that is told, and they are over. */
+/** Pulls ids on demand. A failure of the ids ends them, and is passed to `onFailure` once. */
 export const make = <E, R>(
   ids: Stream.Stream<string, E, R>,
   onFailure: (cause: Cause.Cause<E>) => void
-): Effect.Effect<Feed, never, R | Scope.Scope> =>
+): Effect.Effect<Input, never, R | Scope.Scope> =>
   Effect.gen(function*() {
-    const pull = yield* Effect.flatMap(Stream.toPull(ids), (pull) =>
-      Effect.map(Effect.context<R>(), (context) => Effect.provide(pull, context)))
+    const context = yield* Effect.context<R>()
+    const pull = Effect.provide(yield* Stream.toPull(ids), context)
     const stopped = yield* Deferred.make<never, Option.Option<never>>()
-    const inTurn = yield* Effect.makeSemaphore(1)
-    let ready: ReadonlyArray<string> = []
-    let at = 0
-    let isOver = false
+    const oneAtATime = yield* Effect.makeSemaphore(1)
+    let chunk: ReadonlyArray<string> = []
+    let position = 0
+    let hasEnded = false
 
-    const take: Effect.Effect<Option.Option<string>> = Effect.suspend(() => {
-      if (isOver) {
-        return Effect.succeedNone
-      }
-      const id = ready[at++]
-      if (id !== undefined) {
-        return Effect.succeedSome(id)
-      }
+    const next: Effect.Effect<Option.Option<string>> = Effect.suspend(() => {
+      if (hasEnded) return Effect.succeedNone
+      const id = chunk[position++]
+      if (id !== undefined) return Effect.succeedSome(id)
       return Effect.matchCauseEffect(Effect.raceFirst(pull, Deferred.await(stopped)), {
-        onSuccess: (chunk) => {
-          ready = Chunk.toReadonlyArray(chunk)
-          at = 0
-          return take
+        onSuccess: (pulled) => {
+          chunk = Chunk.toReadonlyArray(pulled)
+          position = 0
+          return next
         },
         onFailure: (cause) => {
-          isOver = true
+          hasEnded = true
           Option.map(Cause.flipCauseOption(cause), onFailure)
           return Effect.succeedNone
         }
@@ -51,9 +48,9 @@ export const make = <E, R>(
     })
 
     return {
-      next: inTurn.withPermits(1)(take),
+      next: oneAtATime.withPermits(1)(next),
       stop: () => {
-        isOver = true
+        hasEnded = true
         Deferred.unsafeDone(stopped, Effect.fail(Option.none()))
       }
     }

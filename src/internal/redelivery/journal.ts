@@ -1,135 +1,180 @@
-/** What a run of redeliveries writes down: for each event that it is about to be sent, and then what came of it. */
+/** The journal of a redelivery run: which stream it is for, which run holds it, and the outcome of each event. */
 import type { PlatformError } from "@effect/platform/Error"
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
-/** What a journal needs of a store, its lock aside. */
-export type Store = Pick<KeyValueStore, "get" | "set">
+/**
+ * The storage that makes a run resumable: any `KeyValueStore`. It has an entry `journal` that names the stream, an entry
+ * `lock` while a run holds it, and an entry per event. The key of an event's entry is its id in hexadecimal digits; the value
+ * is JSON with `id`, `run`, `outcome` (`sending` until it is known) and `error`. A journal that can lock itself in a better
+ * way than by that entry brings its own `lock`.
+ */
+export interface Journal extends KeyValueStore {
+  /** Locks the journal until the scope closes. Fails if another run holds it. */
+  readonly lock?: Effect.Effect<void, JournalError, Scope.Scope>
+}
 
-/** The journal cannot be used, or not any more: nothing is sent without it. */
+/** The operations that reading and writing of entries needs. */
+export type EntryStore = Pick<KeyValueStore, "get" | "set">
+
+/** The journal cannot be used, or no longer. Without it nothing is sent. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   /**
-   * `locked`: another run holds it, or may. `foreign`: it is about the events of another stream, or written by a later
-   * version of this library. `store`: it cannot be read or written.
+   * `locked`: another run holds the journal, or may hold it. `foreign`: it belongs to another stream, or a later version of
+   * this library wrote it. `store`: it cannot be read or written.
    */
   readonly reason: "locked" | "foreign" | "store"
   readonly message: string
 }> {}
 
-/** Ends with what became of an event. `sending` is written before it is sent: if that is all, nobody knows. */
-const Entry = Schema.parseJson(Schema.Struct({
+/** `sending` is written before an event is sent. If it is never replaced, the outcome is unknown. */
+const JournalEntry = Schema.parseJson(Schema.Struct({
   id: Schema.String,
   run: Schema.String,
   outcome: Schema.Literal("sending", "accepted", "notFailed", "gone", "unknown", "failed"),
   error: Schema.optionalWith(Schema.Struct({ tag: Schema.String, message: Schema.String }), { exact: true })
 }))
-/** What stands in a journal about an event. */
-export type Entry = typeof Entry.Type
+/** A journal's entry about one event. */
+export type JournalEntry = typeof JournalEntry.Type
 
-const decodeEntry = Schema.decodeOption(Entry)
+const decodeEntry = Schema.decodeOption(JournalEntry)
 
-/** What a journal says of itself. Of what later versions write, nothing is known but that it has a number. */
-const About = Schema.parseJson(Schema.Union(
+/** The entry `journal`. Of later versions only the number is known. */
+const Header = Schema.parseJson(Schema.Union(
   Schema.Struct({ version: Schema.Literal(1), stream: Schema.String }),
   Schema.Struct({ version: Schema.Number.pipe(Schema.greaterThan(1)) })
 ))
 
-const decodeAbout = Schema.decodeOption(About)
+const decodeHeader = Schema.decodeOption(Header)
 
-/** Names of files must neither be paths nor differ in nothing but case. */
+/** Hexadecimal, because keys may be file names: an id could be a path, and some file systems ignore case. */
 const keyOf = (id: string): string => Encoding.encodeHex(id)
 
-/** The failure of a run whose store fails. */
-export const broken = (error: PlatformError) =>
+/** Wraps a failure of the store. */
+export const storeError = (error: PlatformError) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
-/** What stands there about an event, if anything. An entry that cannot be read is one of somebody who was sending it. */
-export const read = (store: Store, id: string): Effect.Effect<Option.Option<Entry>, JournalError> =>
+/** Reads the entry of an event. One that cannot be decoded counts as `sending`. */
+export const readEntry = (store: EntryStore, id: string): Effect.Effect<Option.Option<JournalEntry>, JournalError> =>
   store.get(keyOf(id)).pipe(
-    Effect.mapError(broken),
+    Effect.mapError(storeError),
     Effect.map(Option.map((text) =>
       decodeEntry(text).pipe(
         Option.filter((entry) => entry.id === id),
-        Option.getOrElse((): Entry => ({ id, run: "", outcome: "sending" }))
+        Option.getOrElse((): JournalEntry => ({ id, run: "", outcome: "sending" }))
       )
     ))
   )
 
-export const write = (store: Store, entry: Entry): Effect.Effect<void, JournalError> =>
-  Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), broken)
+/** Writes the entry of an event. */
+export const writeEntry = (store: EntryStore, entry: JournalEntry): Effect.Effect<void, JournalError> =>
+  Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), storeError)
 
 const foreign = (why: string) => new JournalError({ reason: "foreign", message: `the journal ${why}` })
 
-/**
- * Makes sure that the journal is not about the events of another stream, and says there what it is about, unless it is only
- * read. Nothing is written before that.
- */
-export const claim = (store: Store, stream: string, isReadOnly: boolean): Effect.Effect<void, JournalError> =>
+/** Fails if the journal belongs to another stream. Names the stream there if nothing does yet, unless it is read only. */
+export const bindToStream = (
+  store: EntryStore,
+  stream: string,
+  isReadOnly: boolean
+): Effect.Effect<void, JournalError> =>
   Effect.flatMap(
-    Effect.mapError(store.get("journal"), broken),
+    Effect.mapError(store.get("journal"), storeError),
     (text) =>
-      Option.match(Option.flatMap(text, decodeAbout), {
+      Option.match(Option.flatMap(text, decodeHeader), {
         onNone: () =>
           isReadOnly
             ? Effect.void
-            : Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), broken),
-        onSome: (about) =>
-          !("stream" in about)
+            : Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), storeError),
+        onSome: (header) =>
+          !("stream" in header)
             ? foreign("was written by a later version of this library")
-            : about.stream === stream
+            : header.stream === stream
             ? Effect.void
-            : foreign("is about the events of another stream")
+            : foreign("belongs to another stream")
       })
   )
 
 /**
- * Holds the journal by an entry of its own. A crash leaves it there: whether its holder lives, a store cannot tell. Two runs
- * that begin at the same time may both find none, and the last to write holds it. So it gives what tells whether it is still
- * held: whoever asks after an event is written down as `sending` does not send what the other one sends.
+ * Locks a journal by its entry `lock`, and returns an effect that fails once the lock is lost.
+ *
+ * Two runs that start at the same time may both find no entry; the last one to write it holds the lock. So a run writes
+ * `sending` for an event, checks the lock, and only then sends the event: no event is sent by both. A crash leaves the lock
+ * behind, because a store cannot tell whether the holder is still alive.
  */
 export const lock = (
-  store: Store & Pick<KeyValueStore, "remove">,
-  run: string,
+  store: EntryStore & Pick<KeyValueStore, "remove">,
+  runId: string,
   now: string
 ): Effect.Effect<Effect.Effect<void, JournalError>, JournalError, Scope.Scope> => {
-  const mine = JSON.stringify({ run, since: now })
-  const held = (by: string) =>
+  const own = JSON.stringify({ run: runId, since: now })
+  const locked = (holder: string) =>
     new JournalError({
       reason: "locked",
-      message: `another run holds the journal: ${by}; if it has ended, remove the entry "lock"`
+      message: `another run holds the journal: ${holder}; if it has ended, remove the entry "lock"`
     })
-  const holder = Effect.mapError(store.get("lock"), broken)
-  const confirm = Effect.flatMap(
-    holder,
+  const readHolder = Effect.mapError(store.get("lock"), storeError)
+  const checkLock = Effect.flatMap(
+    readHolder,
     Option.match({
       onNone: () =>
         new JournalError({
           reason: "locked",
-          message: "the journal's entry \"lock\" is gone: another run may hold it"
+          message: "the journal's entry \"lock\" was removed: another run may hold the journal"
         }),
-      onSome: (by) => by === mine ? Effect.void : held(by)
+      onSome: (holder) => holder === own ? Effect.void : locked(holder)
     })
   )
-  const take = Effect.gen(function*() {
-    const before = yield* holder
-    if (Option.isSome(before)) return yield* held(before.value)
-    yield* Effect.mapError(store.set("lock", mine), broken)
-    yield* confirm
-    return confirm
+  const acquire = Effect.gen(function*() {
+    const holder = yield* readHolder
+    if (Option.isSome(holder)) return yield* locked(holder.value)
+    yield* Effect.mapError(store.set("lock", own), storeError)
+    yield* checkLock
+    return checkLock
   })
-  return Effect.acquireRelease(take, () => Effect.ignore(Effect.zipRight(confirm, store.remove("lock"))))
+  return Effect.acquireRelease(acquire, () => Effect.ignore(Effect.zipRight(checkLock, store.remove("lock"))))
 }
 
-/** A journal that lasts as long as the run. */
-export const inMemory = (): Store => {
+/** A journal in memory, for the duration of the run. */
+export const inMemory = (): EntryStore => {
   const entries = new Map<string, string | Uint8Array>()
   return {
     get: (key) => Effect.sync(() => Option.map(Option.fromNullable(entries.get(key)), String)),
     set: (key, value) => Effect.sync(() => void entries.set(key, value))
   }
 }
+
+/** A journal that a run may use. */
+export interface OpenJournal {
+  readonly store: EntryStore
+  /** Fails if another run has taken the lock. */
+  readonly checkLock: Effect.Effect<void, JournalError>
+}
+
+/** Opens a journal for one run, until the scope closes. A dry run neither locks it nor writes to it. */
+export const open = (
+  journal: Journal | undefined,
+  { dryRun, runId, startedAt, stream }: {
+    readonly dryRun: boolean
+    readonly runId: string
+    /** In milliseconds since the epoch. */
+    readonly startedAt: number
+    readonly stream: string
+  }
+): Effect.Effect<OpenJournal, JournalError, Scope.Scope> =>
+  Effect.gen(function*() {
+    if (journal === undefined) return { store: inMemory(), checkLock: Effect.void }
+    let checkLock: OpenJournal["checkLock"] = Effect.void
+    if (!dryRun) {
+      if (journal.lock !== undefined) yield* journal.lock
+      else checkLock = yield* lock(journal, runId, DateTime.formatIso(DateTime.unsafeMake(startedAt)))
+    }
+    yield* bindToStream(journal, stream, dryRun)
+    return { store: journal, checkLock }
+  })

@@ -1,4 +1,4 @@
-/** What the answer to a redelivery, or the want of one, says of the event. */
+/** The outcome of a redelivery, as the response or its absence tells it. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,48 +17,60 @@ import type {
 export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", "failed", "due"] as const
 
 /**
- * What became of an event. `accepted`: the service will deliver it again. `notFailed` (409): it has not failed, or not any
- * more. `gone` (404): there is no such event, or no such stream. `invalid`: it is no id of an event, nothing was sent.
- * `unknown`: it may have been accepted; nobody can tell, so it is not repeated by itself. `failed`: it was not accepted, the
- * error says why. `due`: it would be sent, were this no dry run.
+ * The outcome for one id.
+ *
+ * - `accepted`: the service will deliver the event again.
+ * - `notFailed` (409): the event has not failed, or no longer counts as failed.
+ * - `gone` (404): the event or the stream does not exist.
+ * - `invalid`: the id cannot be an event's id. Nothing was sent.
+ * - `unknown`: the service may have accepted the event. It is retried only if the options say so.
+ * - `failed`: the service has not accepted the event; the result's `error` tells the reason.
+ * - `due`: the event would be sent if this were not a dry run.
  */
 export type Outcome = typeof outcomes[number]
 
-/** The tag and the message of a failure; nothing of it is secret. */
+/** The tag and the message of a failure. Neither contains secrets. */
 export interface Reason {
   readonly tag: string
   readonly message: string
 }
 
-/** What became of one id. */
+/** The result for one id. */
 export interface Result {
   readonly id: string
   readonly outcome: Outcome
-  /** Whether it is not of this sending: it stood in the journal, or the id came before. */
+  /** True if nothing was sent for this id now: the journal had its result, or the same id came earlier in the run. */
   readonly recalled: boolean
-  /** Why it was not accepted; for `unknown`, if that is known. */
+  /** The reason why the event was not accepted. For `unknown` it may be absent. */
   readonly error?: Reason
 }
 
-/** What a redelivery may fail with. */
-export type Failure = ClientError | Unauthorized | InsufficientScope | Forbidden | NotFound | Conflict | RateLimited
+/** The failures of a redelivery call. */
+export type RedeliveryFailure =
+  | ClientError
+  | Unauthorized
+  | InsufficientScope
+  | Forbidden
+  | NotFound
+  | Conflict
+  | RateLimited
 
-/** An outcome of a sending and, if there is one, its reason. */
-export interface Verdict {
+/** The outcome of a request that was sent, or was about to be sent. */
+export interface SendResult {
   readonly outcome: "accepted" | "notFailed" | "gone" | "unknown" | "failed"
   readonly error?: Reason
 }
 
-/** The verdict on what was being sent when a run came to its end by force. */
-export const lost: Verdict = {
+/** The result for an event that was being sent when the run was cut off. */
+export const interrupted: SendResult = {
   outcome: "unknown",
-  error: { tag: "Interrupted", message: "the run ended before the answer came" }
+  error: { tag: "Interrupted", message: "the run ended before the response arrived" }
 }
 
-export const reason = ({ _tag, message }: Failure): Reason => ({ tag: _tag, message })
+export const reasonOf = ({ _tag, message }: RedeliveryFailure): Reason => ({ tag: _tag, message })
 
-/** Whether the service may have accepted the event all the same. */
-const isDoubtful = (error: Failure): boolean => {
+/** Checks if the service may have accepted the event despite the failure. */
+const mayBeAccepted = (error: RedeliveryFailure): boolean => {
   switch (error._tag) {
     case "TransportError":
       return error.outcome === "unknown"
@@ -69,22 +81,22 @@ const isDoubtful = (error: Failure): boolean => {
   }
 }
 
-const outcomeOf = (error: Failure): Verdict["outcome"] => {
+const outcomeOf = (error: RedeliveryFailure): SendResult["outcome"] => {
   switch (error._tag) {
     case "Conflict":
       return "notFailed"
     case "NotFound":
       return "gone"
     default:
-      return isDoubtful(error) ? "unknown" : "failed"
+      return mayBeAccepted(error) ? "unknown" : "failed"
   }
 }
 
-/** The verdict on a call that has ended. One that was cut off may have been accepted; a defect stays one. */
-export const of = (exit: Exit.Exit<void, Failure>): Effect.Effect<Verdict> => {
+/** Converts the exit of a call. The outcome of an interrupted call is unknown; a defect stays a defect. */
+export const fromExit = (exit: Exit.Exit<void, RedeliveryFailure>): Effect.Effect<SendResult> => {
   if (Exit.isSuccess(exit)) return Effect.succeed({ outcome: "accepted" })
   const { cause } = exit
   const error = Cause.failureOption(cause)
-  if (Option.isSome(error)) return Effect.succeed({ outcome: outcomeOf(error.value), error: reason(error.value) })
-  return Cause.isInterruptedOnly(cause) ? Effect.succeed(lost) : Effect.failCause(cause as Cause.Cause<never>) // sound: it holds no failure
+  if (Option.isSome(error)) return Effect.succeed({ outcome: outcomeOf(error.value), error: reasonOf(error.value) })
+  return Cause.isInterruptedOnly(cause) ? Effect.succeed(interrupted) : Effect.failCause(cause as Cause.Cause<never>) // sound: it holds no failure
 }

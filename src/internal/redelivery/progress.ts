@@ -1,27 +1,32 @@
-/** Counts the results of a run, and says how far it is. */
+/** The progress of a redelivery run: counts its results and estimates the time that is left. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Outcome, Result } from "./outcome.js"
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Progress {
-  /** How many ids have their result. */
+  /** The number of results so far. */
   readonly done: number
-  /** How many of these are not of this run's sending. */
+  /** The number of results that were recalled. */
   readonly recalled: number
+  /** The number of results by outcome. */
   readonly outcomes: Readonly<Record<Outcome, number>>
-  /** How many ids there are, if that is known. */
+  /** The number of ids, if it is known. */
   readonly total: number | undefined
-  /** How long it runs. */
+  /** The time since the run began. */
   readonly elapsed: Duration.Duration
-  /** How many results in a second were not recalled, since the run began. */
+  /** Results per second since the run began, without those that were recalled. */
   readonly rate: number
-  /** How long it will take at this rate; unknown without `total` and before there is a rate. */
+  /** The time left at this rate. `undefined` without a `total`, and while the rate is 0. */
   readonly remaining: Duration.Duration | undefined
-  /** Whether `stopWhen` has ended it. */
+  /** True if `stopWhen` has ended the run. */
   readonly stopped: boolean
 }
 
-export const begun: Progress = {
+/** The progress of a run that has no results yet. */
+export const initial: Progress = {
   done: 0,
   recalled: 0,
   outcomes: { accepted: 0, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 0, due: 0 },
@@ -32,7 +37,7 @@ export const begun: Progress = {
   stopped: false
 }
 
-/** The progress after one more result, `millis` after the run began. */
+/** Adds a result, `millis` after the run began. */
 export const add = (before: Progress, { outcome, recalled }: Result, millis: number): Progress => {
   const counted = {
     ...before,
@@ -41,12 +46,41 @@ export const add = (before: Progress, { outcome, recalled }: Result, millis: num
     outcomes: { ...before.outcomes, [outcome]: before.outcomes[outcome] + 1 },
     elapsed: Duration.millis(millis)
   }
-  const fresh = counted.done - counted.recalled
-  const rate = millis > 0 ? fresh / (millis / 1000) : 0
+  const sent = counted.done - counted.recalled
+  const rate = millis > 0 ? sent / (millis / 1000) : 0
   const left = counted.total === undefined ? undefined : Math.max(0, counted.total - counted.done)
   return {
     ...counted,
     rate,
     remaining: left === 0 ? Duration.zero : left === undefined || rate === 0 ? undefined : Duration.seconds(left / rate)
   }
+}
+
+/** Counts the results of one run. */
+export interface ProgressTracker {
+  /** Adds a result. Calls `stop` if the run is to take no more ids. */
+  readonly add: (result: Result, stop: () => void) => Effect.Effect<void>
+}
+
+/** Makes a tracker, which publishes each change to `ref`. */
+export const track = ({ ref, startedAt, stopWhen, total }: {
+  readonly ref: SubscriptionRef.SubscriptionRef<Progress> | undefined
+  /** In milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly stopWhen: ((progress: Progress) => boolean) | undefined
+  readonly total: number | undefined
+}): Effect.Effect<ProgressTracker> => {
+  let progress: Progress = { ...initial, total }
+  const publish = ref === undefined ? Effect.void : SubscriptionRef.update(ref, () => progress)
+  return Effect.as(publish, {
+    add: (result, stop) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        progress = add(progress, result, now - startedAt)
+        if (!progress.stopped && stopWhen?.(progress) === true) {
+          progress = { ...progress, stopped: true }
+          stop()
+        }
+        return publish
+      })
+  })
 }

@@ -1,10 +1,9 @@
-/** A run of redeliveries under way: what is being sent, what has been asked for twice, and how it comes to its end. */
+/** One redelivery run: processes each id once, journals what it sends, and lets running calls end when it is interrupted. */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../../Errors.js"
@@ -12,117 +11,110 @@ import type { Restore } from "../runtime/fiber.js"
 import * as Journal from "./journal.js"
 import * as Outcome from "./outcome.js"
 
-export interface Course {
-  /** What becomes of an id, once in a run. It can be interrupted where it waits, and must not be elsewhere. */
-  readonly settle: (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
+export interface Run {
+  /** Processes an id. Call it in an uninterruptible region: it restores interruption only while it waits. */
+  readonly process: (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
 }
 
-export interface Parts {
-  /** What names the run in its journal. */
-  readonly run: string
-  readonly store: Journal.Store
-  /** Fails if another run has got hold of the journal. */
-  readonly isHeld: Effect.Effect<void, Journal.JournalError>
-  /** Says what is wrong with an id. */
-  readonly refuse: (id: string) => InvalidInput | undefined
-  readonly redeliver: (id: string) => Effect.Effect<void, Outcome.Failure>
-  /** The outcomes of earlier runs that are not taken for results. */
+export interface RunOptions extends Journal.OpenJournal {
+  /** Identifies the run in its journal. */
+  readonly runId: string
+  /** Returns the error of an id that cannot be an event's id. */
+  readonly validate: (id: string) => InvalidInput | undefined
+  readonly redeliver: (id: string) => Effect.Effect<void, Outcome.RedeliveryFailure>
+  /** Outcomes of earlier runs after which an event is sent again. */
   readonly repeat: ReadonlyArray<Outcome.Outcome>
   readonly dryRun: boolean
   readonly grace: Duration.DurationInput
 }
 
-/** Begins a run. When the scope is closed, nothing is being sent any more. */
-export const make = (parts: Parts): Effect.Effect<Course, never, Scope.Scope> =>
+/** Starts a run. */
+export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { dryRun, isHeld, redeliver, refuse, repeat, run, store } = parts
-    /** The ids that are being worked on, for those that come again meanwhile. */
-    const working = new Map<string, Deferred.Deferred<Outcome.Result, Journal.JournalError>>()
-    const sending = new Set<Fiber.Fiber<void, Outcome.Failure>>()
-    /** The ids that a dry run has come by and would have sent. */
+    const { checkLock, dryRun, redeliver, repeat, runId, store, validate } = options
+    /** Ids in progress: an id that comes again meanwhile waits for the same result. */
+    const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, Journal.JournalError>>()
+    const calls = new Set<Fiber.Fiber<void, Outcome.RedeliveryFailure>>()
+    /** Ids that this dry run would have sent. */
     const due = new Set<string>()
-    let isEnding = false
-    let graceTime: Fiber.Fiber<unknown> | undefined
-    let isCutOff = false
+    let graceTimer: Fiber.Fiber<unknown> | undefined
+    let isGraceOver = false
 
-    /** Whoever is interrupted first begins the time that all have to end. */
-    const beginGrace = Effect.suspend(() => {
-      if (isEnding) return Effect.void
-      isEnding = true
-      return Effect.sleep(parts.grace).pipe(
+    /** The first call whose waiting fiber is interrupted starts the grace period of all. */
+    const startGrace = yield* Effect.once(
+      Effect.sleep(options.grace).pipe(
         Effect.zipRight(Effect.suspend(() => {
-          isCutOff = true
-          return Fiber.interruptAll(sending)
+          isGraceOver = true
+          return Fiber.interruptAll(calls)
         })),
         Effect.interruptible,
-        Effect.forkDaemon,
-        Effect.map((fiber) => void (graceTime = fiber))
+        Effect.forkDaemon, // the run's scope is closing already
+        Effect.map((fiber) => void (graceTimer = fiber))
       )
-    })
-    yield* Effect.addFinalizer(() => graceTime === undefined ? Effect.void : Fiber.interrupt(graceTime))
+    )
+    yield* Effect.addFinalizer(() => graceTimer === undefined ? Effect.void : Fiber.interrupt(graceTimer))
 
-    /** The result of an entry, unless it is one of an earlier run that is to be repeated. */
-    const recall = (entry: Journal.Entry): Option.Option<Outcome.Result> => {
+    /** The result that the journal holds, unless an earlier run had it and the event is to be sent again. */
+    const recall = (entry: Journal.JournalEntry): Option.Option<Outcome.Result> => {
       const { error, outcome } = entry.outcome === "sending"
-        ? Outcome.lost
+        ? Outcome.interrupted
         : { error: entry.error, outcome: entry.outcome }
-      return entry.run !== run && repeat.includes(outcome)
+      return entry.run !== runId && repeat.includes(outcome)
         ? Option.none()
         : Option.some({ id: entry.id, outcome, recalled: true, ...(error !== undefined && { error }) })
     }
 
-    /** A call runs in a fiber of its own, so that it may end when the run is interrupted. */
+    /** Makes the call in a fiber of its own, so that it can end after the run is interrupted. */
     const call = (id: string, restore: Restore) =>
       Effect.gen(function*() {
         const fiber = yield* Effect.forkDaemon(Effect.interruptible(redeliver(id)))
-        sending.add(fiber)
-        if (isCutOff) yield* Fiber.interruptFork(fiber)
+        calls.add(fiber)
+        if (isGraceOver) yield* Fiber.interruptFork(fiber)
         const awaited = yield* Effect.exit(restore(Fiber.await(fiber)))
-        const exit = Exit.isSuccess(awaited) ? awaited.value : yield* Effect.zipRight(beginGrace, Fiber.await(fiber))
-        sending.delete(fiber)
+        const exit = Exit.isSuccess(awaited) ? awaited.value : yield* Effect.zipRight(startGrace, Fiber.await(fiber))
+        calls.delete(fiber)
         return exit
       })
 
     const send = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> =>
       Effect.gen(function*() {
-        yield* Journal.write(store, { id, run, outcome: "sending" })
-        yield* isHeld
+        yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
+        yield* checkLock
         const exit = yield* call(id, restore)
-        const verdict = yield* Outcome.of(exit)
-        yield* Journal.write(store, { id, run, ...verdict })
-        return { id, recalled: false, ...verdict }
+        const result = yield* Outcome.fromExit(exit)
+        yield* Journal.writeEntry(store, { id, run: runId, ...result })
+        return { id, recalled: false, ...result }
       })
 
-    const rehearse = (id: string): Outcome.Result => {
+    const simulate = (id: string): Outcome.Result => {
       const recalled = due.has(id)
       due.add(id)
       return { id, outcome: "due", recalled }
     }
 
-    const decide = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> => {
-      const refused = refuse(id)
-      if (refused !== undefined) {
-        return Effect.succeed({ id, outcome: "invalid", recalled: false, error: Outcome.reason(refused) })
+    const recallOrSend = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> => {
+      const error = validate(id)
+      if (error !== undefined) {
+        return Effect.succeed({ id, outcome: "invalid", recalled: false, error: Outcome.reasonOf(error) })
       }
-      return Effect.flatMap(restore(Journal.read(store, id)), (entry) =>
+      return Effect.flatMap(restore(Journal.readEntry(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
-          onNone: () => dryRun ? Effect.sync(() => rehearse(id)) : send(id, restore),
+          onNone: () => dryRun ? Effect.sync(() => simulate(id)) : send(id, restore),
           onSome: Effect.succeed
         }))
     }
 
     return {
-      settle: (id, restore) =>
-        Effect.suspend(() => {
-          const before = working.get(id)
-          if (before !== undefined) {
-            return Effect.map(restore(Deferred.await(before)), (result) => ({ ...result, recalled: true }))
+      process: (id, restore) =>
+        Effect.flatMap(Deferred.make<Outcome.Result, Journal.JournalError>(), (result) => {
+          const earlier = inProgress.get(id)
+          if (earlier !== undefined) {
+            return Effect.map(restore(Deferred.await(earlier)), (result) => ({ ...result, recalled: true }))
           }
-          const mine = Deferred.unsafeMake<Outcome.Result, Journal.JournalError>(FiberId.none)
-          working.set(id, mine)
-          return Effect.onExit(decide(id, restore), (exit) => {
-            working.delete(id)
-            return Deferred.done(mine, exit)
+          inProgress.set(id, result)
+          return Effect.onExit(recallOrSend(id, restore), (exit) => {
+            inProgress.delete(id)
+            return Deferred.done(result, exit)
           })
         })
     }

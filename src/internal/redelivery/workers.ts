@@ -1,0 +1,57 @@
+/** The workers of a redelivery run: they take ids concurrently, and their results form one stream. */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Mailbox from "effect/Mailbox"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Restore } from "../runtime/callbackTask.js"
+import * as Input from "./input.js"
+import type { JournalError } from "./journal.js"
+import type { Result } from "./outcome.js"
+
+export interface WorkersOptions {
+  /** The number of workers. */
+  readonly concurrency: number
+  /** Processes an id in an uninterruptible region. */
+  readonly process: (id: string, restore: Restore) => Effect.Effect<Result, JournalError>
+  /** Runs after each result; `stop` ends the input. */
+  readonly onResult: (result: Result, stop: () => void) => Effect.Effect<void>
+}
+
+/** Starts the workers. They wait when results are not taken, and end with the scope. */
+export const start = <E, R>(
+  ids: Stream.Stream<string, E, R>,
+  { concurrency, onResult, process }: WorkersOptions
+): Effect.Effect<Stream.Stream<Result, E | JournalError>, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const results = yield* Mailbox.make<Result, E | JournalError>(concurrency)
+    let failure: Cause.Cause<E | JournalError> | undefined
+    const input = yield* Input.make(ids, (cause) => void (failure ??= cause))
+
+    const processOne = (id: string) =>
+      Effect.uninterruptibleMask((restore) =>
+        process(id, restore).pipe(
+          Effect.tap((result) => onResult(result, input.stop)),
+          Effect.flatMap((result) => restore(results.offer(result)))
+        )
+      )
+    const worker: Effect.Effect<void, JournalError> = Effect.flatMap(
+      input.next,
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (id) => Effect.zipRight(processOne(id), worker)
+      })
+    )
+    // If one worker fails or is interrupted, the others finish the ids they are processing.
+    const guarded = Effect.catchAllCause(worker, (cause) => {
+      failure ??= cause
+      input.stop()
+      return Effect.void
+    })
+    yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded", discard: true }).pipe(
+      Effect.zipRight(Effect.suspend(() => failure === undefined ? results.end : results.failCause(failure))),
+      Effect.forkScoped
+    )
+    return Mailbox.toStream(results)
+  })
