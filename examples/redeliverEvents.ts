@@ -10,33 +10,37 @@ import { table } from "./support/table.js"
 
 const { stderr } = process
 
-const streamId = Args.text({ name: "stream-id" }).pipe(Args.withDescription("The id of the event stream"))
+const streamId = Args.text({ name: "stream-id" }).pipe(Args.withDescription("Id of the event stream"))
 
 const options = {
   file: Options.file("file", { exists: "yes" }).pipe(
     Options.optional,
-    Options.withDescription("Ids of events, one a line (default: the standard input)")
+    Options.withDescription("A file with event ids, one per line (default: standard input)")
   ),
   journal: Options.directory("journal").pipe(
     Options.optional,
-    Options.withDescription("Where to write down what was done (default: redelivery-STREAM_ID)")
+    Options.withDescription(
+      "Directory of the journal, which makes the command resumable (default: redelivery-STREAM_ID)"
+    )
   ),
   concurrency: Options.integer("concurrency").pipe(
     Options.withDefault(10),
-    Options.withDescription("How many events are sent at the same time (default: 10)")
+    Options.withDescription("Number of events sent at the same time (default: 10)")
   ),
   stopAfter: Options.integer("stop-after").pipe(
     Options.optional,
-    Options.withDescription("Stops after so many failures")
+    Options.withDescription("Stop after this number of failures")
   ),
   repeatUnknown: Options.boolean("repeat-unknown").pipe(
-    Options.withDescription("Sends events again that may have been accepted: they may be delivered twice")
+    Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
   ),
-  dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Sends nothing and says what would be sent")),
-  json: Options.boolean("json").pipe(Options.withDescription("A line of JSON for each result, and one for the summary"))
+  dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Send nothing, and list what would be sent")),
+  json: Options.boolean("json").pipe(
+    Options.withDescription("Print a line of JSON per result, and one for the summary")
+  )
 }
 
-/** Ids, one a line; blank lines and what follows a # are left out. */
+/** Reads ids, one per line. Blank lines, and text after a #, are ignored. */
 const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
   bytes.pipe(
     Stream.decodeText(),
@@ -45,62 +49,66 @@ const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
     Stream.filter((line) => line !== "")
   )
 
-const time = (duration: Duration.Duration | undefined) =>
+const formatTime = (duration: Duration.Duration | undefined) =>
   duration === undefined ? "?" : Duration.format(Duration.seconds(Math.ceil(Duration.toSeconds(duration))))
 
-const line = ({ done, outcomes, rate, remaining, total }: Redelivery.Progress): string => {
-  const trouble = outcomes.failed + outcomes.unknown
-  return `${done}${total === undefined ? "" : ` of ${total}`}, ${rate.toFixed(0)}/s, ${time(remaining)} left` +
-    (trouble === 0 ? "" : `, ${trouble} failed or unknown`)
+const statusLine = ({ done, outcomes, rate, remaining, total }: Redelivery.Progress): string => {
+  const problems = outcomes.failed + outcomes.unknown
+  return `${done}${total === undefined ? "" : ` of ${total}`}, ${rate.toFixed(0)}/s, ${formatTime(remaining)} left` +
+    (problems === 0 ? "" : `, ${problems} failed or unknown`)
 }
 
-/** As long as there is room for it beside what it says. */
-const bar = (progress: Redelivery.Progress): string => {
+/** A progress bar, if the terminal's line has room for it, and the status. */
+const progressBar = (progress: Redelivery.Progress): string => {
   const { done, total } = progress
-  const text = line(progress)
+  const text = statusLine(progress)
   const columns = (stderr.columns || 80) - 1
   const width = Math.max(0, Math.min(24, columns - text.length - 1))
   const filled = total === undefined || total === 0 ? 0 : Math.floor(width * Math.min(1, done / total))
   return `${"█".repeat(filled)}${"░".repeat(width - filled)} ${text}`.trimStart().slice(0, columns)
 }
 
-/** A bar that is drawn again and again on a terminal, a line now and then elsewhere. */
-const show = (progress: SubscriptionRef.SubscriptionRef<Redelivery.Progress>) =>
+/** Redraws a progress bar on a terminal; elsewhere prints a line every 5 seconds. */
+const showProgress = (progress: SubscriptionRef.SubscriptionRef<Redelivery.Progress>) =>
   Effect.forever(Effect.delay(
     Effect.flatMap(progress, (now) =>
-      Effect.sync(() => void stderr.write(stderr.isTTY ? `\r\u001b[K${bar(now)}` : `${line(now)}\n`))),
+      Effect.sync(() =>
+        void stderr.write(stderr.isTTY ? `\r\u001b[K${progressBar(now)}` : `${statusLine(now)}\n`)
+      )),
     stderr.isTTY ? "100 millis" : "5 seconds"
   ))
 
-/** Says at once that a Ctrl-C was heard: those being sent may take some seconds to end. */
-const hear = Effect.acquireRelease(
+/** Confirms Ctrl-C at once, because running calls may take seconds to end. */
+const confirmInterrupt = Effect.acquireRelease(
   Effect.sync(() => {
-    const say = () =>
-      void stderr.write(`${stderr.isTTY ? "\r\u001b[K" : ""}Ending, in 5 s at the most; Ctrl-C cuts it off\n`)
-    process.once("SIGINT", say)
-    return say
+    const confirm = () =>
+      void stderr.write(
+        `${stderr.isTTY ? "\r\u001b[K" : ""}Waiting up to 5 s for running calls; press Ctrl-C again to abort them\n`
+      )
+    process.once("SIGINT", confirm)
+    return confirm
   }),
-  (say) => Effect.sync(() => void process.off("SIGINT", say))
+  (confirm) => Effect.sync(() => void process.off("SIGINT", confirm))
 )
 
-const clear = Effect.sync(() => void (stderr.isTTY && stderr.write("\r\u001b[K")))
+const clearLine = Effect.sync(() => void (stderr.isTTY && stderr.write("\r\u001b[K")))
 
 const meanings: Readonly<Record<Redelivery.Outcome, string>> = {
   accepted: "will be delivered again",
-  notFailed: "had not failed, or not any more",
-  gone: "there is no such event",
-  invalid: "no id of an event",
-  unknown: "may have been accepted; look before you repeat them",
-  failed: "not accepted; run again to try them once more",
+  notFailed: "has not failed, or no longer",
+  gone: "does not exist",
+  invalid: "not an event id",
+  unknown: "may have been accepted; check before you retry them",
+  failed: "not accepted; run again to retry them",
   due: "would be sent"
 }
 
-/** How often there was which reason, for as many as fit a screen. */
-const reasons = (counts: ReadonlyMap<string, number>): string => {
+/** The ten most frequent reasons, with their counts. */
+const topReasons = (counts: ReadonlyMap<string, number>): string => {
   const sorted = [...counts].sort(([, a], [, b]) => b - a)
   return [
-    ...sorted.slice(0, 10).map(([reason, count]) => `${count} times ${reason}`),
-    ...(sorted.length > 10 ? [`and ${sorted.length - 10} other reasons; --json has them all`] : [])
+    ...sorted.slice(0, 10).map(([reason, count]) => `${count} × ${reason}`),
+    ...(sorted.length > 10 ? [`and ${sorted.length - 10} other reasons; --json prints them all`] : [])
   ].join("\n")
 }
 
@@ -111,7 +119,7 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
         outcome
       ) => [outcome, outcomes[outcome], meanings[outcome]])
     ),
-    `${done} events in ${time(elapsed)}${recalled === 0 ? "" : `, ${recalled} of them known before`}${
+    `${done} events in ${formatTime(elapsed)}${recalled === 0 ? "" : `, ${recalled} of them already known`}${
       stopped ? "; stopped early" : ""
     }`
   ].filter((text) => text !== "").join("\n")
@@ -136,43 +144,46 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
       total,
       progress
     })
-    const why = new Map<string, number>()
-    const note = ({ error, outcome }: Redelivery.Result) =>
+    const reasons = new Map<string, number>()
+    const countReason = ({ error, outcome }: Redelivery.Result) =>
       Effect.sync(() => {
         if (error === undefined || (outcome !== "failed" && outcome !== "unknown")) return
         const reason = `${outcome}: ${error.message}`
-        if (why.has(reason) || why.size < 1000) why.set(reason, (why.get(reason) ?? 0) + 1)
+        if (reasons.has(reason) || reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
       })
-    const say = Effect.flatMap(progress, (now) =>
+    const printSummary = Effect.flatMap(progress, (now) =>
       Console.log(
         args.json
           ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
-          : [summary(now), reasons(why)].filter((text) => text !== "").join("\n")
+          : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
       ))
 
-    yield* hear
+    yield* confirmInterrupt
     if (!args.json) {
-      yield* Effect.forkScoped(show(progress))
+      yield* Effect.forkScoped(showProgress(progress))
     }
     yield* results.pipe(
-      Stream.runForEach((result) => args.json ? Console.log(JSON.stringify(result)) : note(result)),
-      Effect.ensuring(clear),
+      Stream.runForEach((result) => args.json ? Console.log(JSON.stringify(result)) : countReason(result)),
+      Effect.ensuring(clearLine),
       Effect.onInterrupt(() =>
-        Effect.zipRight(say, Console.error(`Interrupted. The same command resumes it; its journal is ${directory}`))
+        Effect.zipRight(
+          printSummary,
+          Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
+        )
       )
     )
-    yield* say
+    yield* printSummary
     const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
     if (stopped || failed + invalid + unknown > 0) return yield* new Exited({ code: 3 })
   }).pipe(Effect.scoped, withClient)).pipe(
     Command.withDescription(HelpDoc.blocks([
       HelpDoc.p(
-        "Asks for failed events of a stream to be delivered once more, each once. What was done is written down in a directory: " +
-          "whatever ends the command, the same command goes on where it was."
+        "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is " +
+          "interrupted or crashes, run it again to resume."
       ),
       exitCodes({
-        3: "some events failed, are unknown or no ids, or it stopped early",
-        130: "interrupted; it can be resumed"
+        3: "some events failed, are unknown or have invalid ids, or the command stopped early",
+        130: "the command was interrupted; run it again to resume"
       })
     ]))
   )

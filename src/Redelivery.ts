@@ -31,8 +31,8 @@ export interface Options {
   /** Makes the run resumable: run the same ids again with the same journal (default: kept in memory for this run). */
   readonly journal?: Journal | undefined
   /**
-   * The outcomes of earlier runs after which an event is sent again (default: `failed`, because such an event was certainly
-   * not accepted). With `unknown`, an event may be delivered twice.
+   * The outcomes of earlier runs that this run retries (default: `failed`, because such an event was certainly not
+   * accepted). With `unknown`, an event may be delivered twice.
    */
   readonly repeat?: ReadonlyArray<"failed" | "unknown"> | undefined
   /** Sends and writes nothing. Events that would be sent have the outcome `due` (default: false). */

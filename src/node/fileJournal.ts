@@ -32,7 +32,8 @@ const isNoSuchProcess = (error: unknown) => Predicate.hasProperty(error, "code")
 const startTimeOf = (fs: FileSystem.FileSystem, pid: number): Effect.Effect<Option.Option<string>> =>
   fs.readFileString(`/proc/${pid}/stat`).pipe(
     Effect.map((stat) => {
-      // The second field is the program's name in brackets. It may contain brackets and blanks itself.
+      // The second field is the program's name in brackets, and may itself contain brackets and blanks. After it come the
+      // state (field 3) and, as field 22, the start time.
       const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
       const hasEnded = state === "Z" || state === "X"
       return hasEnded ? Option.none() : Option.fromNullable(rest[18])

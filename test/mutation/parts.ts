@@ -72,7 +72,8 @@ const some: ReadonlyArray<Part> = [
         "redelivery/journal",
         "pagination/pageTracker",
         "redelivery/outcome",
-        "redelivery/progress"
+        "redelivery/progress",
+        "redelivery/workers"
       )
     ],
     tests: [
@@ -81,7 +82,10 @@ const some: ReadonlyArray<Part> = [
       "pagination/pageTracker",
       "pagination/pagination",
       "redelivery/redelivery",
-      "redelivery/parts"
+      "redelivery/fileJournal",
+      "redelivery/input",
+      "redelivery/journal",
+      "redelivery/progress"
     ],
     survivors: streams
   },

@@ -196,7 +196,7 @@ describe("redeliverEvents", () => {
       const { code, stdout } = yield* script("redeliverEvents", ["--file", file, ...args(path)])
       assert.match(
         stdout,
-        /^accepted {3}2 .*\nnotFailed {2}1 .*\ninvalid {4}1 .*\n4 events in .*, 1 of them known before\n$/
+        /^accepted {3}2 .*\nnotFailed {2}1 .*\ninvalid {4}1 .*\n4 events in .*, 1 of them already known\n$/
       )
       assert.strictEqual(code, 3)
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
@@ -221,7 +221,7 @@ describe("redeliverEvents", () => {
       writeFileSync(file, `${first.id}\n${second.id}\n`)
       const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
       const people = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
-      assert.match(people.stdout, /^failed {2}2 .*\n2 events in .*\n2 times failed: .*401.*\n$/)
+      assert.match(people.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*401.*\n$/)
       const machines = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
       const lines = machines.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
       assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
@@ -236,8 +236,8 @@ describe("redeliverEvents", () => {
         child.stdout?.once("data", () => void child.kill("SIGINT"))
       })
       assert.strictEqual(interrupted.code, 130)
-      assert.match(interrupted.stderr, /^Ending, in 5 s at the most/)
-      assert.include(interrupted.stderr, `The same command resumes it; its journal is ${join(path, "journal")}`)
+      assert.match(interrupted.stderr, /^Waiting up to 5 s for running calls/)
+      assert.include(interrupted.stderr, `Run the same command to resume; the journal is ${join(path, "journal")}`)
       assert.lengthOf(readdirSync(join(path, "journal")), 2)
       const resumed = yield* script(
         "redeliverEvents",
@@ -245,7 +245,7 @@ describe("redeliverEvents", () => {
         {},
         (child) => void child.stdin?.end(`${first.id}\n${second.id}\n`)
       )
-      assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, 1 of them known before\n$/)
+      assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, 1 of them already known\n$/)
       assert.strictEqual(resumed.code, 0)
       const { requests } = yield* Tenant.Tenant
       assert.deepStrictEqual(

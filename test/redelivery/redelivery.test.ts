@@ -1,4 +1,4 @@
-/** Many redeliveries: one result for each id, nothing twice, nothing lost, whatever breaks off in between. */
+/** Redelivery runs: one result per id, no event sent twice and none lost, also after a crash or an interruption. */
 import { KeyValueStore } from "@effect/platform"
 import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
@@ -34,13 +34,13 @@ const idOf = (nth: number) => `evt_${String(nth).padStart(22, "0")}`
 
 const ids = (count: number) => Array.from({ length: count }, (_, nth) => idOf(nth))
 
-type Answer = Effect.Effect<void, Errors.NotFound | Errors.Conflict | Errors.Forbidden | Errors.ClientError>
+type Handled = Effect.Effect<void, Errors.NotFound | Errors.Conflict | Errors.Forbidden | Errors.ClientError>
 
-/** A service that answers as it is told, and lists what it was sent. */
-const service = (answer: (id: string, nth: number) => Answer = () => Effect.void) => {
+/** A service with the given behaviour; `sent` lists the ids that it received. */
+const service = (handle: (id: string, nth: number) => Handled = () => Effect.void) => {
   const sent: Array<string> = []
   const layer = Testing.layer(
-    Testing.handle(redeliverEvent, ({ event_id }) => Effect.suspend(() => answer(event_id, sent.push(event_id) - 1)))
+    Testing.handle(redeliverEvent, ({ event_id }) => Effect.suspend(() => handle(event_id, sent.push(event_id) - 1)))
   )
   return { sent, layer }
 }
@@ -50,7 +50,7 @@ const unexpected = (status: number) =>
   new Errors.UnexpectedResponse({ ...failure, status, reason: "status", shape: "" })
 const transport = (outcome: "not-sent" | "unknown") => new Errors.TransportError({ ...failure, outcome })
 
-/** A store in memory; its entries can be looked at and changed. */
+/** A store in memory whose entries a test can read and change. */
 const memory = (entries = new Map<string, string>()) => {
   const store = KeyValueStore.makeStringOnly({
     get: (key) => Effect.sync(() => Option.fromNullable(entries.get(key))),
@@ -62,7 +62,7 @@ const memory = (entries = new Map<string, string>()) => {
   return { entries, store }
 }
 
-/** The key of an event. */
+/** The key of an event's entry. */
 const keyOf = (id: string) => Buffer.from(id).toString("hex")
 
 const collect = <E>(
@@ -84,36 +84,42 @@ const directory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-describe("one result for each id", () => {
-  const answers: ReadonlyArray<readonly [Redelivery.Outcome, string, Answer]> = [
-    ["accepted", "a success", Effect.void],
-    ["notFailed", "409", Effect.fail(new Errors.Conflict(failure))],
-    ["gone", "404", Effect.fail(new Errors.NotFound(failure))],
-    ["failed", "403", Effect.fail(new Errors.Forbidden(failure))],
-    ["failed", "no token", Effect.fail(new Errors.TokenError(failure))],
-    ["failed", "nothing that was sent", Effect.fail(transport("not-sent"))],
-    ["failed", "an undeclared 400", Effect.fail(unexpected(400))],
-    ["failed", "an undeclared 4xx", Effect.fail(unexpected(422))],
-    ["failed", "an input that the call refuses", Effect.fail(new Errors.InvalidInput({ operation: "x", issues: [] }))],
-    ["unknown", "no answer", Effect.fail(transport("unknown"))],
-    ["unknown", "408", Effect.fail(unexpected(408))],
-    ["unknown", "500", Effect.fail(unexpected(500))],
-    ["unknown", "504", Effect.fail(unexpected(504))],
-    ["unknown", "a success that cannot be one", Effect.fail(unexpected(200))],
-    ["unknown", "a redirect", Effect.fail(unexpected(303))]
+describe("the result of an id", () => {
+  const responses: ReadonlyArray<readonly [Redelivery.Outcome, string, Handled]> = [
+    ["accepted", "after a success", Effect.void],
+    ["notFailed", "after 409", Effect.fail(new Errors.Conflict(failure))],
+    ["gone", "after 404", Effect.fail(new Errors.NotFound(failure))],
+    ["failed", "after 403", Effect.fail(new Errors.Forbidden(failure))],
+    ["failed", "without a token", Effect.fail(new Errors.TokenError(failure))],
+    ["failed", "if nothing was sent", Effect.fail(transport("not-sent"))],
+    ["failed", "after an undeclared 400", Effect.fail(unexpected(400))],
+    ["failed", "after an undeclared 4xx", Effect.fail(unexpected(422))],
+    ["failed", "if the client rejects the input", Effect.fail(new Errors.InvalidInput({ operation: "x", issues: [] }))],
+    ["unknown", "without a response", Effect.fail(transport("unknown"))],
+    ["unknown", "after 408", Effect.fail(unexpected(408))],
+    ["unknown", "after 500", Effect.fail(unexpected(500))],
+    ["unknown", "after 504", Effect.fail(unexpected(504))],
+    ["unknown", "after an undeclared success", Effect.fail(unexpected(200))],
+    ["unknown", "after a redirect", Effect.fail(unexpected(303))]
   ]
-  for (const [outcome, what, answer] of answers) {
-    it.effect(`${what} is ${outcome}`, () =>
+  for (const [outcome, condition, response] of responses) {
+    it.effect(`is ${outcome} ${condition}`, () =>
       Effect.gen(function*() {
-        const [result] = yield* run([idOf(1)], {}, service(() => answer))
+        const [result] = yield* run([idOf(1)], {}, service(() => response))
         assert.strictEqual(result?.outcome, outcome)
         assert.strictEqual(result?.error === undefined, outcome === "accepted")
         assert.isFalse(result?.recalled)
       }))
   }
 
+  it.live("is unknown after a time-out of the client", () =>
+    Effect.gen(function*() {
+      const results = yield* Stream.runCollect(Redelivery.run(ids(1), { stream }))
+      assert.strictEqual(Chunk.unsafeHead(results).outcome, "unknown")
+    }).pipe(IdentityClient.withTimeout("20 millis"), Effect.provide(over(silent))))
+
   it.effect.each(["", "short", "a".repeat(27), "\uD800".repeat(26)])(
-    "%j is invalid, and nothing is sent or written",
+    "is invalid for %j, and nothing is sent or written",
     (id) =>
       Effect.gen(function*() {
         const tenant = service()
@@ -126,7 +132,7 @@ describe("one result for each id", () => {
       })
   )
 
-  it.effect("whatever the ids and the answers, each id has one, and each event is sent once", () =>
+  it.effect("exists for each occurrence, and each event is sent once, for any ids and responses", () =>
     forAll(
       FastCheck.record({
         list: FastCheck.array(FastCheck.nat(15), { maxLength: 60 }),
@@ -136,7 +142,7 @@ describe("one result for each id", () => {
       ({ concurrency, list, withJournal }) =>
         Effect.gen(function*() {
           const tenant = service((id) =>
-            Effect.zipRight(Effect.yieldNow(), answers[Number(id.slice(4)) % answers.length]?.[2] ?? Effect.void)
+            Effect.zipRight(Effect.yieldNow(), responses[Number(id.slice(4)) % responses.length]?.[2] ?? Effect.void)
           )
           const results = yield* run(
             list.map(idOf),
@@ -153,14 +159,14 @@ describe("one result for each id", () => {
         })
     ))
 
-  it.effect("an id that comes again while it is being sent waits for the first one's result", () =>
+  it.effect("is shared by an id that comes again while its event is being sent", () =>
     Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      const tenant = service(() => Deferred.await(gate))
+      const response = yield* Deferred.make<void>()
+      const tenant = service(() => Deferred.await(response))
       const fiber = yield* Effect.fork(run([idOf(1), idOf(1), idOf(1)], {}, tenant))
       yield* Effect.repeatN(Effect.yieldNow(), 50)
       assert.lengthOf(tenant.sent, 1)
-      yield* Deferred.succeed(gate, undefined)
+      yield* Deferred.succeed(response, undefined)
       assert.deepStrictEqual((yield* Fiber.join(fiber)).map(({ outcome, recalled }) => [outcome, recalled]), [
         ["accepted", false],
         ["accepted", true],
@@ -168,7 +174,7 @@ describe("one result for each id", () => {
       ])
     }))
 
-  it.effect("comes in the order of completion", () =>
+  it.effect("arrives in the order of completion", () =>
     Effect.gen(function*() {
       const tenant = service((id) => Effect.sleep(Duration.seconds(10 - Number(id.slice(4)))))
       const fiber = yield* Effect.fork(run(ids(5), { concurrency: 5 }, tenant))
@@ -176,7 +182,7 @@ describe("one result for each id", () => {
       assert.deepStrictEqual((yield* Fiber.join(fiber)).map(({ id }) => id), ids(5).toReversed())
     }))
 
-  it.effect("works on as many at a time as it is told, and takes no more ids than results are taken", () =>
+  it.effect("is produced by at most `concurrency` calls at a time, and ids are taken only as fast as results", () =>
     Effect.gen(function*() {
       let now = 0
       let most = 0
@@ -201,7 +207,7 @@ describe("one result for each id", () => {
       assert.isAtMost(taken, 5 + 3 + 3 + 3)
     }))
 
-  it.effect("goes through the client: 409 is not a failure of the run, and a POST is not repeated", () =>
+  it.effect("comes from the client: 409 does not fail the run, and the POST is not retried", () =>
     Effect.gen(function*() {
       const results = yield* Stream.runCollect(Redelivery.run(ids(3), { stream, concurrency: 1 }))
       assert.deepStrictEqual(Array.from(results, ({ outcome }) => outcome), ["accepted", "notFailed", "unknown"])
@@ -218,12 +224,12 @@ describe("one result for each id", () => {
 })
 
 describe("the journal", () => {
-  it.effect("a second run takes what the first has come to, and sends nothing", () =>
+  it.effect("gives a second run the results of the first, and nothing is sent", () =>
     Effect.gen(function*() {
       const { store } = memory()
-      const answer = (id: string): Answer =>
+      const handle = (id: string): Handled =>
         Number(id.slice(4)) % 2 === 0 ? Effect.void : Effect.fail(new Errors.Conflict(failure))
-      const first = yield* run(ids(20), { journal: store }, service(answer))
+      const first = yield* run(ids(20), { journal: store }, service(handle))
       const tenant = service()
       const second = yield* run(ids(20), { journal: store }, tenant)
       assert.deepStrictEqual(outcomes(second), outcomes(first))
@@ -231,11 +237,11 @@ describe("the journal", () => {
       assert.deepStrictEqual(tenant.sent, [])
     }))
 
-  it.effect("a second run gives the reasons of the first, too, and says what is not known", () =>
+  it.effect("keeps the reasons of failures; an event that was being sent is unknown", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
-      const answers = [Effect.void, Effect.fail(new Errors.NotFound(failure))]
-      yield* run(ids(2), { journal: store, concurrency: 1 }, service((_, nth) => answers[nth]!))
+      const responses = [Effect.void, Effect.fail(new Errors.NotFound(failure))]
+      yield* run(ids(2), { journal: store, concurrency: 1 }, service((_, nth) => responses[nth]!))
       entries.set(keyOf(idOf(2)), JSON.stringify({ id: idOf(2), run: "r", outcome: "sending" }))
       assert.deepStrictEqual(yield* run(ids(3), { journal: store, concurrency: 1 }, service()), [
         { id: idOf(0), outcome: "accepted", recalled: true },
@@ -244,12 +250,12 @@ describe("the journal", () => {
           id: idOf(2),
           outcome: "unknown",
           recalled: true,
-          error: { tag: "Interrupted", message: "the run ended before the answer came" }
+          error: { tag: "Interrupted", message: "the run ended before the response arrived" }
         }
       ])
     }))
 
-  it.effect("says what is about to be sent before it is, and holds no secret", () =>
+  it.effect("gets an entry before an event is sent, and the outcome after it", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const seen: Array<string | undefined> = []
@@ -263,16 +269,16 @@ describe("the journal", () => {
       assert.deepStrictEqual(JSON.parse(entries.get("journal") ?? ""), { version: 1, stream })
     }))
 
-  const cut: ReadonlyArray<readonly [string, string]> = [
-    ["empty", ""],
-    ["cut off", `{"id":"${idOf(1)}","ru`],
-    ["about another id", JSON.stringify({ id: idOf(2), run: "r", outcome: "accepted" })],
-    ["of an unknown outcome", JSON.stringify({ id: idOf(1), run: "r", outcome: "perhaps" })],
-    ["of a reason that is none", JSON.stringify({ id: idOf(1), run: "r", outcome: "failed", error: { tag: 1 } })],
-    ["of one that was being sent", JSON.stringify({ id: idOf(1), run: "r", outcome: "sending" })]
+  const undecided: ReadonlyArray<readonly [string, string]> = [
+    ["that is empty", ""],
+    ["that is truncated", `{"id":"${idOf(1)}","ru`],
+    ["of another id", JSON.stringify({ id: idOf(2), run: "r", outcome: "accepted" })],
+    ["with an outcome that does not exist", JSON.stringify({ id: idOf(1), run: "r", outcome: "perhaps" })],
+    ["with an invalid error", JSON.stringify({ id: idOf(1), run: "r", outcome: "failed", error: { tag: 1 } })],
+    ["of an event that was being sent", JSON.stringify({ id: idOf(1), run: "r", outcome: "sending" })]
   ]
-  it.effect.each(cut)(
-    "an entry that is %s is unknown, and is sent only if the caller says so",
+  it.effect.each(undecided)(
+    "makes an event unknown by an entry %s; only `repeat` sends it",
     ([, text]) =>
       Effect.gen(function*() {
         const { store } = memory(new Map([[keyOf(idOf(1)), text]]))
@@ -287,7 +293,7 @@ describe("the journal", () => {
       })
   )
 
-  it.effect("what failed is tried again by the next run, unless the caller says no, but never by the same", () =>
+  it.effect("lets the next run retry failed events, unless `repeat` excludes them, but never the same run", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const failing = service(() => Effect.fail(new Errors.Forbidden(failure)))
@@ -302,7 +308,7 @@ describe("the journal", () => {
       assert.lengthOf(tenant.sent, 1)
     }))
 
-  it.effect("a journal of another stream is refused", () =>
+  it.effect("is rejected if it belongs to another stream", () =>
     Effect.gen(function*() {
       const { store } = memory()
       yield* run(ids(1), { journal: store }, service())
@@ -316,25 +322,25 @@ describe("the journal", () => {
       assert.deepStrictEqual(tenant.sent, [])
     }))
 
-  it.effect("a second run on the same journal is refused as long as the first one goes on", () =>
+  it.effect("is rejected for a second run while the first one is running", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
-      const gate = yield* Deferred.make<void>()
-      const first = yield* Effect.fork(run(ids(3), { journal: store }, service(() => Deferred.await(gate))))
+      const response = yield* Deferred.make<void>()
+      const first = yield* Effect.fork(run(ids(3), { journal: store }, service(() => Deferred.await(response))))
       yield* Effect.repeatN(Effect.yieldNow(), 50)
       const tenant = service()
       const error = yield* Effect.flip(run(ids(3), { journal: store }, tenant))
       assert.deepInclude(error, { _tag: "JournalError", reason: "locked" })
-      // A dry run only reads it.
+      // A dry run only reads the journal.
       assert.lengthOf(yield* run(ids(3), { journal: store, dryRun: true }, tenant), 3)
       assert.deepStrictEqual(tenant.sent, [])
-      yield* Deferred.succeed(gate, undefined)
+      yield* Deferred.succeed(response, undefined)
       assert.lengthOf(yield* Fiber.join(first), 3)
       assert.isFalse(entries.has("lock"))
       assert.lengthOf(yield* run(ids(3), { journal: store }, tenant), 3)
     }))
 
-  it.effect("of two runs that find no lock at the same time, one sends", () =>
+  it.effect("lets only one of two runs send if both find no lock at the same time", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const tenant = service(() => Effect.sleep("1 seconds"))
@@ -347,7 +353,7 @@ describe("the journal", () => {
         Effect.exit(run(ids(20), { journal: slow(millis), concurrency: 1 }, tenant)), { concurrency: "unbounded" }))
       yield* TestClock.adjust("1 minutes")
       const [first, second] = yield* Fiber.join(exits)
-      // What the first one had written down when it saw that it holds the journal no more is unknown.
+      // The first run wrote `sending` for this id, and then noticed that it had lost the lock.
       assert.deepStrictEqual(
         tenant.sent,
         ids(20).filter((id) =>
@@ -359,7 +365,7 @@ describe("the journal", () => {
       assert.isFalse(entries.has("lock"))
     }))
 
-  it.effect("a journal that cannot be written stops the run after what is being sent; nothing is sent without it", () =>
+  it.effect("stops the run if it cannot be written; calls in progress end, and nothing is sent without it", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const full = new SystemError({
@@ -390,7 +396,7 @@ describe("the journal", () => {
       for (const { id, outcome } of seen) assert.deepInclude(later.find((result) => result.id === id), { outcome })
     }))
 
-  it.effect("a dry run, too, knows an id that comes again", () =>
+  it.effect("recognizes an id that comes again in a dry run", () =>
     Effect.gen(function*() {
       const results = yield* run([idOf(1), idOf(2), idOf(1)], { dryRun: true, concurrency: 1 }, service())
       assert.deepStrictEqual(results.map(({ outcome, recalled }) => [outcome, recalled]), [
@@ -400,7 +406,7 @@ describe("the journal", () => {
       ])
     }))
 
-  it.effect("a dry run sends and writes nothing, and says what would be sent", () =>
+  it.effect("is not written by a dry run, which sends nothing and lists what would be sent", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       yield* run(ids(2), { journal: store }, service())
@@ -417,7 +423,7 @@ describe("the journal", () => {
 })
 
 describe("a run that ends early", () => {
-  it.effect("stopWhen takes no more ids, lets those being sent end, and says so", () =>
+  it.effect("takes no more ids after stopWhen, finishes those in progress, and reports that it was stopped", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.zipRight(Effect.yieldNow(), Effect.fail(new Errors.Forbidden(failure))))
@@ -433,21 +439,21 @@ describe("a run that ends early", () => {
       assert.deepStrictEqual({ done, stopped, total }, { done: results.length, stopped: true, total: 100 })
     }))
 
-  it.effect("stopWhen ends a run that waits for ids that do not come", () =>
+  it.effect("is ended by stopWhen also while it waits for ids", () =>
     Effect.gen(function*() {
       const list = Stream.concat(Stream.make(idOf(1)), Stream.never)
       const results = yield* collect(Redelivery.run(list, { stream, stopWhen: ({ done }) => done === 1 }), service())
       assert.lengthOf(results, 1)
     }))
 
-  it.effect("a run that comes to the end of its ids was not stopped", () =>
+  it.effect("is not reported as stopped if it reached the end of its ids", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
       yield* run(ids(3), { progress, stopWhen: ({ done }) => done === 4 }, service())
       assert.isFalse((yield* SubscriptionRef.get(progress)).stopped)
     }))
 
-  it.effect("ids that fail end it with their failure, after the results of those that came", () =>
+  it.effect("fails with the failure of its ids, after the results of the ids before it", () =>
     Effect.gen(function*() {
       const seen = yield* Ref.make(0)
       const list = Stream.concat(Stream.fromIterable(ids(5)), Stream.fail("no more"))
@@ -460,7 +466,7 @@ describe("a run that ends early", () => {
       assert.strictEqual(yield* Ref.get(seen), 5)
     }))
 
-  it.effect("ids that are interrupted end it, after the results of those that came", () =>
+  it.effect("is interrupted by its ids, after the results of the ids before it", () =>
     Effect.gen(function*() {
       const seen = yield* Ref.make(0)
       const list = Stream.concat(Stream.fromIterable(ids(5)), Stream.fromEffect(Effect.interrupt))
@@ -473,7 +479,7 @@ describe("a run that ends early", () => {
       assert.strictEqual(yield* Ref.get(seen), 5)
     }))
 
-  it.effect("a journal that is interrupted ends it, and nothing is sent without it", () =>
+  it.effect("is interrupted by its journal, and nothing is sent without an entry", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const tenant = service()
@@ -488,7 +494,7 @@ describe("a run that ends early", () => {
       assert.notInclude(tenant.sent, idOf(1))
     }))
 
-  it.effect("interrupted, those being sent may end, and their results are in the journal", () =>
+  it.effect("lets calls end when it is interrupted, and their results are in the journal", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const progress = yield* Redelivery.makeProgress
@@ -501,7 +507,7 @@ describe("a run that ends early", () => {
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(interrupting)
-      assert.deepStrictEqual(yield* supervisor.value, []) // nothing of it lasts
+      assert.deepStrictEqual(yield* supervisor.value, []) // no fiber is left
       assert.lengthOf(tenant.sent, 4)
       assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.accepted, 4)
       assert.isFalse(entries.has("lock"))
@@ -513,7 +519,7 @@ describe("a run that ends early", () => {
       assert.lengthOf(later.sent, 6)
     }))
 
-  it.effect("interrupted, those that do not end in their grace are unknown", () =>
+  it.effect("reports calls as unknown that outlast the grace period", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const progress = yield* Redelivery.makeProgress
@@ -535,7 +541,7 @@ describe("a run that ends early", () => {
       )
     }))
 
-  it.effect("interrupted, one that is sent only after that grace is cut off, too", () =>
+  it.effect("cuts off calls that start after the grace period", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const set: typeof store.set = (key, value) =>
@@ -548,7 +554,7 @@ describe("a run that ends early", () => {
       for (const id of ids(2)) assert.strictEqual(JSON.parse(entries.get(keyOf(id)) ?? "").outcome, "unknown")
     }))
 
-  it.effect("who takes no more results ends it in the same way", () =>
+  it.effect("ends in the same way when no more results are taken", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const tenant = service()
@@ -563,7 +569,7 @@ describe("a run that ends early", () => {
       assert.deepStrictEqual([...tenant.sent, ...later.sent].sort(), ids(50))
     }))
 
-  it.effect("a defect of the client is one of the run, and leaves the event unknown", () =>
+  it.effect("dies with a defect of the client, which leaves the event unknown", () =>
     Effect.gen(function*() {
       const { store } = memory()
       const exit = yield* Effect.exit(run([idOf(1)], { journal: store }, service(() => Effect.dieMessage("broken"))))
@@ -576,7 +582,7 @@ describe("a run that ends early", () => {
 })
 
 describe("progress", () => {
-  it.effect("counts, and says how fast it goes and how long it will take", () =>
+  it.effect("has counts, a rate and the remaining time", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
       const { store } = memory()
@@ -601,7 +607,7 @@ describe("progress", () => {
       assert.deepStrictEqual((yield* SubscriptionRef.get(progress)).remaining, Duration.zero)
     }))
 
-  it.effect("knows no end where nobody knows how many ids there are", () =>
+  it.effect("has no remaining time if the number of ids is unknown", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
       yield* collect(Redelivery.run(Stream.fromIterable(ids(3)), { stream, progress }), service())
@@ -609,7 +615,7 @@ describe("progress", () => {
       assert.deepStrictEqual({ done, remaining, total }, { done: 3, remaining: undefined, total: undefined })
     }))
 
-  it.effect("can be followed", () =>
+  it.effect("can be followed by its changes", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
       const last = yield* Effect.fork(Stream.runLast(Stream.takeUntil(progress.changes, ({ done }) => done === 5)))
@@ -619,7 +625,7 @@ describe("progress", () => {
     }))
 })
 
-describe("nonsense", () => {
+describe("an invalid option", () => {
   it.effect.each(
     [
       ["stream", { stream: "short" }, /26/],
@@ -627,7 +633,7 @@ describe("nonsense", () => {
       ["concurrency", { concurrency: 1.5 }, /^expected an integer of at least 1$/],
       ["total", { total: -1 }, /^expected an integer of at least 0$/]
     ] as const
-  )("in %s is refused by name, and nothing is sent", ([name, options, message]) =>
+  )("%s is named in the error, and nothing is sent", ([name, options, message]) =>
     Effect.gen(function*() {
       const tenant = service()
       const error = yield* Effect.flip(run(ids(1), options, tenant))
@@ -640,7 +646,7 @@ describe("nonsense", () => {
 })
 
 describe("Node.journal", () => {
-  it.live("keeps what was done in a directory, whatever the ids are called", () =>
+  it.live("keeps results in a directory, for any characters in ids", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "deep", "journal")
       const hostile = [
@@ -663,21 +669,21 @@ describe("Node.journal", () => {
       assert.notMatch(names.map((name) => readFileSync(join(path, name), "utf8")).join(), /token|Bearer/)
     }).pipe(Effect.scoped))
 
-  it.live("is held by one run at a time", () =>
+  it.live("can be used by one run at a time", () =>
     Effect.gen(function*() {
       const path = yield* directory
-      const gate = yield* Deferred.make<void>()
-      const begun = yield* Deferred.make<void>()
+      const response = yield* Deferred.make<void>()
+      const started = yield* Deferred.make<void>()
       const first = yield* Effect.fork(run(
         ids(3),
         { journal: yield* Node.journal(path) },
-        service(() => Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(gate)))
+        service(() => Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(response)))
       ))
-      yield* Deferred.await(begun)
+      yield* Deferred.await(started)
       const error = yield* Effect.flip(run(ids(3), { journal: yield* Node.journal(path) }, service()))
       assert.deepInclude(error, { _tag: "JournalError", reason: "locked" })
       assert.include(error.message, `process ${process.pid} holds the journal since 2`)
-      yield* Deferred.succeed(gate, undefined)
+      yield* Deferred.succeed(response, undefined)
       yield* Fiber.join(first)
       assert.deepStrictEqual(
         readdirSync(path).filter((name) => name.startsWith("lock")),
@@ -688,12 +694,12 @@ describe("Node.journal", () => {
   const here = Buffer.from(hostname()).toString("hex")
   const other = Buffer.from("another-machine").toString("hex")
   const locks: ReadonlyArray<readonly [string, boolean, string]> = [
-    ["of a process that is not there", true, `lock.${here}.4194999..x1`],
-    ["of a process whose number another one has now", true, `lock.${here}.${process.pid}.17.x1`],
-    ["of a process that lives", false, `lock.${here}.${process.ppid}..x1`],
-    ["of another machine's process", false, `lock.${other}.4194999..x1`]
+    ["of a process that does not exist", true, `lock.${here}.4194999..x1`],
+    ["of a process whose id another process has now", true, `lock.${here}.${process.pid}.17.x1`],
+    ["of a process that is alive", false, `lock.${here}.${process.ppid}..x1`],
+    ["of a process of another machine", false, `lock.${other}.4194999..x1`]
   ]
-  it.live.each(locks)("a lock %s: removed is %s", ([, isRemoved, name]) =>
+  it.live.each(locks)("with a lock %s: removed is %s", ([, isRemoved, name]) =>
     Effect.gen(function*() {
       const path = yield* directory
       writeFileSync(join(path, name), "")
@@ -703,7 +709,7 @@ describe("Node.journal", () => {
       assert.deepStrictEqual(readdirSync(path).filter((file) => file.startsWith("lock") && file !== name), [])
     }).pipe(Effect.scoped))
 
-  it.live("of runs that begin at the same time one at the most goes on", () =>
+  it.live("lets at most one of several runs send that start at the same time", () =>
     Effect.gen(function*() {
       const path = yield* directory
       const tenant = service(() => Effect.sleep("5 millis"))
@@ -714,22 +720,16 @@ describe("Node.journal", () => {
       assert.lengthOf(new Set(tenant.sent), tenant.sent.length)
     }).pipe(Effect.scoped))
 
-  it.live("a directory that cannot be made is told", () =>
+  it.live("fails if the directory cannot be created", () =>
     Effect.gen(function*() {
       const file = join(yield* directory, "file")
       writeFileSync(file, "")
       assert.strictEqual((yield* Effect.flip(Node.journal(join(file, "journal"))))._tag, "SystemError")
     }).pipe(Effect.scoped))
-
-  it.live("a call that the client itself cuts off is unknown", () =>
-    Effect.gen(function*() {
-      const results = yield* Stream.runCollect(Redelivery.run(ids(1), { stream }))
-      assert.strictEqual(Chunk.unsafeHead(results).outcome, "unknown")
-    }).pipe(IdentityClient.withTimeout("20 millis"), Effect.provide(over(silent))))
 })
 
-describe("a process that is killed at any moment and started again", () => {
-  it.live("has every event sent exactly once, save those that it reports as unknown", () =>
+describe("a process that is killed at random moments and restarted", () => {
+  it.live("sends every event exactly once, except for those that it reports as unknown", () =>
     Effect.gen(function*() {
       const { accepted, kills, unknown } = yield* crash(300, 12)
       assert.isAtLeast(kills, 8)

@@ -1,6 +1,6 @@
 /**
- * A process that redelivers events is killed at random moments and started again each time: every event is sent exactly
- * once, save those that it reports as unknown. `npm run test:crash` does so with 2,000 events and 100 kills.
+ * Kills a process that redelivers events at random moments, restarts it each time, and checks that every event is sent
+ * exactly once, except for those that it reports as unknown. `npm run test:crash` uses 2,000 events and 100 kills.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
@@ -27,25 +27,25 @@ const tenantOf = (ids: ReadonlyArray<string>) =>
     NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })
   )
 
-/** How one process ended, and what it has printed. */
-interface Ended {
+/** The exit status of a process and the lines that it printed. */
+interface ProcessResult {
   readonly code: number | null
   readonly signal: string | null
   readonly lines: ReadonlyArray<string>
 }
 
-/** What came of it. */
-export interface Report {
+/** The outcome of a crash test. */
+export interface CrashReport {
   readonly kills: number
   readonly events: number
-  /** How many events the tenant's log has. */
+  /** The number of events in the tenant's log. */
   readonly sent: number
   readonly accepted: number
   readonly unknown: number
 }
 
-/** Fails by an assertion if an event is sent twice, is lost, or changes its result. */
-export const crash = (events: number, kills: number): Effect.Effect<Report> => {
+/** Runs the test. Dies with an assertion error if an event is sent twice, is lost, or changes its result. */
+export const crash = (events: number, kills: number): Effect.Effect<CrashReport> => {
   const ids = Array.from({ length: events }, (_, nth) => `evt_${String(nth).padStart(22, "0")}`)
   return Effect.gen(function*() {
     const directory = yield* Effect.acquireRelease(
@@ -65,19 +65,19 @@ export const crash = (events: number, kills: number): Effect.Effect<Report> => {
     })
 
     const { app, requests } = yield* Tenant.Tenant
-    let arrived = 0
-    let onArrival = () => {}
+    let received = 0
+    let onRequest = () => {}
     yield* HttpServer.serveEffect(Effect.suspend(() => {
-      arrived++
-      onArrival()
+      received++
+      onRequest()
       return app
     }))
     const origin = yield* HttpServer.addressFormattedWith(Effect.succeed)
     const { full } = Tenant.demoClients
 
-    /** Runs the process; `kill` is given what kills it. */
+    /** Runs the process until it ends. `plan` receives the function that kills it. */
     const start = (plan: (kill: () => void) => void) =>
-      Effect.async<Ended>((resume) => {
+      Effect.async<ProcessResult>((resume) => {
         const child = spawn(process.execPath, [program, stream, join(directory, "journal"), String(events)], {
           stdio: ["ignore", "pipe", "inherit"],
           env: {
@@ -90,18 +90,18 @@ export const crash = (events: number, kills: number): Effect.Effect<Report> => {
         let text = ""
         child.stdout.setEncoding("utf8").on("data", (part: string) => void (text += part))
         child.on("close", (code, signal) => {
-          onArrival = () => {}
-          resume(Effect.succeed({ code, signal, lines: text.split("\n").slice(0, -1) })) // a cut line is none
+          onRequest = () => {}
+          resume(Effect.succeed({ code, signal, lines: text.split("\n").slice(0, -1) })) // drops a truncated line
         })
         plan(() => void child.kill("SIGKILL"))
       })
 
-    /** One in ten moments lies anywhere, the others while events are being sent, some of them to the millisecond. */
+    /** Kills in one of ten cases at any time, otherwise at a certain request or up to 4 ms after it. */
     const atRandom = (kill: () => void) => {
       if (Math.random() < 0.1) return void setTimeout(kill, Math.random() * 600)
-      const last = arrived + 2 + Math.floor(Math.random() * (1.5 * events / kills - 8))
-      onArrival = () => {
-        if (arrived !== last) return
+      const last = received + 2 + Math.floor(Math.random() * (1.5 * events / kills - 8))
+      onRequest = () => {
+        if (received !== last) return
         const delay = Math.random() * 4
         if (delay < 1) kill()
         else setTimeout(kill, delay)
@@ -118,7 +118,7 @@ export const crash = (events: number, kills: number): Effect.Effect<Report> => {
     }
 
     let killed = 0
-    // A process that has come to its end before its moment was not killed.
+    // A process may end before its time to be killed comes.
     for (let nth = 0; killed < kills && nth < 2 * kills; nth++) {
       const ended = yield* start(atRandom)
       if (ended.signal === "SIGKILL") killed++

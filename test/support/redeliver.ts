@@ -1,4 +1,4 @@
-/** Redelivers so many events of a stream with a journal, a line for each result; the crash test bundles it and kills it. */
+/** Redelivers a number of events with a journal, and prints a line per result. The crash test bundles this program and kills it. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Node from "../../src/Node.js"

@@ -22,7 +22,7 @@ export interface RunOptions extends Journal.OpenJournal {
   /** Returns the error of an id that cannot be an event's id. */
   readonly validate: (id: string) => InvalidInput | undefined
   readonly redeliver: (id: string) => Effect.Effect<void, Outcome.RedeliveryFailure>
-  /** Outcomes of earlier runs after which an event is sent again. */
+  /** Outcomes of earlier runs that this run retries. */
   readonly repeat: ReadonlyArray<Outcome.Outcome>
   readonly dryRun: boolean
   readonly grace: Duration.DurationInput
@@ -54,7 +54,7 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
     )
     yield* Effect.addFinalizer(() => graceTimer === undefined ? Effect.void : Fiber.interrupt(graceTimer))
 
-    /** The result that the journal holds, unless an earlier run had it and the event is to be sent again. */
+    /** The result of a journal entry; none if it is of an earlier run and is to be retried. */
     const recall = (entry: Journal.JournalEntry): Option.Option<Outcome.Result> => {
       const { error, outcome } = entry.outcome === "sending"
         ? Outcome.interrupted
@@ -99,7 +99,8 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
       }
       return Effect.flatMap(restore(Journal.readEntry(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
-          onNone: () => dryRun ? Effect.sync(() => simulate(id)) : send(id, restore),
+          onNone: () =>
+            dryRun ? Effect.sync(() => simulate(id)) : send(id, restore),
           onSome: Effect.succeed
         }))
     }
