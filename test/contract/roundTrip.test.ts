@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Either, FastCheck, ParseResult, type Schema, SchemaAST as AST } from "effect"
 import { IdentityClient } from "../../src/index.js"
-import * as Body from "../../src/tenant/server/requestBody.js"
+import * as RequestInput from "../../src/tenant/server/requestInput.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { answered, bodyOf, sentOne } from "../support/client.js"
@@ -187,8 +187,11 @@ for (const operation of operations) {
               const call = sentOne(operation, reordered(input, draw))
               const request = yield* isForm ? IdentityClient.withFormBody(call) : call
               const read = Either.flatMap(
-                Either.mapLeft(Body.parse(payload, request.headers["content-type"], bodyOf(request) ?? ""), String),
-                (body) => Either.mapLeft(Body.validate("Payload", payload, body), String)
+                Either.mapLeft(
+                  RequestInput.parseBody(payload, request.headers["content-type"], bodyOf(request) ?? ""),
+                  String
+                ),
+                (body) => Either.mapLeft(RequestInput.validate("Payload", payload, body), String)
               )
               assert.deepStrictEqual(Either.getOrThrow(read), sent as object)
             })))

@@ -353,7 +353,7 @@ describe("the vendor's SDK sees the service's failures", () => {
       await Effect.runPromise(tenant.injectFault({ operation: "deleteEventStream", status }))
       const error = await thrown(sdk.eventStreams.delete(stream.id))
       assert.strictEqual(error.name, "ManagementError")
-      assert.deepInclude(error.body, { statusCode: status, message: "The tenant was told to injectFault" })
+      assert.deepInclude(error.body, { statusCode: status, message: "An injected fault" })
       assert.strictEqual(error.statusCode, status)
     })
   }

@@ -80,7 +80,7 @@ describe("the document", () => {
   it("is the one in openapi.json, which `npm test -- openapi --update` writes anew", async () => {
     const { info } = document
     assert.strictEqual(info.version, version)
-    const lasting = { ...document, info: { ...info, version: "that of the package" } }
+    const lasting = { ...document, info: { ...info, version: "(the version of the package)" } }
     await expect(`${JSON.stringify(lasting, null, 2)}\n`).toMatchFileSnapshot("openapi.json")
   })
 

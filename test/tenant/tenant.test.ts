@@ -26,9 +26,9 @@ import { inspect } from "node:util"
 import type * as Endpoint from "../../src/Endpoint.js"
 import * as operations from "../../src/operations/index.js"
 import * as Tenant from "../../src/Tenant.js"
-import * as Form from "../../src/tenant/server/formDecoding.js"
+import { decodeForm } from "../../src/tenant/server/formDecoding.js"
 import * as InProcess from "../../src/tenant/server/inProcessClient.js"
-import * as Body from "../../src/tenant/server/requestBody.js"
+import * as RequestInput from "../../src/tenant/server/requestInput.js"
 
 const host = "https://tenant.test"
 const { demo, demoClients } = Tenant
@@ -348,9 +348,9 @@ describe("every operation", () => {
           const token = yield* tokenOf()
           for (
             const [contentType, text, told] of [
-              ["application/json", "{", "'The body is no valid JSON'"],
-              ["application/json", "", "'The body is no valid JSON'"],
-              ["Application/JSON ;charset=utf-8", "{", "'The body is no valid JSON'"],
+              ["application/json", "{", "'The body is not valid JSON'"],
+              ["application/json", "", "'The body is not valid JSON'"],
+              ["Application/JSON ;charset=utf-8", "{", "'The body is not valid JSON'"],
               ["application/json", "[]", "'Expected an object'"],
               ["application/json", "null", "'Expected an object'"],
               ["text/plain", "{}", "'The content type text/plain is not supported'"],
@@ -811,7 +811,7 @@ describe("buckets", () => {
     Effect.gen(function*() {
       for (const bad of [{ ...small, burst: 0 }, { ...small, refill: 0 }, { ...small, per: 0 }]) {
         const exit = yield* Effect.exit(Tenant.make({ buckets: { tenant: bad } }))
-        assert.match(String(exit), /needs a burst of at least 1 and a refill that is more than nothing/)
+        assert.match(String(exit), /burst must be at least 1, and refill and per must be greater than 0/)
       }
     }))
 })
@@ -851,7 +851,7 @@ describe("faults", () => {
         yield* tenant.injectFault({ status: statusCode })
         const answer = yield* send(listVersions, { params: { actionId: action.id } })
         assert.strictEqual(answer.status, statusCode)
-        assert.deepStrictEqual(answer.json, { statusCode, error, message: "The tenant was told to injectFault" })
+        assert.deepStrictEqual(answer.json, { statusCode, error, message: "An injected fault" })
       }
     }))
 
@@ -971,7 +971,7 @@ describe("faults", () => {
           "Transport",
           "ECONNRESET"
         ])
-        assert.strictEqual(String(error.cause), "ConnectionReset: The tenant was told to cut the connection")
+        assert.strictEqual(String(error.cause), "ConnectionReset: An injected fault cut the connection")
         assert.lengthOf((yield* tenant.state).streams, fault.carriedOut === true ? 1 : 2)
         assert.isUndefined((yield* tenant.requests).at(-1)!.status)
       }
@@ -1005,7 +1005,7 @@ describe("faults", () => {
         }]
       ) {
         const exit = yield* Effect.exit(tenant.injectFault(fault))
-        assert.match(String(exit), /No server can answer such a status or header/)
+        assert.match(String(exit), /status must be an integer from 200 to 599, and headers must be valid in HTTP/)
       }
     }))
 })
@@ -1391,7 +1391,7 @@ describe("forms", () => {
     numbers: Schema.optional(Schema.Array(Schema.Number)),
     inner: Schema.Struct({ deep: Schema.Struct({ count: Schema.Number }) })
   }
-  const read = (form: string) => Form.toJson(fields, new URLSearchParams(form))
+  const read = (form: string) => decodeForm(fields, new URLSearchParams(form))
 
   it("are read as the declaration wants them", () => {
     const form = "text=true&count=2.25&flag=true&either=3&pair[1]=b&pair[0]=a&list[1][name]=b&list[0][name]=a" +
@@ -1416,7 +1416,7 @@ describe("forms", () => {
   it("leave as text what is no number or boolean", () => {
     for (const value of ["", " 1", "1e9999", "0x10", "Infinity", "NaN", "1_000", "--1", "untrue", "falsely"]) {
       assert.deepStrictEqual(
-        Form.toJson(fields, [["count", value], ["flag", value]]),
+        decodeForm(fields, [["count", value], ["flag", value]]),
         Either.right({ count: value, flag: value })
       )
     }
@@ -1424,7 +1424,7 @@ describe("forms", () => {
 
   for (
     const [told, rows] of [
-      ["is no name in bracket notation", [
+      ["is not a name in bracket notation", [
         ["a[", "a["],
         ["a]", "a]"],
         ["[a]=1", "[a]"],
@@ -1436,11 +1436,11 @@ describe("forms", () => {
         [`a${"[b]".repeat(50_000)}=1`, `a${"[b]".repeat(50_000)}`]
       ]],
       ["is given twice", [["text=1&text=2", "text"], ["text[a]=1&text=2", "text"]]],
-      ["is both a value and a group of values", [
+      ["is both a value and an object", [
         ["text=1&text[a]=2", "text[a]"],
         ["unknown[a]=1&inner[deep][count][x]=1&list[0][name]=a&list[0][name][b]=1", "list[0][name][b]"]
       ]],
-      ["is no list that is numbered from 0 without a gap", [
+      ["is not a list numbered from 0 without gaps", [
         ["list[1][name]=a", "list"],
         ["list[0][name]=a&list[2][name]=b", "list"],
         ["list[00][name]=a", "list"],
@@ -1460,14 +1460,14 @@ describe("forms", () => {
 
   it("name the path of a list with gaps wherever it is", () => {
     const nested = { outer: Schema.Array(Schema.Struct({ list: Schema.Array(Schema.String) })) }
-    const result = Form.toJson(nested, [["outer[0][list][1]", "x"]])
+    const result = decodeForm(nested, [["outer[0][list][1]", "x"]])
     assert.deepStrictEqual(Either.flip(result).pipe(Either.map(({ path }) => path)), Either.right("outer[0].list"))
   })
 
   it("cannot reach a prototype", () => {
     for (const name of ["__proto__", "constructor", "prototype"]) {
       for (const key of [`${name}[polluted]`, `unknown[${name}][polluted]`, `inner[${name}][polluted]`]) {
-        const result = Form.toJson(fields, [[key, "yes"]])
+        const result = decodeForm(fields, [[key, "yes"]])
         assert.isTrue(Either.isRight(result))
         assert.isUndefined(Reflect.get({}, "polluted"))
         assert.isUndefined(Reflect.get(Object.getPrototypeOf(Either.getOrThrow(result)), "polluted"))
@@ -1504,7 +1504,7 @@ describe("bodies", () => {
       other: Schema.Number
     }
     const messageOf = (value: unknown) =>
-      Either.match(Body.validate("Payload", fields, value), {
+      Either.match(RequestInput.validate("Payload", fields, value), {
         onLeft: ({ body }) => JSON.parse(body).message,
         onRight: () => undefined
       })

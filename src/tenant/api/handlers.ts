@@ -1,69 +1,66 @@
-/** What each operation does to the state and answers: one pure function per operation, keyed by its name. */
+/** The behaviour of each operation: a pure function from input and state to response and new state, keyed by the operation's name. */
 import * as DateTime from "effect/DateTime"
 import type * as operations from "../../operations/index.js"
-import { refuse } from "../server/requestBody.js"
-import type { Answer } from "../server/response.js"
-import * as Respond from "../server/response.js"
+import { invalidField } from "../server/requestInput.js"
+import type { PlainResponse } from "../server/response.js"
+import { failure } from "../server/response.js"
 import type { Job, Profile, State } from "./state.js"
-import * as State_ from "./state.js"
+import { upsert } from "./state.js"
 
-/** A call that may be carried out: its token is verified and its input holds to the declaration. */
-interface Call<Input> {
+/** A call whose token is verified and whose input is valid. */
+interface HandlerContext<Input> {
   readonly input: Input
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Sixteen fresh letters and digits, for what the call creates. */
-  readonly fresh: string
-  /** The answer of the operation's status, with this body or none. */
-  readonly success: (body?: unknown) => Answer
+  /** Sixteen random letters and digits, for an item that the call creates. */
+  readonly randomId: string
+  /** Makes the operation's successful response, with this body or none. */
+  readonly success: (body?: unknown) => PlainResponse
 }
 
-/** An operation: what it answers, and the state that it leaves behind. */
-export interface Handler<Input> {
-  /** That of its success. */
+/** The implementation of an operation. */
+export interface OperationHandler<Input> {
+  /** The status of a success. */
   readonly status: 200 | 202 | 204
-  /** The bucket that it draws on alone. Default: the tenant's. */
+  /** The bucket of its own that limits its calls. Default: the tenant's. */
   readonly bucket?: "profileUpdates"
-  /** Whether only a global client may call it. */
+  /** Only global clients may call it. */
   readonly global?: boolean
-  readonly run: (call: Call<Input>, state: State) => readonly [answer: Answer, state: State]
+  readonly run: (context: HandlerContext<Input>, state: State) => readonly [response: PlainResponse, state: State]
 }
 
 type Operations = typeof operations
 
-/** The names of the operations. */
 export type OperationName = {
   [Name in keyof Operations]: Operations[Name] extends { readonly endpoint: unknown } ? Name : never
 }[keyof Operations]
 
-/** With three fractional digits, as jobs and profiles have them. */
+/** Formats a time with three fractional digits, as in jobs and profiles. */
 const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
 
-type Handlers = { readonly [Name in OperationName]?: Handler<Parameters<Operations[Name]>[0]> }
+const invalidPayload = (path: string, message: string): PlainResponse => invalidField("Payload", { path, message })
 
-const invalid = (path: string, message: string): Answer => refuse("Payload", { path, message })
+/** The prefixes that the service reserves. */
+const reservedPrefix = /^(?:urn:(?:ietf|auth0|okta)(?::|$)|https:\/\/(?:[^/?#]+\.)?(?:auth0|okta)\.com(?:[/:?#]|$))/i
 
-/** Prefixes of the service and its like. */
-const reserved = /^(?:urn:(?:ietf|auth0|okta)(?::|$)|https:\/\/(?:[^/?#]+\.)?(?:auth0|okta)\.com(?:[/:?#]|$))/i
-
-const subjectTokenType = (value: string): string | undefined => {
+const subjectTokenTypeError = (value: string): string | undefined => {
   if (!/^(?:https:\/\/|urn:)/.test(value)) return "Must begin with https:// or urn:"
-  return reserved.test(value) ? "This prefix is reserved" : undefined
+  return reservedPrefix.test(value) ? "This prefix is reserved" : undefined
 }
 
-/** The operations that the tenant serves. One without a handler is not there: 404. */
-export const handlers: Handlers = {
+/** The operations that the tenant serves. Calls of others give a 404. */
+export const handlers: { readonly [Name in OperationName]?: OperationHandler<Parameters<Operations[Name]>[0]> } = {
   createUsersExport: {
     status: 200,
     global: true,
-    run: ({ fresh, input, now, success }, state) => {
+    run: ({ input, now, randomId, success }, state) => {
       const { connection_id, fields, format = "json", limit } = input
       const connection = state.connections.find(({ id }) => id === connection_id)
       if (connection_id !== undefined && connection === undefined) {
-        return [invalid("connection_id", `The connection does not exist: ${connection_id}`), state]
+        return [invalidPayload("connection_id", `The connection does not exist: ${connection_id}`), state]
       }
       const job: Job = {
-        id: `job_${fresh}`,
+        id: `job_${randomId}`,
         type: "users_export",
         status: "pending",
         created_at: timestamp(now),
@@ -72,7 +69,7 @@ export const handlers: Handlers = {
         ...(limit !== undefined && { limit }),
         ...(fields && { fields })
       }
-      return [success(job), { ...state, jobs: State_.put(state.jobs, [job]) }]
+      return [success(job), { ...state, jobs: upsert(state.jobs, [job]) }]
     }
   },
 
@@ -82,11 +79,11 @@ export const handlers: Handlers = {
     run: ({ input, now, success }, state) => {
       const { id, name, subject_token_type } = input
       const profile = state.profiles.find((profile) => profile.id === id)
-      if (profile === undefined) return [Respond.failure(404, "The token exchange profile does not exist."), state]
-      const problem = subject_token_type === undefined ? undefined : subjectTokenType(subject_token_type)
-      if (problem !== undefined) return [invalid("subject_token_type", problem), state]
+      if (profile === undefined) return [failure(404, "The token exchange profile does not exist."), state]
+      const error = subject_token_type === undefined ? undefined : subjectTokenTypeError(subject_token_type)
+      if (error !== undefined) return [invalidPayload("subject_token_type", error), state]
       if (state.profiles.some((other) => other.id !== id && other.subject_token_type === subject_token_type)) {
-        return [Respond.failure(409, "A token exchange profile with this subject_token_type exists already."), state]
+        return [failure(409, "A token exchange profile with this subject_token_type exists already."), state]
       }
       const updated: Profile = {
         ...profile,
@@ -94,7 +91,7 @@ export const handlers: Handlers = {
         ...(subject_token_type !== undefined && { subject_token_type }),
         updated_at: timestamp(now)
       }
-      return [success(updated), { ...state, profiles: State_.put(state.profiles, [updated]) }]
+      return [success(updated), { ...state, profiles: upsert(state.profiles, [updated]) }]
     }
   },
 
@@ -103,8 +100,8 @@ export const handlers: Handlers = {
     run: ({ input, success }, state) => {
       const { actionId, page = 0, per_page = 20 } = input
       const action = state.actions.find(({ id }) => id === actionId)
-      if (per_page > 100) return [refuse("Query", { path: "per_page", message: "Must be at most 100" }), state]
-      if (action === undefined) return [Respond.failure(404, "The action does not exist."), state]
+      if (per_page > 100) return [invalidField("Query", { path: "per_page", message: "Must be at most 100" }), state]
+      if (action === undefined) return [failure(404, "The action does not exist."), state]
       const versions = action.versions.slice(page * per_page, (page + 1) * per_page)
       return [
         success({ total: action.versions.length, ...(page > 0 && { page }), per_page, versions }),
@@ -118,13 +115,13 @@ export const handlers: Handlers = {
     run: ({ input, now, success }, state) => {
       const stream = state.streams.find(({ id }) => id === input.id)
       const event = stream?.events.find(({ id }) => id === input.event_id)
-      if (stream === undefined) return [Respond.failure(404, "The requested stream does not exist."), state]
-      if (event === undefined) return [Respond.failure(404, "The requested event does not exist."), state]
+      if (stream === undefined) return [failure(404, "The requested stream does not exist."), state]
+      if (event === undefined) return [failure(404, "The requested event does not exist."), state]
       if (event.state !== "failed") {
-        return [Respond.failure(409, "The event is not in a state that allows redelivery."), state]
+        return [failure(409, "The event is not in a state that allows redelivery."), state]
       }
-      const events = State_.put(stream.events, [{ id: event.id, state: "queued", queued_at: now }])
-      return [success({}), { ...state, streams: State_.put(state.streams, [{ ...stream, events }]) }]
+      const events = upsert(stream.events, [{ id: event.id, state: "queued", queued_at: now }])
+      return [success({}), { ...state, streams: upsert(state.streams, [{ ...stream, events }]) }]
     }
   },
 

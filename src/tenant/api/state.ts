@@ -1,19 +1,19 @@
-/** What the tenant knows: plain data, so that a snapshot of it can be compared in a test and seeded in another. */
+/** The tenant's state as plain data, so that a test can compare a snapshot and seed another tenant with it. */
 import type { ActionVersion } from "../../operations/listActionVersions.js"
 
-/** The same data with plain strings where the client's types are branded, so that it can be written down. */
-type Plain<A> = A extends string ? string
-  : A extends ReadonlyArray<infer Item> ? ReadonlyArray<Plain<Item>>
-  : A extends object ? { readonly [Name in keyof A]: Plain<A[Name]> }
+/** The same data with plain strings in place of branded ones, so that it can be written as literals. */
+type Unbranded<A> = A extends string ? string
+  : A extends ReadonlyArray<infer Item> ? ReadonlyArray<Unbranded<Item>>
+  : A extends object ? { readonly [Name in keyof A]: Unbranded<A[Name]> }
   : A
 
-/** Where users come from; an export names one by `con_` and 16 letters or digits. */
+/** A connection, the source of users. An export requires an id of `con_` and 16 letters or digits. */
 export interface Connection {
   readonly id: string
   readonly name: string
 }
 
-/** An export job as the tenant gave it; it stays `pending`. */
+/** An export job; it stays `pending`. */
 export interface Job {
   readonly id: string
   readonly type: string
@@ -37,8 +37,8 @@ export interface Profile {
   readonly updated_at: string
 }
 
-/** A version of an action, with timestamps as plain strings; any member may be missing. */
-export type Version = Plain<ActionVersion>
+/** A version of an action; every field is optional. */
+export type Version = Unbranded<ActionVersion>
 
 /** An action and its versions, in the order in which they are listed. */
 export interface Action {
@@ -46,21 +46,21 @@ export interface Action {
   readonly versions: ReadonlyArray<Version>
 }
 
-/** An event of a stream. One that is queued is delivered 30 seconds later, by the tenant's clock. */
+/** An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock. */
 export interface StreamEvent {
   readonly id: string
   readonly state: "failed" | "queued" | "delivered"
-  /** When it was queued, in milliseconds since 1970; the time of seeding where a seed leaves it out. */
+  /** When it was queued, in milliseconds since 1970 (default: the time of seeding). */
   readonly queued_at?: number
 }
 
-/** An event stream and its events; both kinds of ids have 26 characters. */
+/** An event stream and its events; the ids of both have 26 characters. */
 export interface Stream {
   readonly id: string
   readonly events: ReadonlyArray<StreamEvent>
 }
 
-/** All that the tenant knows at one moment. */
+/** The data of a tenant at one moment. */
 export interface State {
   readonly connections: ReadonlyArray<Connection>
   readonly jobs: ReadonlyArray<Job>
@@ -69,15 +69,15 @@ export interface State {
   readonly streams: ReadonlyArray<Stream>
 }
 
-/** What to add to the state. What has the id of something that is there takes its place. */
+/** Data to add to the state. An item replaces the one with the same id. */
 export interface Seed extends Partial<State> {}
 
-const delivery = 30_000
+const deliveryMillis = 30_000
 
-export const empty: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [] }
+export const emptyState: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [] }
 
-/** Puts items in, each in the place of the one with its id. */
-export const put = <Item extends { readonly id: string }>(
+/** Adds items; each replaces the one with the same id. */
+export const upsert = <Item extends { readonly id: string }>(
   items: ReadonlyArray<Item>,
   added: ReadonlyArray<Item> = []
 ): ReadonlyArray<Item> => {
@@ -85,13 +85,12 @@ export const put = <Item extends { readonly id: string }>(
   return [...all.values()]
 }
 
-/** The state with the seed in it. */
-export const add = (state: State, seed: Seed, now: number): State => ({
-  connections: put(state.connections, seed.connections),
-  jobs: put(state.jobs, seed.jobs),
-  profiles: put(state.profiles, seed.profiles),
-  actions: put(state.actions, seed.actions),
-  streams: put(
+export const addSeed = (state: State, seed: Seed, now: number): State => ({
+  connections: upsert(state.connections, seed.connections),
+  jobs: upsert(state.jobs, seed.jobs),
+  profiles: upsert(state.profiles, seed.profiles),
+  actions: upsert(state.actions, seed.actions),
+  streams: upsert(
     state.streams,
     seed.streams?.map((stream) => ({
       ...stream,
@@ -100,13 +99,15 @@ export const add = (state: State, seed: Seed, now: number): State => ({
   )
 })
 
-/** The state as it is by now: what was queued long enough ago is delivered. */
-export const settle = (state: State, now: number): State => ({
+/** Marks the events as delivered whose time has come. */
+export const deliverQueued = (state: State, now: number): State => ({
   ...state,
   streams: state.streams.map((stream) => ({
     ...stream,
     events: stream.events.map((event): StreamEvent =>
-      event.queued_at !== undefined && event.queued_at + delivery <= now ? { id: event.id, state: "delivered" } : event
+      event.queued_at !== undefined && event.queued_at + deliveryMillis <= now
+        ? { id: event.id, state: "delivered" }
+        : event
     )
   }))
 })

@@ -1,11 +1,10 @@
-/** For each operation an input that the demo tenant carries out: for those who read its description and try it. */
+/** An example input of each operation, which the demo tenant carries out. */
 import type * as operations from "../../operations/index.js"
 import type { OperationName } from "../api/handlers.js"
 import { demo } from "../fixtures/demo.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = demo
 
-/** By the operation's name. */
 export const examples: { readonly [Name in OperationName]?: Parameters<(typeof operations)[Name]>[0] } = {
   createUsersExport: {
     connection_id: connection.id,

@@ -1,97 +1,94 @@
-/** What the tenant serves as an OpenAPI 3.1 document, made of the declarations by which it serves it. */
-import * as Array from "effect/Array"
+/** The OpenAPI 3.1 document of the tenant, made from the declarations by which it serves its operations. */
 import * as JSONSchema from "effect/JSONSchema"
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
 import type { Any, ContentType, Fields } from "../../Endpoint.js"
 import { version } from "../../internal/http/version.js"
-import type { Served } from "../api/routes.js"
-import { prefix, served, tokenPaths } from "../api/routes.js"
-import { Failure, OAuthFailure, phraseOf } from "../server/response.js"
-import { Token, TokenRequest } from "../server/tokens.js"
+import type { ServedOperation } from "../api/routes.js"
+import { prefix, servedOperations, tokenPaths } from "../api/routes.js"
+import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.js"
+import { TokenBody, TokenRequest } from "../server/tokens.js"
 import { examples } from "./examples.js"
 
-/** A value of JSON. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
-/** An object of JSON. */
-export type Members = { readonly [name: string]: Json }
+type JsonObject = { readonly [name: string]: Json }
 
-/** As a form, nested members are written in brackets. */
 const contentTypes: ReadonlyArray<ContentType> = ["application/json", "application/x-www-form-urlencoded"]
 
+/** The schemas of `components`; `JSONSchema` adds one for each type with an identifier. */
 const definitions: Record<string, JSONSchema.JsonSchema7> = {}
 
-/** Without what only names a type that JSON Schema has no word for, and without empty lists, which say nothing. */
-const plain = (value: unknown): Json => {
-  if (Array.isArray(value)) return value.map(plain)
-  if (!Predicate.isRecord(value)) return value as Json // sound: what is made for JSON
-  const members = Object.entries("$id" in value ? Struct.omit(value, "$id", "title") : value)
+/** Removes empty lists, and the names of types that JSON Schema cannot express. */
+const clean = (value: unknown): Json => {
+  if (Array.isArray(value)) return value.map(clean)
+  if (!Predicate.isRecord(value)) return value as Json // sound: JSON Schema consists of JSON values
+  const entries = Object.entries("$id" in value ? Struct.omit(value, "$id", "title") : value)
   return Object.fromEntries(
-    members.filter(([, member]) => JSON.stringify(member) !== "[]").map(([name, member]) => [name, plain(member)])
+    entries.filter(([, value]) => JSON.stringify(value) !== "[]").map(([name, value]) => [name, clean(value)])
   )
 }
 
-/** The JSON Schema of a type; what has an identifier is defined once, and named here. Objects of answers may have more members. */
-const schemaOf = (ast: AST.AST, objects: "closed" | "open"): Members =>
-  plain(JSONSchema.fromAST(defined(AST.typeAST(ast)), {
+/** The JSON Schema of an object: requests have no fields but the declared ones, responses may have more. */
+const objectSchema = (schema: Schema.Schema.Any, use: "request" | "response") =>
+  // Sound: this is the JSON Schema of an object type, without or with an identifier.
+  clean(JSONSchema.fromAST(Schema.typeSchema(schema).ast, {
     definitions,
     definitionPath: "#/components/schemas/",
     target: "openApi3.1",
-    additionalPropertiesStrategy: objects === "open" ? "allow" : "strict"
-  })) as Members // sound: every schema that is made is an object
+    additionalPropertiesStrategy: use === "request" ? "strict" : "allow"
+  })) as { readonly properties: Readonly<Record<string, JsonObject>>; readonly required?: ReadonlyArray<string> }
 
-/** The type without `undefined`. */
-const defined = (ast: AST.AST): AST.AST =>
-  AST.isUnion(ast) ? AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)), ast.annotations) : ast
+/** The JSON Schema of a response body. In an optional field, `undefined` is left out: JSON has none. */
+const responseSchema = (schema: Schema.Schema.AnyNoContext): Json =>
+  objectSchema(Schema.Struct({ body: Schema.optional(schema) }), "response").properties["body"] ?? {}
 
-const capital = (name: string): string => name.replace(/./, (letter) => letter.toUpperCase())
+const capitalize = (name: string): string => name.replace(/./, (letter) => letter.toUpperCase())
 
-/** `createUsersExport` as `Create users export`. */
-const words = (name: string): string => capital(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+/** Spells `createUsersExport` as `Create users export`. */
+const words = (name: string): string => capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
 
-/** The example of an operation, as far as it travels in this part. */
-const exampleOf = (endpoint: Any, fields: Fields): Members => {
-  const example = Record.get<string, object>(examples, endpoint.name)
-  const members = example._tag === "Some" ? Object.entries(example.value) : []
-  return Object.fromEntries(members.filter(([name]) => name in fields))
-}
+const examplesByName: Readonly<Record<string, object | undefined>> = examples
+
+/** The part of the operation's example that these fields carry. */
+const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
+  Object.fromEntries(Object.entries(examplesByName[name] ?? {}).filter(([field]) => field in fields))
 
 const parameters = (endpoint: Any, place: "path" | "query"): ReadonlyArray<Json> => {
-  const fields = (place === "path" ? endpoint.params : endpoint.query) ?? {}
+  const fields = place === "path" ? endpoint.params : endpoint.query
+  if (fields === undefined) return []
   const example = exampleOf(endpoint, fields)
-  const least = place === "path" ? { minLength: 1 } : {} // an empty segment would be another path
-  return AST.getPropertySignatures(AST.typeAST(Schema.Struct(fields).ast)).map(({ isOptional, name, type }) => {
-    const schema: Members = { ...least, ...schemaOf(type, "closed") }
-    const value = example[String(name)]
+  const { properties, required = [] } = objectSchema(Schema.Struct(fields), "request")
+  return Object.entries(properties).map(([name, property]) => {
+    const schema = place === "path" ? { minLength: 1, ...property } : property // an empty segment is another path
+    const value = example[name]
     return {
-      name: String(name),
+      name,
       in: place,
-      required: !isOptional,
+      required: required.includes(name),
       schema,
       ...(value !== undefined && { example: value })
     }
   })
 }
 
-const content = (types: ReadonlyArray<string>, media: Members): Json =>
+const content = (types: ReadonlyArray<string>, media: JsonObject): Json =>
   Object.fromEntries(types.map((type) => [type, media]))
 
-const json = (schema: Schema.Schema.AnyNoContext | undefined): Json =>
-  content(["application/json"], schema === undefined ? {} : { schema: schemaOf(schema.ast, "open") })
+const jsonContent = (schema: Schema.Schema.AnyNoContext | undefined): Json =>
+  content(["application/json"], schema === undefined ? {} : { schema: responseSchema(schema) })
 
 const requestBody = (endpoint: Any, payload: Fields): Json => {
   const { minProperties } = endpoint
   const schema = Schema.Struct(payload).annotations({
-    identifier: `${capital(endpoint.name)}Body`,
+    identifier: `${capitalize(endpoint.name)}Body`,
     ...(minProperties !== undefined && { jsonSchema: { minProperties } })
   })
   return {
     required: true,
-    description: "As a form, nested members are written in brackets: `fields[0][name]=email`.",
-    content: content(contentTypes, { schema: schemaOf(schema.ast, "closed"), example: exampleOf(endpoint, payload) })
+    description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",
+    content: content(contentTypes, { schema: objectSchema(schema, "request"), example: exampleOf(endpoint, payload) })
   }
 }
 
@@ -101,12 +98,15 @@ const integer = (description: string, example: number): Json => ({
   example
 })
 
-/** What answers say of the limit (contract: Limits). */
-const headers: Members = {
-  "X-RateLimit-Limit": integer("How many calls the bucket holds.", 50),
-  "X-RateLimit-Remaining": integer("How many calls are left in it.", 49),
-  "X-RateLimit-Reset": integer("When it is full again: seconds since 1970 on the service's clock.", 1767225600),
-  "Retry-After": integer("How many seconds to wait before the next call.", 1)
+/** The rate-limit headers (contract: Limits). */
+const headers: JsonObject = {
+  "X-RateLimit-Limit": integer("The number of calls that the bucket holds when it is full.", 50),
+  "X-RateLimit-Remaining": integer("The number of calls left in the bucket.", 49),
+  "X-RateLimit-Reset": integer(
+    "The time at which the bucket is full again, in seconds since 1970 on the service's clock.",
+    1767225600
+  ),
+  "Retry-After": integer("The seconds to wait before the next call.", 1)
 }
 
 const headersOf = (status: number): Json =>
@@ -116,93 +116,87 @@ const headersOf = (status: number): Json =>
       .map((name) => [name, { $ref: `#/components/headers/${name}` }])
   )
 
-const failure = (status: number, description: string): Json => ({
+const response = (status: number, description: string, content: Json | undefined): Json => ({
   description,
   headers: headersOf(status),
-  content: json(Failure)
+  ...(content !== undefined && { content })
 })
 
-/** A failure with a status, or any other. */
-const failureAt = (status: number | "default"): Json => ({ $ref: `#/components/responses/${status}` })
+const failureStatuses = ({ error }: Any): ReadonlyArray<number> => error.map(({ status }) => status)
 
-/** As members of an object they are there once, and in their order. */
-const statusesOf = ({ error }: Any): ReadonlyArray<number> => error.map(({ status }) => status)
+/** The error responses of all operations; as keys of an object, repeated statuses become one. */
+const failures = (): JsonObject =>
+  Object.fromEntries([
+    ...servedOperations.flatMap(({ endpoint }) => failureStatuses(endpoint)).map((status) => [
+      status,
+      response(status, reasonPhrase(status), jsonContent(FailureBody))
+    ]),
+    ["default", response(0, "Any other failure", jsonContent(FailureBody))]
+  ])
 
-/** All statuses that some operation declares. */
-const failures = (): Members => ({
-  ...Object.fromEntries(
-    served.flatMap(({ endpoint }) => statusesOf(endpoint)).map((status) => [status, failure(status, phraseOf(status))])
-  ),
-  default: failure(0, "Any other failure")
-})
-
-const success = ({ endpoint, handler: { status } }: Served): Json => ({
-  description: phraseOf(status),
-  headers: headersOf(status),
-  ...(status !== 204 && { content: json(endpoint.success) })
-})
-
-const describe = ({ endpoint: { idempotent, scope }, handler: { bucket, global } }: Served): string =>
+const describe = ({ endpoint: { idempotent, scope }, handler: { bucket, global } }: ServedOperation): string =>
   [
     `Needs the scope \`${scope}\`${global === true ? " and a global client" : ""}.`,
-    idempotent ? "Carrying it out twice is harmless." : "Carried out twice, it has its effect twice.",
-    bucket === undefined ? "" : "It has a rate limit of its own."
+    idempotent ? "Idempotent: repeating the call is harmless." : "Not idempotent: each call takes effect again.",
+    bucket === undefined ? "" : "Has its own rate limit."
   ].filter((sentence) => sentence !== "").join(" ")
 
-/** Both schemes are accepted by every operation (contract: Authentication). */
-const operation = (one: Served): Json => {
-  const { endpoint, handler } = one
+const operation = (served: ServedOperation): Json => {
+  const { endpoint, handler: { status } } = served
   return {
     operationId: endpoint.name,
     summary: words(endpoint.name),
-    description: describe(one),
+    description: describe(served),
+    // Every operation accepts both schemes (contract: Authentication).
     security: [{ clientCredentials: [endpoint.scope] }, { bearer: [endpoint.scope] }],
     parameters: [...parameters(endpoint, "path"), ...parameters(endpoint, "query")],
     ...(endpoint.payload !== undefined && { requestBody: requestBody(endpoint, endpoint.payload) }),
     responses: {
-      [handler.status]: success(one),
-      ...Object.fromEntries(statusesOf(endpoint).map((status) => [status, failureAt(status)])),
-      default: failureAt("default")
+      [status]: response(status, reasonPhrase(status), status === 204 ? undefined : jsonContent(endpoint.success)),
+      ...Object.fromEntries(
+        [...failureStatuses(endpoint), "default"].map((
+          status
+        ) => [status, { $ref: `#/components/responses/${status}` }])
+      )
     }
   }
 }
 
-const token = (id: string): Json => {
-  const answer = (status: number, schema: Schema.Schema.AnyNoContext): Json => ({
-    description: phraseOf(status),
-    content: json(schema)
+const tokenOperation = (operationId: string): Json => {
+  const response = (status: number, schema: Schema.Schema.AnyNoContext): Json => ({
+    description: reasonPhrase(status),
+    content: jsonContent(schema)
   })
   return {
-    operationId: id,
+    operationId,
     summary: "Get a token",
     description: "OAuth 2.0 client credentials.",
     security: [],
-    requestBody: { required: true, content: content(contentTypes, { schema: schemaOf(TokenRequest.ast, "open") }) },
+    requestBody: { required: true, content: content(contentTypes, { schema: responseSchema(TokenRequest) }) },
     responses: {
-      200: answer(200, Token),
-      ...Object.fromEntries([400, 401, 403].map((status) => [status, answer(status, OAuthFailure)]))
+      200: response(200, TokenBody),
+      ...Object.fromEntries([400, 401, 403].map((status) => [status, response(status, OAuthFailureBody)]))
     }
   }
 }
 
 const [tokenUrl, practicalTokenUrl] = tokenPaths
 
-/** Paths of the same name are one, with a member for each method. */
-const paths = (): Members => {
-  const all: Record<string, Members> = {}
-  for (const one of served) {
-    const path = `${prefix}${one.endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
-    all[path] = { ...all[path], [one.endpoint.method.toLowerCase()]: operation(one) }
+const paths = (): JsonObject => {
+  const all: Record<string, JsonObject> = {}
+  for (const served of servedOperations) {
+    const path = `${prefix}${served.endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
+    all[path] = { ...all[path], [served.endpoint.method.toLowerCase()]: operation(served) }
   }
   return {
     ...all,
-    [tokenUrl]: { post: token("token") },
-    [practicalTokenUrl]: { post: token("tokenWithoutSlash") }
+    [tokenUrl]: { post: tokenOperation("token") },
+    [practicalTokenUrl]: { post: tokenOperation("tokenWithoutSlash") }
   }
 }
 
-const make = (): Members => {
-  const [described, responses] = [paths(), failures()] // they fill the definitions
+const make = (): JsonObject => {
+  const [described, responses] = [paths(), failures()] // before `definitions`, which they fill
   return {
     openapi: "3.1.0",
     info: {
@@ -213,7 +207,7 @@ const make = (): Members => {
     },
     paths: described,
     components: {
-      schemas: plain(definitions),
+      schemas: clean(definitions),
       responses,
       headers,
       securitySchemes: {
@@ -222,7 +216,7 @@ const make = (): Members => {
           flows: {
             clientCredentials: {
               tokenUrl,
-              scopes: Object.fromEntries(served.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
+              scopes: Object.fromEntries(servedOperations.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
             }
           }
         },
@@ -232,5 +226,4 @@ const make = (): Members => {
   }
 }
 
-/** The document. */
-export const openapi: Members = make()
+export const openapi: JsonObject = make()

@@ -1,4 +1,4 @@
-/** Where the tenant describes itself: `/openapi.json`, and `/docs` for people. What is asked there is no call: no fault, no limit, no log. */
+/** Serves the OpenAPI document at `/openapi.json` and a page at `/docs`, without fault, rate limit and log. */
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -6,25 +6,28 @@ import * as Encoding from "effect/Encoding"
 import { openapi } from "./openapi.js"
 import { page } from "./page.js"
 
-/** As a policy names what is inline. */
-const hash = (text: string): Effect.Effect<string> =>
+/** Formats a hash as the content security policy names inline code. */
+const hash = (code: string): Effect.Effect<string> =>
   Effect.map(
-    Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
+    Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(code))),
     (digest) => `'sha256-${Encoding.encodeBase64(new Uint8Array(digest))}'`
   )
 
-const common = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-const json = HttpServerResponse.text(JSON.stringify(openapi), { contentType: "application/json", headers: common })
+const json = HttpServerResponse.text(JSON.stringify(openapi), {
+  contentType: "application/json",
+  headers: commonHeaders
+})
 
-/** It runs its own script and nothing else, and reaches nobody but this tenant. */
+/** The policy allows the page to run its own script only, and to connect to this tenant only. */
 const html = Effect.map(
   Effect.all([hash(page.script), hash(page.style)]),
   ([script, style]) =>
     HttpServerResponse.text(page.html, {
       contentType: "text/html; charset=utf-8",
       headers: {
-        ...common,
+        ...commonHeaders,
         "referrer-policy": "no-referrer",
         "content-security-policy": [
           "default-src 'none'",
@@ -40,7 +43,6 @@ const html = Effect.map(
     })
 )
 
-/** The routes. */
 export const routes: ReadonlyArray<HttpRouter.Route<never, never>> = (["GET", "HEAD"] as const).flatMap((method) => [
   HttpRouter.makeRoute(method, "/openapi.json", Effect.succeed(json)),
   HttpRouter.makeRoute(method, "/docs", html)

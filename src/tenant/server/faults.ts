@@ -1,52 +1,54 @@
-/** Makes the tenant injectFault on demand: what to do instead of, before or after the genuine answer. */
+/** Injects faults on demand, instead of, before or after the genuine response. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Answer } from "./response.js"
-import * as Respond from "./response.js"
+import type { PlainResponse } from "./response.js"
+import { emptyResponse, failure, jsonResponse, textResponse } from "./response.js"
 
-/** What goes wrong, and on which calls. Members that are not set leave the genuine answer as it is. */
+/** A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is. */
 export interface Fault {
-  /** Only on calls of this operation, for example `deleteEventStream`; `token` is the token endpoint. Default: any. */
+  /** Applies to calls of this operation only, for example `deleteEventStream`, or `token` for the token endpoint. Default: any. */
   readonly operation?: string | undefined
-  /** On how many calls (default 1). */
+  /** The number of calls that it applies to (default 1). */
   readonly times?: number | undefined
-  /** The status to answer, 200 to 599; 200 if only `body` is set. */
+  /** The status of the response, 200 to 599; 200 if only `body` is set. */
   readonly status?: number | undefined
-  /** Headers to add or replace; `undefined` takes a genuine one away. */
+  /** Headers to add or replace; `undefined` removes one of the genuine response. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
-  /** A string is sent as it is (`text/plain`), anything else as JSON. Default: what the service says for the status. */
+  /** A string is sent as it is (`text/plain`), anything else as JSON. Default: the service's body for the status. */
   readonly body?: unknown
-  /** How long to wait before the answer. */
+  /** The time to wait before the response (default 0). */
   readonly delay?: Duration.DurationInput | undefined
-  /** Destroys the connection before any byte of the answer, or in the middle of its body (if it has any). */
+  /** Destroys the connection before the first byte of the response, or in the middle of its body (if it has one). */
   readonly cut?: "before" | "within" | undefined
-  /** Whether the call is carried out all the same, before the delay. Default: only if its genuine answer is needed. */
+  /** Carries the call out before the delay, whatever the response is. Default: only if the genuine response is needed. */
   readonly carriedOut?: boolean | undefined
 }
 
-export interface Faults {
+export interface FaultQueue {
   readonly add: (fault: Fault) => Effect.Effect<void>
-  /** The oldest fault that is due on this call, used up by one. */
+  /** Takes the oldest fault that applies to this call. */
   readonly take: (operation: string | undefined) => Effect.Effect<Fault | undefined>
 }
 
-/** No server could send such a status or header. */
-const impossible = ({ headers, status = 200 }: Fault): boolean =>
-  !Number.isInteger(status) || status < 200 || status > 599 ||
-  Object.entries(headers ?? {}).some(([name, value]) =>
-    !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value ?? "")
+/** HTTP allows the status and the headers. */
+const isSendable = ({ headers, status = 200 }: Fault): boolean =>
+  Number.isInteger(status) && status >= 200 && status <= 599 &&
+  Object.entries(headers ?? {}).every(([name, value]) =>
+    /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value ?? "")
   )
 
-/** A queue of faults. Adding one that no server could send dies. */
-export const make = (): Faults => {
+/** Makes an empty queue. Adding a fault with an invalid status or header dies. */
+export const make = (): FaultQueue => {
   let queue: ReadonlyArray<{ readonly fault: Fault; readonly left: number }> = []
   return {
     add: (fault) =>
-      impossible(fault)
-        ? Effect.dieMessage("No server can answer such a status or header")
-        : Effect.sync(() => {
+      isSendable(fault)
+        ? Effect.sync(() => {
           queue = [...queue, { fault, left: fault.times ?? 1 }].filter(({ left }) => left > 0)
-        }),
+        })
+        : Effect.dieMessage(
+          "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP"
+        ),
     take: (operation) =>
       Effect.sync(() => {
         const due = queue.find(({ fault }) => fault.operation === undefined || fault.operation === operation)
@@ -58,24 +60,24 @@ export const make = (): Faults => {
   }
 }
 
-/** The answer that the fault brings along, if it does. */
-const forged = ({ body, cut, status }: Fault): Answer | undefined => {
-  if (typeof body === "string") return Respond.text(status ?? 200, body)
-  if (body !== undefined) return Respond.json(status ?? 200, body)
-  if (status === undefined) return cut === "before" ? Respond.nothing(204) : undefined
-  return status < 400 ? Respond.nothing(status) : Respond.failure(status, "The tenant was told to injectFault")
+/** The response that replaces the genuine one, if the fault has one. */
+const replacement = ({ body, cut, status }: Fault): PlainResponse | undefined => {
+  if (typeof body === "string") return textResponse(status ?? 200, body)
+  if (body !== undefined) return jsonResponse(status ?? 200, body)
+  if (status === undefined) return cut === "before" ? emptyResponse(204) : undefined
+  return status < 400 ? emptyResponse(status) : failure(status, "An injected fault")
 }
 
-/** The answer under the fault, given the effect that carries the call out. */
-export const apply = <R>(
+/** The response under the fault, given the effect that carries the call out. */
+export const applyFault = <R>(
   fault: Fault | undefined,
-  genuine: Effect.Effect<Answer, never, R>
-): Effect.Effect<Answer, never, R> => {
-  if (fault === undefined) return genuine
-  const forgery = forged(fault)
+  carryOut: Effect.Effect<PlainResponse, never, R>
+): Effect.Effect<PlainResponse, never, R> => {
+  if (fault === undefined) return carryOut
+  const replaced = replacement(fault)
   const delay = Effect.sleep(fault.delay ?? 0)
-  const answer = fault.carriedOut === true
-    ? Effect.zipLeft(genuine, delay)
-    : Effect.zipRight(delay, forgery === undefined ? genuine : Effect.succeed(forgery))
-  return Effect.map(answer, (given) => forgery ?? given)
+  const response = fault.carriedOut === true
+    ? Effect.zipLeft(carryOut, delay)
+    : Effect.zipRight(delay, replaced === undefined ? carryOut : Effect.succeed(replaced))
+  return Effect.map(response, (genuine) => replaced ?? genuine)
 }

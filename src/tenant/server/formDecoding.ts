@@ -1,14 +1,15 @@
 /**
- * Reads a form (`application/x-www-form-urlencoded`) as the JSON it stands for. Nested members are written in brackets,
- * `fields[0][name]=email`; what is a number or a boolean is decided by the declaration, because a form knows only text.
+ * Decodes a form (`application/x-www-form-urlencoded`) into JSON. Nested fields are written in brackets,
+ * `fields[0][name]=email`. The declaration decides which values are numbers or booleans, because a form holds only text.
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { Fields } from "../../Endpoint.js"
 
-/** What is wrong, and where. */
-export interface Problem {
+/** An invalid field. */
+export interface FieldError {
+  /** `fields[0].name`; empty for the whole value. */
   readonly path: string
   readonly message: string
 }
@@ -16,25 +17,27 @@ export interface Problem {
 type Tree = string | Branch
 interface Branch extends Map<string, Tree> {}
 
-const depth = 8
-const key = /^[^[\]]+(?:\[[^[\]]+\])*$/
+const maxDepth = 8
+const bracketNotation = /^[^[\]]+(?:\[[^[\]]+\])*$/
 
-const problem = (path: string, message: string) => Either.left<Problem>({ path, message })
+const invalid = (path: string, message: string) => Either.left<FieldError>({ path, message })
 
-/** Hangs one value into the tree; the segments of its key are the way there. */
-const insert = (root: Branch, name: string, value: string): Either.Either<void, Problem> => {
+/** Inserts one value into the tree, at the path that its name spells. */
+const insert = (root: Branch, name: string, value: string): Either.Either<void, FieldError> => {
   const segments = name.split(/\]\[|\[|\]/).filter((segment) => segment !== "")
-  if (!key.test(name) || segments.length > depth) return problem(name, "is no name in bracket notation")
+  if (!bracketNotation.test(name) || segments.length > maxDepth) {
+    return invalid(name, "is not a name in bracket notation")
+  }
   let branch = root
   for (const [index, segment] of segments.entries()) {
-    const there = branch.get(segment)
+    const existing = branch.get(segment)
     if (index === segments.length - 1) {
-      if (there !== undefined) return problem(name, "is given twice")
+      if (existing !== undefined) return invalid(name, "is given twice")
       branch.set(segment, value)
-    } else if (typeof there === "string") {
-      return problem(name, "is both a value and a group of values")
+    } else if (typeof existing === "string") {
+      return invalid(name, "is both a value and an object")
     } else {
-      const next: Branch = there ?? new Map()
+      const next: Branch = existing ?? new Map()
       branch.set(segment, next)
       branch = next
     }
@@ -42,13 +45,13 @@ const insert = (root: Branch, name: string, value: string): Either.Either<void, 
   return Either.void
 }
 
-/** The type behind filters and `undefined`: what the declaration wants here. */
-const wanted = (ast: AST.AST | undefined): AST.AST | undefined => {
+/** Removes filters and `undefined` from the declared type. */
+const declaredType = (ast: AST.AST | undefined): AST.AST | undefined => {
   if (ast === undefined) return undefined
-  if (AST.isRefinement(ast)) return wanted(ast.from)
+  if (AST.isRefinement(ast)) return declaredType(ast.from)
   if (AST.isUnion(ast)) {
     const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
-    return types.length === 1 ? wanted(types[0]) : undefined
+    return types.length === 1 ? declaredType(types[0]) : undefined
   }
   return ast
 }
@@ -59,11 +62,11 @@ const scalar = (text: string, ast: AST.AST | undefined): unknown => {
   return text
 }
 
-const toList = (branch: Branch, item: AST.AST | undefined, path: string): Either.Either<unknown, Problem> => {
+const toList = (branch: Branch, item: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
   const items: Array<unknown> = []
   for (let index = 0; index < branch.size; index++) {
     const tree = branch.get(String(index))
-    if (tree === undefined) return problem(path, "is no list that is numbered from 0 without a gap")
+    if (tree === undefined) return invalid(path, "is not a list numbered from 0 without gaps")
     const value = toValue(tree, item, `${path}[${index}]`)
     if (Either.isLeft(value)) return value
     items.push(value.right)
@@ -71,33 +74,33 @@ const toList = (branch: Branch, item: AST.AST | undefined, path: string): Either
   return Either.right(items)
 }
 
-const toRecord = (branch: Branch, ast: AST.AST | undefined, path: string): Either.Either<unknown, Problem> => {
-  const members = ast !== undefined && AST.isTypeLiteral(ast) ? ast.propertySignatures : []
+const toRecord = (branch: Branch, ast: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
+  const fields = ast !== undefined && AST.isTypeLiteral(ast) ? ast.propertySignatures : []
   const entries: Array<readonly [string, unknown]> = []
   for (const [name, tree] of branch) {
-    const member = members.find((signature) => signature.name === name)
-    const value = toValue(tree, member?.type, path === "" ? name : `${path}.${name}`)
+    const field = fields.find((signature) => signature.name === name)
+    const value = toValue(tree, field?.type, path === "" ? name : `${path}.${name}`)
     if (Either.isLeft(value)) return value
     entries.push([name, value.right])
   }
-  return Either.right(Object.fromEntries(entries)) // defines `__proto__` as a member like any other
+  return Either.right(Object.fromEntries(entries)) // unlike an assignment, it makes `__proto__` an ordinary field
 }
 
-const toValue = (tree: Tree, ast: AST.AST | undefined, path: string): Either.Either<unknown, Problem> => {
-  const type = wanted(ast)
+const toValue = (tree: Tree, ast: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
+  const type = declaredType(ast)
   if (typeof tree === "string") return Either.right(scalar(tree, type))
   if (type !== undefined && AST.isTupleType(type)) return toList(tree, type.rest[0]?.type, path)
   return toRecord(tree, type, path)
 }
 
 /**
- * The JSON that the form stands for. Members that the declaration does not know stay as they are, for the validation to
- * refuse; a name that is no bracket notation, a value given twice or a list with gaps is a problem here.
+ * Decodes a form. Keeps fields that are not declared, for the validation to refuse; fails for a name that is not in bracket
+ * notation, a value given twice or a list with gaps.
  */
-export const toJson = (
+export const decodeForm = (
   fields: Fields,
   form: Iterable<readonly [string, string]>
-): Either.Either<unknown, Problem> => {
+): Either.Either<unknown, FieldError> => {
   const root: Branch = new Map()
   for (const [name, value] of form) {
     const inserted = insert(root, name, value)

@@ -1,4 +1,4 @@
-/** An HTTP client that hands each request straight to the application, with no socket in between. */
+/** An HTTP client that hands each request straight to the application, without a socket. */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -12,46 +12,46 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import { ConnectionReset } from "./send.js"
+import { ConnectionReset } from "./sendResponse.js"
 
 const transportError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
-/** The body as a web request takes it. */
-const content = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | undefined> => {
+/** Converts the body for a web `Request`. */
+const toWebBody = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
   const { body } = request
   switch (body._tag) {
     case "Empty":
-      return Effect.succeed(undefined)
+      return Effect.succeed(null)
     case "FormData":
       return Effect.succeed(body.formData)
     case "Stream":
       return Stream.toReadableStreamEffect(body.stream)
     default:
-      // Sound as far as a transport can know: `Raw` holds what the caller took for a body, and `Request` checks it.
+      // Sound as far as a transport can know: `Raw` holds whatever the caller set, and `Request` checks it.
       return Effect.succeed(body.body as BodyInit)
   }
 }
 
-const toWeb = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
-  Effect.flatMap(content(request), (body) =>
+const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
+  Effect.flatMap(toWebBody(request), (body) =>
     Effect.try({
       try: () => {
-        const location = new URL(url)
-        location.hash = "" // a fragment never travels
+        const target = new URL(url)
+        target.hash = "" // fragments are never sent
         const init = {
           method: request.method,
           headers: Headers.set(request.headers, "host", url.host),
-          body: body ?? null,
-          duplex: "half" // asked for by streams, and not yet among TypeScript's options
+          body,
+          duplex: "half" // required for streams, and missing in TypeScript's `RequestInit`
         }
-        return new Request(location, init)
+        return new Request(target, init)
       },
       catch: transportError(request)
     }))
 
-/** Runs the server's side in a fiber of its own, which ends when the caller is interrupted: as if a socket were closed. */
-const apart = <A>(serve: Effect.Effect<A>): Effect.Effect<A> =>
+/** Runs the server's side in its own fiber, and interrupts it with the caller, as if the client had closed its socket. */
+const runDetached = <A>(serve: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
       Effect.forkDaemon(Effect.interruptible(serve)),
@@ -62,20 +62,20 @@ const apart = <A>(serve: Effect.Effect<A>): Effect.Effect<A> =>
     )
   )
 
-/** The client. Whatever the host of a request, it reaches this application. */
+/** Makes the client. It sends every request to this application, whatever the host. */
 export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
-    toWeb(request, url).pipe(
+    toWebRequest(request, url).pipe(
       Effect.flatMap((web) =>
-        apart(Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web)))
+        runDetached(Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web)))
       ),
       Effect.map((response) => {
         const withoutBody = request.method === "HEAD"
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
       Effect.catchAllCause((cause) => {
-        const cut = Chunk.findFirst(Cause.defects(cause), (defect) => defect instanceof ConnectionReset)
-        return cut._tag === "Some" ? Effect.fail(transportError(request)(cut.value)) : Effect.failCause(cause)
+        const reset = Chunk.findFirst(Cause.defects(cause), (defect) => defect instanceof ConnectionReset)
+        return reset._tag === "Some" ? Effect.fail(transportError(request)(reset.value)) : Effect.failCause(cause)
       })
     )
   )

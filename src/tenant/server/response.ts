@@ -1,30 +1,30 @@
-/** An answer as plain data, in the service's shapes, so that handlers stay pure and faults can change what they gave. */
+/** Responses as plain data in the service's shapes, so that handlers stay pure and a fault can change a response. */
 import * as Headers from "@effect/platform/Headers"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import { omittable } from "../../operations/schemas.js"
 
-export interface Answer {
+/** A response that has not been sent. */
+export interface PlainResponse {
   readonly status: number
   readonly headers: Headers.Headers
   readonly body: string
 }
 
-/** The body of a failure of the management interface. */
-export const Failure = Schema.Struct({
+/** The error body of the management interface. */
+export const FailureBody = Schema.Struct({
   statusCode: Schema.Number,
-  error: Schema.String.annotations({ description: "the status in words" }),
+  error: Schema.String.annotations({ description: "the reason phrase of the status" }),
   message: Schema.String,
   errorCode: omittable(Schema.String),
   attributes: omittable(Schema.Struct({ error: Schema.String }))
 }).annotations({ identifier: "Failure" })
 
-/** The body of a failure of the token endpoint. */
-export const OAuthFailure = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotations({
+/** The error body of the token endpoint. */
+export const OAuthFailureBody = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotations({
   identifier: "OAuthFailure"
 })
 
-const phrases: Readonly<Record<number, string>> = {
+const reasonPhrases: Readonly<Record<number, string>> = {
   200: "OK",
   202: "Accepted",
   204: "No Content",
@@ -40,59 +40,48 @@ const phrases: Readonly<Record<number, string>> = {
   504: "Gateway Timeout"
 }
 
-/** What a status says in words. */
-export const phraseOf = (status: number): string => phrases[status] ?? "Error"
+export const reasonPhrase = (status: number): string => reasonPhrases[status] ?? "Error"
 
-/** JSON under the service's content type. */
-export const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
+const plain = (status: number, contentType: string, body: string): PlainResponse => ({
   status,
-  headers: Headers.fromInput({ "content-type": "application/json; charset=utf-8", ...headers }),
-  body: JSON.stringify(body)
-})
-
-export const text = (status: number, body: string): Answer => ({
-  status,
-  headers: Headers.fromInput({ "content-type": "text/plain; charset=utf-8" }),
+  headers: Headers.fromInput({ "content-type": contentType }),
   body
 })
 
-/** Nothing, yet labelled as JSON, as the service does. */
-export const nothing = (status: number): Answer => ({
-  status,
-  headers: Headers.fromInput({ "content-type": "application/json" }),
-  body: ""
-})
+export const jsonResponse = (status: number, body: unknown): PlainResponse =>
+  plain(status, "application/json; charset=utf-8", JSON.stringify(body))
 
-/** A failure of the management interface. */
+export const textResponse = (status: number, body: string): PlainResponse =>
+  plain(status, "text/plain; charset=utf-8", body)
+
+/** The service labels even an empty body as JSON. */
+export const emptyResponse = (status: number): PlainResponse => plain(status, "application/json", "")
+
+/** An error response of the management interface. */
 export const failure = (
   status: number,
   message: string,
-  more: Partial<typeof Failure.Type> = {}
-): Answer => {
-  const body: typeof Failure.Type = { statusCode: status, error: phraseOf(status), message, ...more }
-  return json(status, body)
+  more: Partial<typeof FailureBody.Type> = {}
+): PlainResponse => {
+  const body: typeof FailureBody.Type = { statusCode: status, error: reasonPhrase(status), message, ...more }
+  return jsonResponse(status, body)
 }
 
-/** A failure of the token endpoint. */
-export const oauthFailure = (status: number, error: string, error_description: string): Answer => {
-  const body: typeof OAuthFailure.Type = { error, error_description }
-  return json(status, body, { "cache-control": "no-store" })
+/** A response of the token endpoint, which no cache may store. */
+export const tokenEndpointResponse = (status: number, body: unknown): PlainResponse =>
+  withHeaders(jsonResponse(status, body), { "cache-control": "no-store" })
+
+/** An error response of the token endpoint. */
+export const oauthFailure = (status: number, error: string, error_description: string): PlainResponse => {
+  const body: typeof OAuthFailureBody.Type = { error, error_description }
+  return tokenEndpointResponse(status, body)
 }
 
-/** The answer with more headers; `undefined` takes one away. */
-export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string | undefined>>): Answer => {
-  const replaced = Headers.remove(answer.headers, Object.keys(headers))
-  return { ...answer, headers: Headers.setAll(replaced, Headers.fromInput(headers)) }
-}
-
-/** What may be sent of the body: HTTP allows none with some statuses. */
-export const bytes = (answer: Answer): Uint8Array =>
-  [204, 205, 304].includes(answer.status) ? new Uint8Array() : new TextEncoder().encode(answer.body)
-
-export const toResponse = (answer: Answer): HttpServerResponse.HttpServerResponse => {
-  const { headers, status } = answer
-  const body = bytes(answer)
-  return body.length === 0
-    ? HttpServerResponse.empty({ status, headers })
-    : HttpServerResponse.uint8Array(body, { status, headers })
+/** Adds or replaces headers; `undefined` removes one. */
+export const withHeaders = (
+  response: PlainResponse,
+  headers: Readonly<Record<string, string | undefined>>
+): PlainResponse => {
+  const kept = Headers.remove(response.headers, Object.keys(headers))
+  return { ...response, headers: Headers.setAll(kept, Headers.fromInput(headers)) }
 }

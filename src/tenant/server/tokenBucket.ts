@@ -1,51 +1,54 @@
-/** A token bucket that refills continuously by the Clock and reports itself the way the service does. */
+/** A token bucket that refills continuously by the `Clock` and reports itself in the service's rate-limit headers. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 
-/** How many calls may come at once (`burst`, at least 1), and how fast they come back: `refill` calls per `per`. */
-export interface Bucket {
-  /** Calls. */
+/** The size of a token bucket: it holds `burst` calls, and `refill` calls are added in each period of `per`. */
+export interface BucketSize {
+  /** The capacity in calls, at least 1. */
   readonly burst: number
-  /** Calls, at least more than nothing. */
+  /** The number of calls added per period, greater than 0. */
   readonly refill: number
-  /** The time in which so many come back. */
+  /** The length of a period. */
   readonly per: Duration.DurationInput
 }
 
-/** What became of one call, and the headers that tell of it. */
-interface Draw {
+/** The outcome of taking one call, and the rate-limit headers of the response. */
+interface TakeResult {
   readonly allowed: boolean
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Takes one call out of the bucket, if there is one. */
-export type Take = Effect.Effect<Draw>
+export interface TokenBucket {
+  /** Takes one call out of the bucket if it holds one. */
+  readonly take: Effect.Effect<TakeResult>
+}
 
-/** A full bucket. It dies of one that could never hold a call or never refill. */
-export const make = (bucket: Bucket): Effect.Effect<Take> => {
-  const perCall = Duration.toMillis(bucket.per) / bucket.refill // milliseconds until one more call is free
-  if (!(bucket.burst >= 1 && perCall > 0 && perCall < Infinity)) {
-    return Effect.dieMessage("A bucket needs a burst of at least 1 and a refill that is more than nothing")
+/** Makes a full bucket. Dies of a size that could never hold a call or never refill. */
+export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
+  const millisPerCall = Duration.toMillis(per) / refill
+  if (!(burst >= 1 && millisPerCall > 0 && millisPerCall < Infinity)) {
+    return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")
   }
-  // The level is kept as the time at which the bucket is full again: nothing has to run, and nothing drifts.
-  return Effect.map(
-    Ref.make(-Infinity),
-    (fullAt) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Ref.modify(fullAt, (before): readonly [Draw, number] => {
-          const left = bucket.burst - Math.max(0, before - now) / perCall + 1e-9
+  // Stores only the time at which the bucket is full again: no fiber has to refill it, and nothing drifts.
+  return Effect.map(Ref.make(-Infinity), (fullAt) => ({
+    take: Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
+        Ref.modify(fullAt, (before): readonly [TakeResult, number] => {
+          const left = burst - Math.max(0, before - now) / millisPerCall + 1e-9
           const allowed = left >= 1
-          const after = allowed ? Math.max(before, now) + perCall : before
+          const after = allowed ? Math.max(before, now) + millisPerCall : before
           const headers = {
-            "x-ratelimit-limit": String(bucket.burst),
+            "x-ratelimit-limit": String(burst),
             "x-ratelimit-remaining": String(Math.floor(allowed ? left - 1 : left)),
             "x-ratelimit-reset": String(Math.ceil(after / 1000))
           }
           if (allowed) return [{ allowed, headers }, after]
-          const retryAfter = Math.max(1, Math.ceil((1 - left) * perCall / 1000))
+          const retryAfter = Math.max(1, Math.ceil((1 - left) * millisPerCall / 1000))
           return [{ allowed, headers: { ...headers, "retry-after": String(retryAfter) } }, after]
-        }))
-  )
+        })
+    )
+  }))
 }

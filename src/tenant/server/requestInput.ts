@@ -1,0 +1,101 @@
+/** Reads the input of an operation from path, query and body, and validates each against the declaration. */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Endpoint from "../../Endpoint.js"
+import type { FieldError } from "./formDecoding.js"
+import { decodeForm } from "./formDecoding.js"
+import type { PlainResponse } from "./response.js"
+import { failure } from "./response.js"
+
+/** A request as operations and the token endpoint read it. */
+export interface ParsedRequest {
+  readonly authorization: string | undefined
+  readonly query: URLSearchParams
+  readonly body: Either.Either<unknown, FieldError>
+}
+
+/** The `errorCode` for each part of a request; the service's messages name the parts so. */
+const errorCodes = {
+  Payload: "invalid_body",
+  Query: "validation_error",
+  Path: "validation_error"
+} as const
+
+type Part = keyof typeof errorCodes
+
+/** The 400 that names the invalid field. */
+export const invalidField = (part: Part, { message, path }: FieldError): PlainResponse =>
+  failure(400, `${part} validation error: '${message}'${path === "" ? "" : ` on property ${path}`}`, {
+    errorCode: errorCodes[part]
+  })
+
+/** Parses the body as its content type says. */
+export const parseBody = (
+  fields: Endpoint.Fields,
+  contentType: string | undefined,
+  text: string
+): Either.Either<unknown, FieldError> => {
+  switch (contentType?.replace(/;.*/, "").trim().toLowerCase()) {
+    case "application/x-www-form-urlencoded":
+      return decodeForm(fields, new URLSearchParams(text))
+    case "application/json":
+      return Either.try({
+        try: (): unknown => JSON.parse(text),
+        catch: () => ({ path: "", message: "The body is not valid JSON" })
+      })
+    default:
+      return Either.left({ path: "", message: `The content type ${contentType ?? "(none)"} is not supported` })
+  }
+}
+
+/** `fields[0].name`; the first step is always a name. */
+const property = (path: ReadonlyArray<PropertyKey>): string =>
+  path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(1)
+
+/** The first invalid field and all that it may be. The `undefined` of optional fields is left out. */
+const firstError = (error: ParseResult.ParseError): FieldError =>
+  ParseResult.ArrayFormatter.formatErrorSync(error)
+    .map(({ message, path }) => ({ path: property(path), message: message.replace(/, (?:actual|expected)[^]*/, "") }))
+    .filter(({ message }) => message !== "Expected undefined")
+    .reduce((first, { message, path }) =>
+      path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
+    )
+
+/** Validates one part of a request against its declared fields; others are refused by name. Ignores an undeclared part. */
+export const validate = (
+  part: Part,
+  fields: Endpoint.Fields | undefined,
+  value: unknown,
+  minProperties = 0
+): Either.Either<object, PlainResponse> => {
+  // `Schema.Struct({})` would let every field through.
+  if (fields === undefined) return Either.right({})
+  const invalid = (error: FieldError) => Either.left(invalidField(part, error))
+  if (!Predicate.isRecord(value)) return invalid({ path: "", message: "Expected an object" })
+  const checked = Schema.validateEither(Schema.typeSchema(Schema.Struct(fields)), { onExcessProperty: "error" })(value)
+  if (Either.isLeft(checked)) return invalid(firstError(checked.left))
+  const count = Object.keys(checked.right).length
+  return count < minProperties
+    ? invalid({ path: "", message: `Too few properties (${count}), minimum ${minProperties}` })
+    : Either.right(checked.right)
+}
+
+/** Reads the input of the operation. */
+export const readInput = (
+  { minProperties, params, payload, query }: Endpoint.Any,
+  request: ParsedRequest,
+  pathParams: unknown
+): Either.Either<object, PlainResponse> =>
+  Either.gen(function*() {
+    const inPath = yield* validate("Path", params, pathParams)
+    const search = yield* Either.mapLeft(
+      decodeForm(query ?? {}, request.query),
+      (error) => invalidField("Query", error)
+    )
+    const inQuery = yield* validate("Query", query, search)
+    if (payload === undefined) return { ...inPath, ...inQuery }
+    const body = yield* Either.mapLeft(request.body, (error) => invalidField("Payload", error))
+    return { ...inPath, ...inQuery, ...(yield* validate("Payload", payload, body, minProperties)) }
+  })

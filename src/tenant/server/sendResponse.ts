@@ -1,0 +1,55 @@
+/** Hands a response to the HTTP server: whole, or with the connection cut before or within the body. */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import type { PlainResponse } from "./response.js"
+
+/** A cut connection where no socket can be destroyed: in process, or on a server that does not expose its sockets. */
+export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ readonly message: string }> {
+  readonly code = "ECONNRESET"
+}
+
+/**
+ * Destroys the socket of the request after the bytes written so far; fails if there is none. `source` is the platform's own
+ * request object: only Node's `IncomingMessage` has a `socket`.
+ */
+const cutConnection = (source: unknown): Effect.Effect<void, ConnectionReset> =>
+  Effect.suspend(() => {
+    const socket = Predicate.hasProperty(source, "socket") ? source.socket : undefined
+    if (!Predicate.hasProperty(socket, "destroySoon") || !Predicate.isFunction(socket.destroySoon)) {
+      return Effect.fail(new ConnectionReset({ message: "An injected fault cut the connection" }))
+    }
+    socket.destroySoon()
+    return Effect.void
+  })
+
+/** The statuses that HTTP allows no body. */
+const bodiless = [204, 205, 304]
+
+/** Records the status and sends the response. A body of less than two bytes cannot be cut within, so it is cut before. */
+export const sendResponse = (
+  { body, headers, status }: PlainResponse,
+  cut: "before" | "within" | undefined,
+  source: unknown,
+  recordStatus: (status: number) => Effect.Effect<void>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const bytes = new TextEncoder().encode(bodiless.includes(status) ? "" : body)
+  if (cut === "before" || (cut === "within" && bytes.length < 2)) {
+    return Effect.as(Effect.orDie(cutConnection(source)), HttpServerResponse.empty())
+  }
+  const firstHalf = Stream.succeed(bytes.subarray(0, bytes.length >> 1))
+  return Effect.as(
+    recordStatus(status),
+    cut === "within"
+      ? HttpServerResponse.stream(Stream.concat(firstHalf, Stream.execute(cutConnection(source))), {
+        status,
+        headers,
+        contentLength: bytes.length
+      })
+      : bytes.length === 0
+      ? HttpServerResponse.empty({ status, headers })
+      : HttpServerResponse.uint8Array(bytes, { status, headers })
+  )
+}
