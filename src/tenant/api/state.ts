@@ -50,7 +50,7 @@ export interface Action {
 export interface StreamEvent {
   readonly id: string
   readonly state: "failed" | "queued" | "delivered"
-  /** When it was queued, in milliseconds since 1970 (default: the time of seeding). */
+  /** The time of queueing, in milliseconds since 1970 (default: the time of seeding). */
   readonly queued_at?: number
 }
 

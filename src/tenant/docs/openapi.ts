@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type { Any, ContentType, Fields } from "../../Endpoint.js"
 import { version } from "../../internal/http/version.js"
+import { withoutUndefined } from "../../internal/schema/tree.js"
 import type { ServedOperation } from "../api/routes.js"
 import { prefix, servedOperations, tokenPaths } from "../api/routes.js"
 import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.js"
@@ -30,19 +31,14 @@ const clean = (value: unknown): Json => {
   )
 }
 
-/** The JSON Schema of an object: requests have no fields but the declared ones, responses may have more. */
-const objectSchema = (schema: Schema.Schema.Any, use: "request" | "response") =>
-  // Sound: this is the JSON Schema of an object type, without or with an identifier.
+/** The JSON Schema of a type. In requests, objects have no fields but the declared ones; in responses they may. */
+const jsonSchema = (schema: Schema.Schema.Any, use: "request" | "response"): JsonObject =>
   clean(JSONSchema.fromAST(Schema.typeSchema(schema).ast, {
     definitions,
     definitionPath: "#/components/schemas/",
     target: "openApi3.1",
     additionalPropertiesStrategy: use === "request" ? "strict" : "allow"
-  })) as { readonly properties: Readonly<Record<string, JsonObject>>; readonly required?: ReadonlyArray<string> }
-
-/** The JSON Schema of a response body. In an optional field, `undefined` is left out: JSON has none. */
-const responseSchema = (schema: Schema.Schema.AnyNoContext): Json =>
-  objectSchema(Schema.Struct({ body: Schema.optional(schema) }), "response").properties["body"] ?? {}
+  })) as JsonObject // sound: every JSON Schema made here is an object
 
 const capitalize = (name: string): string => name.replace(/./, (letter) => letter.toUpperCase())
 
@@ -59,7 +55,11 @@ const parameters = (endpoint: Any, place: "path" | "query"): ReadonlyArray<Json>
   const fields = place === "path" ? endpoint.params : endpoint.query
   if (fields === undefined) return []
   const example = exampleOf(endpoint, fields)
-  const { properties, required = [] } = objectSchema(Schema.Struct(fields), "request")
+  // Sound: this is the JSON Schema of a struct without an identifier.
+  const { properties, required = [] } = jsonSchema(Schema.Struct(fields), "request") as {
+    readonly properties: Readonly<Record<string, JsonObject>>
+    readonly required?: ReadonlyArray<string>
+  }
   return Object.entries(properties).map(([name, property]) => {
     const schema = place === "path" ? { minLength: 1, ...property } : property // an empty segment is another path
     const value = example[name]
@@ -77,7 +77,10 @@ const content = (types: ReadonlyArray<string>, media: JsonObject): Json =>
   Object.fromEntries(types.map((type) => [type, media]))
 
 const jsonContent = (schema: Schema.Schema.AnyNoContext | undefined): Json =>
-  content(["application/json"], schema === undefined ? {} : { schema: responseSchema(schema) })
+  content(
+    ["application/json"],
+    schema === undefined ? {} : { schema: jsonSchema(withoutUndefined(schema), "response") }
+  )
 
 const requestBody = (endpoint: Any, payload: Fields): Json => {
   const { minProperties } = endpoint
@@ -88,7 +91,7 @@ const requestBody = (endpoint: Any, payload: Fields): Json => {
   return {
     required: true,
     description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",
-    content: content(contentTypes, { schema: objectSchema(schema, "request"), example: exampleOf(endpoint, payload) })
+    content: content(contentTypes, { schema: jsonSchema(schema, "request"), example: exampleOf(endpoint, payload) })
   }
 }
 
@@ -172,7 +175,7 @@ const tokenOperation = (operationId: string): Json => {
     summary: "Get a token",
     description: "OAuth 2.0 client credentials.",
     security: [],
-    requestBody: { required: true, content: content(contentTypes, { schema: responseSchema(TokenRequest) }) },
+    requestBody: { required: true, content: content(contentTypes, { schema: jsonSchema(TokenRequest, "response") }) },
     responses: {
       200: response(200, TokenBody),
       ...Object.fromEntries([400, 401, 403].map((status) => [status, response(status, OAuthFailureBody)]))

@@ -104,8 +104,9 @@ export const make = ({ buckets, faults, log, state, tokens }: TenantParts): Effe
         Effect.gen(function*() {
           const client = yield* tokens.verify(request.authorization)
           yield* authorize(client, endpoint.scope, handler.global)
+          const read = readInput(endpoint, request, yield* HttpRouter.params)
           // Sound: `readInput` validates with the schemas from which the handler's input type is computed.
-          const input = (yield* readInput(endpoint, request, yield* HttpRouter.params)) as never
+          const input = (yield* Either.match(read, { onLeft: Effect.fail, onRight: Effect.succeed })) as never
           const now = yield* Clock.currentTimeMillis
           const id = yield* randomId(16)
           const success = (body?: unknown) =>

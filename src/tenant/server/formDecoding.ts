@@ -4,12 +4,13 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import type { Fields } from "../../Endpoint.js"
+import type { SchemaNode } from "../../internal/schema/tree.js"
+import { fromSchema, isUndefined } from "../../internal/schema/tree.js"
 
 /** An invalid field. */
 export interface FieldError {
-  /** `fields[0].name`; empty for the whole value. */
+  /** For example `fields[0].name`; empty for the whole value. */
   readonly path: string
   readonly message: string
 }
@@ -45,52 +46,48 @@ const insert = (root: Branch, name: string, value: string): Either.Either<void, 
   return Either.void
 }
 
-/** Removes filters and `undefined` from the declared type. */
-const declaredType = (ast: AST.AST | undefined): AST.AST | undefined => {
-  if (ast === undefined) return undefined
-  if (AST.isRefinement(ast)) return declaredType(ast.from)
-  if (AST.isUnion(ast)) {
-    const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
-    return types.length === 1 ? declaredType(types[0]) : undefined
-  }
-  return ast
+/** Removes filters and `undefined` from the declared type; a union of several types remains. */
+const declaredType = (node: SchemaNode | undefined): SchemaNode | undefined => {
+  if (node?._tag === "Refinement") return declaredType(node.from)
+  if (node?._tag !== "Union") return node
+  const [type, ...others] = node.types.filter((type) => !isUndefined(type))
+  return others.length === 0 ? declaredType(type) : node
 }
 
-const scalar = (text: string, ast: AST.AST | undefined): unknown => {
-  if (ast !== undefined && AST.isNumberKeyword(ast) && /^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)
-  if (ast !== undefined && AST.isBooleanKeyword(ast) && /^(?:true|false)$/.test(text)) return text === "true"
+const decodeScalar = (text: string, type: SchemaNode | undefined): unknown => {
+  if (type?._tag === "Number" && /^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)
+  if (type?._tag === "Boolean" && /^(?:true|false)$/.test(text)) return text === "true"
   return text
 }
 
-const toList = (branch: Branch, item: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
-  const items: Array<unknown> = []
-  for (let index = 0; index < branch.size; index++) {
+const decodeArray = (branch: Branch, item: SchemaNode | undefined, path: string) =>
+  Either.all(Array.from(branch.keys(), (_, index) => {
     const tree = branch.get(String(index))
-    if (tree === undefined) return invalid(path, "is not a list numbered from 0 without gaps")
-    const value = toValue(tree, item, `${path}[${index}]`)
-    if (Either.isLeft(value)) return value
-    items.push(value.right)
-  }
-  return Either.right(items)
-}
+    return tree === undefined
+      ? invalid(path, "is not a list numbered from 0 without gaps")
+      : decodeTree(tree, item, `${path}[${index}]`)
+  }))
 
-const toRecord = (branch: Branch, ast: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
-  const fields = ast !== undefined && AST.isTypeLiteral(ast) ? ast.propertySignatures : []
-  const entries: Array<readonly [string, unknown]> = []
-  for (const [name, tree] of branch) {
-    const field = fields.find((signature) => signature.name === name)
-    const value = toValue(tree, field?.type, path === "" ? name : `${path}.${name}`)
-    if (Either.isLeft(value)) return value
-    entries.push([name, value.right])
-  }
-  return Either.right(Object.fromEntries(entries)) // unlike an assignment, it makes `__proto__` an ordinary field
-}
+const decodeObject = (branch: Branch, type: SchemaNode | undefined, path: string) =>
+  Either.map(
+    Either.all(Array.from(branch, ([name, tree]) => {
+      const field = type?._tag === "Struct" ? type.fields.find((field) => field.name === name) : undefined
+      return Either.map(
+        decodeTree(tree, field?.type, path === "" ? name : `${path}.${name}`),
+        (value) => [name, value] as const
+      )
+    })),
+    Object.fromEntries // unlike an assignment, it makes `__proto__` an ordinary field
+  )
 
-const toValue = (tree: Tree, ast: AST.AST | undefined, path: string): Either.Either<unknown, FieldError> => {
-  const type = declaredType(ast)
-  if (typeof tree === "string") return Either.right(scalar(tree, type))
-  if (type !== undefined && AST.isTupleType(type)) return toList(tree, type.rest[0]?.type, path)
-  return toRecord(tree, type, path)
+const decodeTree = (
+  tree: Tree,
+  node: SchemaNode | undefined,
+  path: string
+): Either.Either<unknown, FieldError> => {
+  const type = declaredType(node)
+  if (typeof tree === "string") return Either.right(decodeScalar(tree, type))
+  return type?._tag === "Array" ? decodeArray(tree, type.rest[0], path) : decodeObject(tree, type, path)
 }
 
 /**
@@ -100,11 +97,9 @@ const toValue = (tree: Tree, ast: AST.AST | undefined, path: string): Either.Eit
 export const decodeForm = (
   fields: Fields,
   form: Iterable<readonly [string, string]>
-): Either.Either<unknown, FieldError> => {
-  const root: Branch = new Map()
-  for (const [name, value] of form) {
-    const inserted = insert(root, name, value)
-    if (Either.isLeft(inserted)) return Either.left(inserted.left)
-  }
-  return toValue(root, Schema.typeSchema(Schema.Struct(fields)).ast, "")
-}
+): Either.Either<unknown, FieldError> =>
+  Either.gen(function*() {
+    const root: Branch = new Map()
+    for (const [name, value] of form) yield* insert(root, name, value)
+    return yield* decodeTree(root, fromSchema(Schema.typeSchema(Schema.Struct(fields))), "")
+  })
