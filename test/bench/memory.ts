@@ -1,9 +1,11 @@
 /**
- * `npm run bench:memory`: 100,000 versions of 5 KB code each, 2,000 pages of 50, over a socket: how much more memory than for
- * one page the stream of them needs, and how fast it is beside page after page by hand. The server and both clients
- * are processes of their own. They go in legs, in turns, so that both meet the same machine. One process is faster than
- * another of the same program by a few per cent for as long as it lives, so that all is done with several pairs of them; the
- * ratio is the median of the pairs' legs, the growth the greatest of the pairs'. `--quick` has one pair, and fewer pages.
+ * `npm run bench:memory`: reads 100,000 versions with 5 KB of code each, in 2,000 pages of 50, over a socket. Measures how
+ * much more memory the stream needs than a single page, and its throughput compared with a loop over pages by hand.
+ *
+ * The server and both clients run in processes of their own. The clients read alternately, one leg at a time, so that both
+ * see the same load of the machine. Two processes of the same program differ in speed by a few per cent, so the benchmark
+ * runs several pairs: the ratio is the median over all legs, the growth is the maximum over all pairs. `--quick` runs one
+ * pair with fewer pages.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -16,14 +18,14 @@ import { bundle } from "./processes.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 
-/** In each leg. */
+/** Pages per leg. */
 const pages = 100
 
 const legs = quick ? 6 : 20
 
 const pairs = quick ? 1 : 5
 
-/** Legs before those, which do not count: what both run has to be compiled. */
+/** Legs that are not counted: V8 compiles the hot code during these. */
 const warmUps = quick ? 20 : 40
 
 const sum = (reports: ReadonlyArray<Report>, of: (report: Report) => number): number =>
@@ -37,8 +39,8 @@ const median = (values: ReadonlyArray<number>): number => {
 
 const peakOf = (reports: ReadonlyArray<Report>): number => reports.at(-1)?.peakMb ?? NaN
 
-/** What a process has told. */
-interface Measured {
+/** The reports of one process. */
+interface Measurement {
   readonly first: Ready
   readonly reports: ReadonlyArray<Report>
 }
@@ -53,16 +55,16 @@ const program = Effect.gen(function*() {
   const pair = Effect.gen(function*() {
     const ours = yield* start<Ready, Job, Report>({ program: "ours", argument: origin })
     const byHand = yield* start<Ready, Job, Report>({ program: "undici", argument: origin })
-    const [ofOurs, ofByHand]: [Array<Report>, Array<Report>] = [[], []]
+    const [ourReports, handReports]: [Array<Report>, Array<Report>] = [[], []]
     for (let leg = -warmUps; leg < legs; leg++) {
-      const turns = [
-        Effect.map(ours.ask({ pages }), (report) => leg < 0 || ofOurs.push(report)),
-        Effect.map(byHand.ask({ pages }), (report) => leg < 0 || ofByHand.push(report))
+      const jobs = [
+        Effect.map(ours.ask({ pages }), (report) => leg < 0 || ourReports.push(report)),
+        Effect.map(byHand.ask({ pages }), (report) => leg < 0 || handReports.push(report))
       ]
-      yield* Effect.all(leg % 2 === 0 ? turns : turns.toReversed(), { discard: true })
+      yield* Effect.all(leg % 2 === 0 ? jobs : jobs.toReversed(), { discard: true })
     }
-    const hand: Measured = { first: byHand.first, reports: ofByHand }
-    const stream: Measured = { first: ours.first, reports: ofOurs }
+    const hand: Measurement = { first: byHand.first, reports: handReports }
+    const stream: Measurement = { first: ours.first, reports: ourReports }
     return [hand, stream] as const
   }).pipe(Effect.scoped)
 
@@ -78,7 +80,7 @@ const program = Effect.gen(function*() {
       const [name, { first, reports }, ratio] of [["by hand", hand, 1], ["stream", stream, median(ratiosHere)]] as const
     ) {
       const versions = sum(reports, ({ versions }) => versions)
-      if (versions !== pages * legs * perPage) return yield* Effect.dieMessage("a client has not seen all versions")
+      if (versions !== pages * legs * perPage) return yield* Effect.dieMessage("a client has not read all versions")
       const cells = [
         [versions, 10],
         [versions / sum(reports, ({ millis }) => millis) * 1000, 13],

@@ -1,6 +1,6 @@
 /**
- * Processes that run programs of a benchmark and are asked questions. The programs are bundled first: loaded module by
- * module, thirty of them would need a minute of two processors' time to start; each bundle loads in a quarter of a second.
+ * Runs programs of a benchmark in processes of their own, and exchanges requests and responses with them. The programs are
+ * bundled first: loaded module by module, thirty of them take a minute to start; a bundle loads in a quarter of a second.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,12 +13,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A running process. It sends `First` when it is ready, then answers each `Question` with an `Answer`. */
-interface Process<First, Question extends object, Answer> {
-  readonly first: First
-  /** Fails if the process ends before it has answered. */
-  readonly ask: (question: Question) => Effect.Effect<Answer, string>
-  /** Ends it at once, whatever it is about: `kill -9`. */
+/** A running process. It sends `Ready` when it is ready, then responds to each `Request` with a `Response`. */
+interface Process<Ready, Request extends object, Response> {
+  readonly first: Ready
+  /** Fails if the process ends before it responds. */
+  readonly ask: (request: Request) => Effect.Effect<Response, string>
+  /** Ends the process at once with SIGKILL. */
   readonly kill: Effect.Effect<void>
 }
 
@@ -26,9 +26,9 @@ interface Start<Name extends string> {
   readonly program: Name
   readonly argument?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Flags of Node's. */
+  /** Options of Node. */
   readonly execArgv?: ReadonlyArray<string>
-  /** A program that is loaded before it. */
+  /** A program that is loaded first, with `--require`. */
   readonly preload?: Name
 }
 
@@ -44,38 +44,38 @@ const fork = <Name extends string>(
 }
 
 const start =
-  <Name extends string>(directory: string) => <First, Question extends object, Answer>(options: Start<Name>) =>
+  <Name extends string>(directory: string) => <Ready, Request extends object, Response>(options: Start<Name>) =>
     Effect.gen(function*() {
       const child = yield* Effect.acquireRelease(
         Effect.sync(() => fork(directory, options)),
         (child) => Effect.sync(() => void child.kill())
       )
-      const first = yield* Deferred.make<First, string>()
-      const answers = yield* Mailbox.make<Answer, string>()
-      const ended = Exit.fail(`the process of ${options.program} has ended`)
-      child.once("message", (message: First) => {
+      const first = yield* Deferred.make<Ready, string>()
+      const responses = yield* Mailbox.make<Response, string>()
+      const ended = Exit.fail(`the process ${options.program} has ended`)
+      child.once("message", (message: Ready) => {
         Deferred.unsafeDone(first, Effect.succeed(message))
-        child.on("message", (message: Answer) => void answers.unsafeOffer(message))
+        child.on("message", (message: Response) => void responses.unsafeOffer(message))
       })
       child.on("exit", () => {
         Deferred.unsafeDone(first, ended)
-        answers.unsafeDone(ended)
+        responses.unsafeDone(ended)
       })
-      const inTurn = yield* Effect.makeSemaphore(1)
-      const started: Process<First, Question, Answer> = {
+      const oneAtATime = yield* Effect.makeSemaphore(1)
+      const started: Process<Ready, Request, Response> = {
         first: yield* Deferred.await(first),
         kill: Effect.sync(() => void child.kill("SIGKILL")),
-        ask: (question) =>
-          Effect.sync(() => void (child.connected && child.send(question))).pipe(
-            Effect.zipRight(answers.take),
+        ask: (request) =>
+          Effect.sync(() => void (child.connected && child.send(request))).pipe(
+            Effect.zipRight(responses.take),
             Effect.catchTag("NoSuchElementException", () => ended),
-            inTurn.withPermits(1)
+            oneAtATime.withPermits(1)
           )
       }
       return started
     })
 
-/** Bundles programs, whose files lie in one directory, into another, which it gives, and which goes with the scope. */
+/** Bundles programs of one directory. Returns the directory with the bundles, which is removed when the scope closes. */
 export const build = <const Name extends string>(
   directory: string,
   programs: ReadonlyArray<Name>,
@@ -103,6 +103,6 @@ export const build = <const Name extends string>(
     )
   )
 
-/** Bundles programs, and gives what starts one, whose process ends with its scope. */
+/** Bundles programs, and returns a function that starts one of them in a scoped process. */
 export const bundle = <const Name extends string>(directory: string, programs: ReadonlyArray<Name>) =>
   Effect.map(build(directory, programs), start<Name>)

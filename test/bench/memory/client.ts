@@ -1,24 +1,25 @@
-/** What both clients' processes have in common: they go through pages, a leg at a time, and report what that has taken. */
+/** The common part of both clients: reads pages, one leg at a time, and reports the time and memory used. */
 import { codeLength } from "./pages.js"
 
-/** Sent to the process: go through so many pages more. */
+/** Asks the process to read this number of further pages. */
 export interface Job {
   readonly pages: number
 }
 
-/** Sent by the process when it is done. Memory is the most that the process has held since its start, in megabytes. */
+/** Sent by the process after a leg. */
 export interface Report {
   readonly versions: number
   readonly millis: number
   readonly cpuMillis: number
+  /** The maximum resident set size since the process started. */
   readonly peakMb: number
 }
 
-/** Sent by the process when it is ready. */
+/** Sent by the process when it is ready: its maximum resident set sizes. */
 export interface Ready {
-  /** When it had read one page once. */
+  /** After one page was read once. */
   readonly onceMb: number
-  /** When it had read that page, and nothing else, so often that its code is compiled and its heap as large as it likes. */
+  /** After only that page was read `warmUps` times, so that the code is compiled and the heap has its final size. */
   readonly onePageMb: number
 }
 
@@ -29,40 +30,40 @@ interface Version {
   readonly code?: string
 }
 
-/** Looks at a version, as whoever reads them would. */
-export type Look = (version: Version) => void
+/** Consumes a version. */
+export type Visit = (version: Version) => void
 
 export interface Reader {
-  /** Reads one page, always the same, and nothing else. */
-  readonly onePage: (look: Look) => Promise<void>
-  /** Reads so many pages, from where it has stopped on. */
-  readonly next: (pages: number, look: Look) => Promise<void>
+  /** Reads the first page. */
+  readonly onePage: (visit: Visit) => Promise<void>
+  /** Reads this number of further pages. */
+  readonly next: (pages: number, visit: Visit) => Promise<void>
 }
 
 const peakMb = () => process.resourceUsage().maxRSS / 1024
 
-const perform = async (read: (look: Look) => Promise<void>): Promise<Report> => {
+const perform = async (read: (visit: Visit) => Promise<void>): Promise<Report> => {
   let versions = 0
   let last = ""
-  const begin = performance.now()
+  const start = performance.now()
   const before = process.cpuUsage()
   await read(({ code, id = "" }) => {
-    if (code?.length !== codeLength || id === last) throw new Error("not what the server has sent")
+    if (code?.length !== codeLength || id === last) throw new Error("unexpected version")
     last = id
     versions++
   })
   const { system, user } = process.cpuUsage(before)
-  return { versions, millis: performance.now() - begin, cpuMillis: (system + user) / 1000, peakMb: peakMb() }
+  return { versions, millis: performance.now() - start, cpuMillis: (system + user) / 1000, peakMb: peakMb() }
 }
 
-/** Lets the process do what its parent asks for. It ends with its parent. */
+/** Runs the legs that the parent process asks for. Exits when the parent does. */
 export const client = async (make: (origin: string) => Promise<Reader> | Reader): Promise<void> => {
   process.on("disconnect", () => process.exit())
   const { next, onePage } = await make(process.argv[2] ?? "")
   await perform(onePage)
   const onceMb = peakMb()
   for (let nth = 0; nth < warmUps; nth++) await perform(onePage)
-  process.on("message", async ({ pages }: Job) => process.send?.(await perform((look) => next(pages, look))))
+  process.on("message", async ({ pages }: Job) => process.send?.(await perform((visit) => next(pages, visit))))
   const ready: Ready = { onceMb, onePageMb: peakMb() }
   process.send?.(ready)
 }

@@ -1,4 +1,4 @@
-/** All versions as one stream, over the one-line layer for Node with all that it does. */
+/** Reads all versions as one stream, over the complete client of `Node.layer`. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,19 +25,19 @@ void client(async (origin) => {
   )
   await runtime.runtime()
   const versions = Pagination.stream(listActionVersions, { actionId, per_page: perPage })
-  // It stays open: what is read of it is read on later.
+  // The scope stays open, so that the next leg continues where this one ends.
   const pull = await runtime.runPromise(
     Effect.flatMap(Scope.make(), (scope) => Scope.extend(Stream.toPull(versions), scope))
   )
   return {
-    onePage: (look) =>
+    onePage: (visit) =>
       runtime.runPromise(Effect.map(listActionVersions({ actionId, per_page: perPage }), ({ versions }) => {
-        for (const version of versions) look(version)
+        for (const version of versions) visit(version)
       })),
-    next: (pages, look) => {
+    next: (pages, visit) => {
       const read = (left: number): Effect.Effect<void, unknown, IdentityClient.IdentityClient> =>
         left === 0 ? Effect.void : Effect.flatMap(pull, (chunk) => {
-          for (const version of chunk) look(version)
+          for (const version of chunk) visit(version)
           return read(left - chunk.length)
         })
       return runtime.runPromise(read(pages * perPage))

@@ -1,4 +1,4 @@
-/** What is asked for: pages of 50 versions with 5 KB of code each. */
+/** The requested pages: 50 versions with 5 KB of code each. */
 export const perPage = 50
 
 export const codeLength = 5000

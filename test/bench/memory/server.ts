@@ -1,4 +1,4 @@
-/** The server: so many pages, made ready but for the numbers of their versions, so that it costs next to nothing. */
+/** The server. It copies a prepared page and fills in the versions' numbers, so that it takes little time itself. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { token, version } from "../calls/payloads.js"
@@ -12,17 +12,17 @@ export interface Listening {
 const pages = Number(process.argv[2])
 const total = pages * perPage
 
-const mark = 1_000_000
+const placeholder = 1_000_000
 
 const template = JSON.stringify({
   total,
   per_page: perPage,
-  versions: Array.from({ length: perPage }, (_, nth) => version(mark + nth, codeLength))
+  versions: Array.from({ length: perPage }, (_, nth) => version(placeholder + nth, codeLength))
 })
 
-/** Where the number of a version stands in the template, and in its id. */
-const places = Array.from(
-  template.matchAll(new RegExp(`${mark / 100}(\\d\\d)(?=[",])`, "g")),
+/** The positions of the versions' numbers in the template, also within ids. */
+const positions = Array.from(
+  template.matchAll(new RegExp(`${placeholder / 100}(\\d\\d)(?=[",])`, "g")),
   ({ 1: nth, index }) => ({ index, nth: Number(nth) })
 )
 
@@ -30,7 +30,7 @@ const bytes = Buffer.from(template)
 
 const pageOf = (page: number): Buffer => {
   const copy = Buffer.from(bytes)
-  for (const { index, nth } of places) copy.write(String(mark + total - page * perPage - nth), index)
+  for (const { index, nth } of positions) copy.write(String(placeholder + total - page * perPage - nth), index)
   return copy
 }
 
