@@ -13,6 +13,8 @@ import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
+import * as TokenCache from "./internal/token/cache.js"
+import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated } from "./internal/token/datedToken.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as SharedStore from "./SharedStore.js"
@@ -72,10 +74,10 @@ export const layerClientCredentials = (
     TokenProvider.TokenProvider,
     Effect.gen(function*() {
       const operation = "Fleet.layerClientCredentials"
-      const { identity, request, tenant } = yield* TokenProvider.clientCredentials(operation, options)
+      const { identity, request, tenant } = yield* OAuth.make(operation, options)
       const cipher = yield* cipherOf(operation, options)
       const name = `${tenant}:${yield* Cipher.digest(JSON.stringify(identity))}`
-      return yield* TokenProvider.keeping(
+      return yield* TokenCache.make(
         yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, dated(request))
       )
     })
@@ -102,7 +104,7 @@ export const layerEffect = <R>(
       const cipher = yield* cipherOf("Fleet.layerEffect", options)
       const name = `effect:${options.name}`
       const requested = dated(Effect.provide(request, context))
-      return yield* TokenProvider.keeping(
+      return yield* TokenCache.make(
         yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, requested)
       )
     })

@@ -1,4 +1,4 @@
-/** The client: takes an operation's description and an input through token, limit, network and back. */
+/** The client: carries out operations with a token, a permit of the rate limiter, retries and typed errors. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
@@ -13,55 +13,56 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
-import * as OpenCalls from "./internal/call/drain.js"
-import * as Attempt from "./internal/call/pipeline.js"
-import * as Repeat from "./internal/call/retry.js"
-import * as Address from "./internal/http/baseUrl.js"
+import * as RunningCalls from "./internal/call/drain.js"
+import * as Pipeline from "./internal/call/pipeline.js"
+import * as Retry from "./internal/call/retry.js"
+import * as RetryPolicy from "./internal/call/retryPolicy.js"
+import * as BaseUrl from "./internal/http/baseUrl.js"
 import * as Http from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as Fiber from "./internal/runtime/fiber.js"
 import { memoizeByEndpoint } from "./internal/runtime/memoizeByEndpoint.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
-import * as Watch from "./internal/telemetry/callTelemetry.js"
+import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
-import * as Retry from "./Retry.js"
 import { TokenProvider } from "./TokenProvider.js"
 
-/** The service that carries operations out. Tests replace it (`Testing.layer`). */
+/** The service that carries out operations. Tests replace it (`Testing.layer`). */
 export class IdentityClient extends Context.Tag("effect-identity-client/IdentityClient")<IdentityClient, {
-  /** Carries one call out: the input is checked, sent with a token and a permit, and what comes back decoded. */
+  /** Carries out one call: validates the input, sends it with a token and a permit, and decodes the response. */
   readonly execute: <Input, Success, Failure>(
     endpoint: Endpoint<Input, Success, Failure>,
     input: Input
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
-/** How a client reaches its tenant, and what holds for all its calls. */
+/** Settings of a client: the address of its tenant, and the defaults of its calls. */
 export type Options =
   & Defaults
   & (
-    /** The base URL with the prefix of the interface, for example `https://tenant.eu.example.com/api/v2`. */
+    /** The base URL of the management interface, for example `https://tenant.eu.example.com/api/v2`. */
     | { readonly baseUrl: string; readonly domain?: undefined }
-    /** The tenant's domain, for example `tenant.eu.example.com`; the base URL follows from it. */
+    /** The tenant's domain, for example `tenant.eu.example.com`. The base URL follows from it. */
     | { readonly domain: string; readonly baseUrl?: undefined }
   )
 
-/** What holds for all calls of a client. */
+/** Settings for all calls of a client. */
 export interface Defaults {
-  /** Allows plain http to a host that is not this machine (default: false). */
+  /** Allows plain http to hosts other than this machine. Default: false. */
   readonly allowInsecure?: boolean | undefined
-  /** When calls are sent again (default: `Retry.defaultPolicy`). `Retry.withPolicy` and `Retry.withoutRetries` around a call go before it. */
-  readonly retry?: Retry.Changes | undefined
-  /** How many bytes of an answer are accepted, unzipped (default: 64 MiB); a larger one is `UnexpectedResponse`. */
+  /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
+  readonly retry?: RetryPolicy.Changes | undefined
+  /** The largest decoded body in bytes, after decompression. A larger one is `UnexpectedResponse`. Default: 64 MiB. */
   readonly maxBodySize?: number | undefined
-  /** Sends `traceparent` with each request, so that the service can continue the trace of the call (default: false). */
+  /** Sends `traceparent` with each request, so that the service can continue the trace of the call. Default: false. */
   readonly propagateTrace?: boolean | undefined
 }
 
 /**
- * Makes a client. Make it once and share it. Closing its scope lets running calls end for up to 5 s. It fails with
- * `InvalidInput` if `baseUrl` is not http(s), holds credentials, a query or a fragment, or would send tokens in the clear.
+ * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
+ * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
+ * unencrypted.
  */
 export const make = (
   options: Options
@@ -73,59 +74,60 @@ export const make = (
   Effect.gen(function*() {
     const { maxBodySize = Http.bodyLimits.decoded, propagateTrace = false, retry } = options
     const tenant = yield* options.domain === undefined
-      ? Address.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
-      : Either.map(Address.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
+      ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
+      : Either.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
     const http = Http.strict(yield* HttpClient.HttpClient, Math.max(maxBodySize, Http.bodyLimits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
-    const calls = yield* OpenCalls.make(
+    const calls = yield* RunningCalls.make(
       timeouts,
-      (operation) => Attempt.transportError(operation, "not-sent", "CLOSED")
+      (operation) => Pipeline.transportError(operation, "not-sent", "CLOSED")
     )
 
-    const watchOf = Watch.make(tenant, propagateTrace)
-    const policyOf = Retry.current(retry)
-    const limits = memoizeByEndpoint((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
+    const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
+    const policyOf = RetryPolicy.policiesOf(retry)
+    const bodyLimitOf = memoizeByEndpoint((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
-      return calls.track<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
+      return calls.run<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
         const settings = Fiber.settingOf(fiber, currentSettings)
         const clock = Fiber.clockOf(fiber)
         const prepared = Request.make(endpoint, input, settings)
         if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
         const request = prepared.right
-        const watch = watchOf(endpoint, fiber, clock)
-        return watch.around(
-          Repeat.around(endpoint, policyOf(fiber), fiber, restore, watch, (turn) =>
-            Attempt.authorized(tokens, operation, turn, (authorization) =>
-              Attempt.permitted(limiter, { tenant, operation }, turn, (trace) =>
-                Attempt.exchange(http, operation, Request.authorize(request, tenant, authorization, trace), {
-                  bodyLimit: limits(endpoint),
+        const telemetry = telemetryOf(endpoint, fiber, clock)
+        const inputStrings = () => Request.strings(request.members)
+        return telemetry.run(
+          Retry.retrying(endpoint, policyOf(fiber), fiber, restore, telemetry, (attempt) =>
+            Pipeline.authorized(tokens, operation, attempt, (authorization) =>
+              Pipeline.permitted(limiter, { tenant, operation }, attempt, (traceHeaders) =>
+                Pipeline.exchange(http, operation, Request.authorize(request, tenant, authorization, traceHeaders), {
+                  bodyLimit: bodyLimitOf(endpoint),
                   timeouts,
-                  millis: turn.limit(Duration.toMillis(settings.timeout)),
+                  millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)),
                   restore
                 })))),
-          request.members,
-          (answer, strings) => {
-            settings.witness?.(answer)
-            return Response.interpret(endpoint, answer, strings, clock)
-          }
+          (response) => {
+            settings.onResponse?.(response)
+            return Response.interpret(endpoint, response, inputStrings, clock)
+          },
+          inputStrings
         )
       })
     }
-    // Sound: what the limiter adds to the failures is `RateLimited`, which `Operation.make` demands in every list.
+    // Sound: the only failure that the type lacks is the limiter's `RateLimited`, which all operations must declare.
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
   })
 
-/** The client as a layer. Build it once: the tokens, limits and connections that it holds are what makes it good. */
+/** Provides a client. Build the layer once, so that all calls share its tokens, limits and connections. */
 export const layer = (
   options: Options
 ): Layer.Layer<IdentityClient, InvalidInput, HttpClient.HttpClient | TokenProvider | RateLimiter> =>
   Layer.scoped(IdentityClient, make(options))
 
-/** The client as a layer, with settings from a `Config` each. */
+/** Provides a client, with each setting from a `Config`. */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<
@@ -134,12 +136,12 @@ export const layerConfig = (
   HttpClient.HttpClient | TokenProvider | RateLimiter
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-/** What calls may set besides their input. */
+/** The settings that combinators change for the calls in an effect. */
 interface Settings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
   readonly timeout: Duration.Duration
-  readonly witness?: (answer: ResponseInfo) => void
+  readonly onResponse?: (response: ResponseInfo) => void
 }
 
 const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/currentSettings", (): Settings => ({
@@ -149,8 +151,8 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
 }))
 
 /**
- * Limits the time that each attempt may take from sending to the last byte of the answer (default: 30 s). Waiting for a
- * token, for the limiter and between attempts does not count. It fails with `TransportError`, code `TIMEOUT`.
+ * Limits the time of each attempt, from sending the request to the last byte of the response. Default: 30 s. Waits for a
+ * token, for a permit and between attempts do not count. Exceeding it is `TransportError` with the code `TIMEOUT`.
  */
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -161,7 +163,7 @@ export const withTimeout: {
     Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
 )
 
-/** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. The token's header stays the client's. */
+/** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced. */
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
@@ -175,8 +177,8 @@ export const withHeaders: {
 )
 
 /**
- * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, nested members in brackets:
- * `fields[0][name]=email`. A form has no notation for an empty list; one is `InvalidInput`.
+ * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, with nested fields in brackets:
+ * `fields[0][name]=email`. Forms cannot express an empty list, so one is `InvalidInput`.
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Fiber.withSetting(self, currentSettings, (settings): Settings => ({
@@ -184,24 +186,24 @@ export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effe
     contentType: "application/x-www-form-urlencoded"
   }))
 
-/** Status and headers of an answer. */
+/** The status and the headers of a response. */
 export interface ResponseInfo {
   readonly status: number
   readonly headers: Headers.Headers
 }
 
-/** Also gives status and headers of the last answer in an effect; none if no request was made, as with a mock. */
+/** Adds status and headers of the last response in an effect; none if no request was made, for example with a mock. */
 export const withResponse = <A, E, R>(
   self: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
-    let response = Option.none<ResponseInfo>()
-    const witnessed = Fiber.withSetting(self, currentSettings, (outer): Settings => ({
+    let last = Option.none<ResponseInfo>()
+    const recorded = Fiber.withSetting(self, currentSettings, (outer): Settings => ({
       ...outer,
-      witness: (answer) => {
-        response = Option.some({ status: answer.status, headers: answer.headers })
-        outer.witness?.(answer)
+      onResponse: (response) => {
+        last = Option.some({ status: response.status, headers: response.headers })
+        outer.onResponse?.(response)
       }
     }))
-    return Effect.map(witnessed, (value) => ({ value, response }))
+    return Effect.map(recorded, (value) => ({ value, response: last }))
   })

@@ -24,7 +24,10 @@ const [calls, first, warmUp] = [200, 30, 12]
 const without: Plugin = {
   name: "without telemetry",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /\/callTelemetry\.js$/ }, () => ({ path: join(import.meta.dirname, "telemetry", "none.ts") }))
+    onResolve(
+      { filter: /\/(?:call|token)Telemetry\.js$/ },
+      () => ({ path: join(import.meta.dirname, "telemetry", "none.ts") })
+    )
   }
 }
 

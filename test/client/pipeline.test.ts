@@ -4,11 +4,11 @@ import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream,
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import * as Attempt from "../../src/internal/call/pipeline.js"
+import * as Pipeline from "../../src/internal/call/pipeline.js"
 import type { AttemptContext } from "../../src/internal/call/retry.js"
 import type * as Http from "../../src/internal/http/exchange.js"
 import * as Admission from "../../src/internal/limiter/admission.js"
-import * as Watch from "../../src/internal/telemetry/callTelemetry.js"
+import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
 import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
@@ -209,7 +209,7 @@ describe("a token", () => {
         const error = yield* Effect.flip(deleteEventStream({ id }))
         assert.strictEqual(error._tag, "TokenError")
         assert.strictEqual((error as TokenError).operation, "deleteEventStream")
-        assert.include(error.message, "no header can carry")
+        assert.include(error.message, "a header cannot contain")
         assert.isTrue(token === "" || !inspect(error, { depth: null }).includes(token))
         assert.lengthOf(sent(), 0)
         assert.deepStrictEqual(log, [])
@@ -277,7 +277,7 @@ describe("the limiter is told exactly once for each permit", () => {
         outcome: "unknown",
         code: "ECONNRESET"
       })
-      assert.strictEqual(error.message, "the service gave no answer (ECONNRESET)")
+      assert.strictEqual(error.message, "the service did not respond (ECONNRESET)")
       assert.deepStrictEqual(log, ["acquire", "observe nothing"])
     }).pipe(Effect.provide(client))
   })
@@ -480,7 +480,7 @@ describe("the limiter is told exactly once for each permit", () => {
         redirected: false
       }
       const outcomes = new Set<string>()
-      const watchOf = Watch.make("https://t.example.com", false)
+      const telemetryOf = CallTelemetry.make("https://t.example.com", false)
       const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
         const counts = { acquired: 0, observed: 0 }
@@ -493,16 +493,16 @@ describe("the limiter is told exactly once for each permit", () => {
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
           Effect.withFiberRuntime<Http.RawResponse, RateLimited>((fiber) => {
-            const watch = watchOf(deleteEventStream.endpoint, fiber, clock)
-            const turn: AttemptContext = {
+            const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
+            const attempt: AttemptContext = {
               fiber,
               restore,
-              watch,
-              limit: (millis) => millis,
+              telemetry,
+              limitTimeout: (millis) => millis,
               pause: () => {},
               resume: () => {}
             }
-            return Attempt.permitted(limiter, { tenant: "t", operation: "o" }, turn, () => restore(send))
+            return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, () => restore(send))
           })
         ))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
@@ -519,8 +519,8 @@ describe("an exchange", () => {
   for (
     const [code, outcome, message] of [
       ["ECONNREFUSED", "not-sent", "the service could not be reached (ECONNREFUSED)"],
-      ["ECONNRESET", "unknown", "the service gave no answer (ECONNRESET)"],
-      ["not a code", "unknown", "the service gave no answer"]
+      ["ECONNRESET", "unknown", "the service did not respond (ECONNRESET)"],
+      ["not a code", "unknown", "the service did not respond"]
     ] as const
   ) {
     it.effect(`that fails with ${code} is ${outcome}, and no more than that is said`, () => {

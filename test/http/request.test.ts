@@ -464,7 +464,7 @@ describe("withTimeout", () => {
       const error = (yield* Fiber.join(fiber)) as Errors.TransportError
       assert.instanceOf(error, Errors.TransportError)
       assert.deepInclude(error, { operation: "redeliverEvent", outcome: "unknown", code: "TIMEOUT" })
-      assert.strictEqual(error.message, "the service gave no answer (TIMEOUT)")
+      assert.strictEqual(error.message, "the service did not respond (TIMEOUT)")
     }))
 
   it.effect("fails not before its time", () =>

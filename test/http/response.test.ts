@@ -630,7 +630,7 @@ describe("no answer", () => {
         assert.deepStrictEqual(yield* outcome(system(code)), {
           code,
           outcome: "unknown",
-          message: `the service gave no answer (${code})`
+          message: `the service did not respond (${code})`
         })
       })
   )
@@ -683,7 +683,7 @@ describe("no answer", () => {
         assert.deepStrictEqual(yield* outcome(cause), {
           code: undefined,
           outcome: "unknown",
-          message: "the service gave no answer"
+          message: "the service did not respond"
         })
       })
   )

@@ -224,7 +224,7 @@ describe("metrics", () => {
       const { lines } = yield* logged(Effect.provide(call, clientOf({ tokens: refused, replies: [] }).layer))
       const after = yield* count
       for (const tag of ["", "error.type=TokenError"]) assert.strictEqual((after[tag] ?? 0) - (before[tag] ?? 0), 1)
-      assert.deepStrictEqual(lines, ["WARN operation=token no token could be had (status 401)"])
+      assert.deepStrictEqual(lines, ["WARN operation=token could not obtain a token (status 401)"])
     }))
 
   it.effect("say nothing of a limit that the service says nothing of", () =>
@@ -304,12 +304,12 @@ describe("the log", () => {
       assert.isTrue(Exit.isFailure(exit))
       const about = (attempt: number) => `DEBUG attempt=${attempt} operation=deleteEventStream`
       assert.deepStrictEqual(lines, [
-        `${about(1)} answered 503 in 0 ms`,
-        `${about(1)} it is sent again in 0 ms`,
-        `${about(2)} no answer (ECONNRESET) in 0 ms`,
-        `${about(2)} it is sent again in 0 ms`,
-        `${about(3)} answered 403 in 0 ms`,
-        `${about(3)} Forbidden after 0 ms`
+        `${about(1)} response with status 503 after 0 ms`,
+        `${about(1)} retrying in 0 ms`,
+        `${about(2)} no response (ECONNRESET) after 0 ms`,
+        `${about(2)} retrying in 0 ms`,
+        `${about(3)} response with status 403 after 0 ms`,
+        `${about(3)} failed with Forbidden after 0 ms`
       ])
       assert.deepStrictEqual((yield* logged(run(clientOf({ replies })))).lines, [])
     }))
@@ -331,9 +331,9 @@ describe("the log", () => {
       const { lines } = yield* logged(Effect.provide(Effect.zipRight(run, run), layer), LogLevel.Debug)
       const about = "DEBUG attempt=1 operation=deleteEventStream"
       assert.deepStrictEqual(lines, [
-        `${about} answered 204 in 1 s`,
-        `${about} answered 403 in 1.5 s`,
-        `${about} Forbidden after 1.5 s`
+        `${about} response with status 204 after 1 s`,
+        `${about} response with status 403 after 1.5 s`,
+        `${about} failed with Forbidden after 1.5 s`
       ])
     }))
 
@@ -348,7 +348,7 @@ describe("the log", () => {
         const failure = new TokenError({ operation: "token", message: "none", ...known })
         const { layer } = clientOf({ tokens: TokenProvider.layerEffect(Effect.fail(failure)), replies: [] })
         const { lines } = yield* logged(Effect.provide(call, layer))
-        assert.deepStrictEqual(lines, [`WARN operation=token no token could be had${shown}`])
+        assert.deepStrictEqual(lines, [`WARN operation=token could not obtain a token${shown}`])
       }
     }))
 
@@ -363,7 +363,7 @@ describe("the log", () => {
       const { lines } = yield* logged(Effect.provide(call, layer), LogLevel.Debug)
       assert.include(
         lines,
-        "DEBUG attempt=1 operation=deleteEventStream the token was refused; it is sent again with another"
+        "DEBUG attempt=1 operation=deleteEventStream the token was refused; retrying with a new one"
       )
     }))
 
@@ -388,7 +388,7 @@ describe("the log", () => {
       // At 0, 6, 42 and 60 seconds.
       assert.deepStrictEqual(
         lines,
-        Array.makeBy(2, () => "WARN attempt=1 operation=deleteEventStream it is sent again in 6 s")
+        Array.makeBy(2, () => "WARN attempt=1 operation=deleteEventStream retrying in 6 s")
       )
     }))
 
@@ -400,7 +400,7 @@ describe("the log", () => {
         status: Effect.succeed([]),
         changes: RateLimiter.changes as never // sound: nobody reads it
       })
-      const about = "operation=deleteEventStream the limiter held it back for"
+      const about = "operation=deleteEventStream the rate limiter delayed the call for"
       for (
         const [wait, level, expected] of [
           [4999, LogLevel.Info, []],
@@ -474,9 +474,9 @@ describe("the log", () => {
       const { lines } = yield* logged(Effect.provide(call, layer), LogLevel.Debug)
       const about = "attempt=1 operation=deleteEventStream"
       assert.deepStrictEqual(lines, [
-        `DEBUG ${about} answered 403 in 0 ms`,
+        `DEBUG ${about} response with status 403 after 0 ms`,
         `WARN ${about} 80 % of the rate limit is used: 1 of 10 calls are left`,
-        `DEBUG ${about} Forbidden after 0 ms`
+        `DEBUG ${about} failed with Forbidden after 0 ms`
       ])
     }))
 
@@ -497,6 +497,8 @@ describe("the log", () => {
           yield* Fiber.join(running)
         }).pipe(Effect.provide(layer))
       )
-      assert.deepStrictEqual(lines, ["WARN attempt=0 operation=createUsersExport the limiter held it back for 6 s"])
+      assert.deepStrictEqual(lines, [
+        "WARN attempt=0 operation=createUsersExport the rate limiter delayed the call for 6 s"
+      ])
     }))
 })

@@ -792,14 +792,14 @@ describe("TokenError", () => {
         description: "Unauthorized"
       })
       assert.deepStrictEqual((error as TokenError).retryAfter, Duration.hours(2))
-      assert.strictEqual(error.message, "the token endpoint answered 401 invalid_client Unauthorized")
+      assert.strictEqual(error.message, "the token endpoint responded with status 401 (invalid_client): Unauthorized")
     }))
 
   it.effect("carries only what there is", () =>
     Effect.gen(function*() {
       const error = yield* failureOf({ status: 400 })
       assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", status: 400 } as never)
-      assert.strictEqual(error.message, "the token endpoint answered 400")
+      assert.strictEqual(error.message, "the token endpoint responded with status 400")
     }))
 
   const described = (name: string, body: unknown, error: string | undefined, description: string | undefined) =>
@@ -855,7 +855,7 @@ describe("TokenError", () => {
         const error = yield* failureOf(answer)
         assert.instanceOf(error, TokenError)
         assert.strictEqual((error as TokenError).status, 200)
-        assert.strictEqual(error.message, "the token endpoint's answer holds no usable access_token")
+        assert.strictEqual(error.message, "the token endpoint's response contains no usable access_token")
       }))
   }
 
@@ -886,7 +886,7 @@ describe("TokenError", () => {
       )
       const error = (yield* inTime(Effect.flip(Effect.provide(get, layer)))) as TokenError
       assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", code: "ECONNRESET" } as never)
-      assert.strictEqual(error.message, "the token endpoint gave no answer (ECONNRESET)")
+      assert.strictEqual(error.message, "the token endpoint did not respond (ECONNRESET)")
     }))
 
   it.effect("carries no code where the platform gives none", () =>
@@ -895,7 +895,7 @@ describe("TokenError", () => {
         Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.noReply("not a code"))))
       )
       const error = yield* inTime(Effect.flip(Effect.provide(get, layer)))
-      assert.strictEqual(error.message, "the token endpoint gave no answer")
+      assert.strictEqual(error.message, "the token endpoint did not respond")
       assert.notProperty(error, "code")
     }))
 

@@ -1,4 +1,4 @@
-/** The calls that run in a client, so that closing it can wait for their end. */
+/** Counts the calls of a client, so that closing the client waits for them. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -6,67 +6,64 @@ import type * as Scope from "effect/Scope"
 import { type AnyFiber, type Restore, withFiber } from "../runtime/fiber.js"
 import type { Timeouts } from "../runtime/timeouts.js"
 
-/** How long closing waits at the most, in milliseconds. */
-const grace = 5000
-
-export interface OpenCalls<Refusal> {
-  /**
-   * Counts an effect as a call while it runs; refused is one that comes while the client is closing. A call can be
-   * interrupted where it waits and nowhere else: it wraps its waits into `restore`.
-   */
-  readonly track: <A, E>(operation: string, call: Call<A, E>) => Effect.Effect<A, E | Refusal>
-}
+/** The longest time that closing waits for calls, in milliseconds. */
+const gracePeriod = 5000
 
 type Call<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
-/** A call that throws before it begins has ended like any other. Put off instead, it would keep more while it waits. */
-const begin = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
+export interface RunningCalls<Closed> {
+  /** Runs a call, uninterruptible except for the waits that it wraps in `restore`. Fails while the client is closing. */
+  readonly run: <A, E>(operation: string, call: Call<A, E>) => Effect.Effect<A, E | Closed>
+}
+
+/** Starts a call; what it throws is a defect. Runs eagerly: `Effect.suspend` would retain the closure while it waits. */
+const start = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
   Either.merge(Either.try({ try: () => call(restore, fiber), catch: Effect.die }))
 
-/** Calls that may end in peace, within 5 s, when the scope is closed; `deadlines` must outlive it. */
-export const make = <Refusal>(
+/** Makes calls that may end within 5 s when the scope closes. `timeouts` must outlive the scope. */
+export const make = <Closed>(
   timeouts: Timeouts,
-  refused: (operation: string) => Refusal
-): Effect.Effect<OpenCalls<Refusal>, never, Scope.Scope> =>
+  closed: (operation: string) => Closed
+): Effect.Effect<RunningCalls<Closed>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    let open = 0
+    let running = 0
     let isClosing = false
-    let whenNone = (): void => {}
+    let onDrained = (): void => {}
 
     yield* Effect.addFinalizer(() =>
       Effect.async<void>((resume) => {
         isClosing = true
-        if (open === 0) return resume(Effect.void)
-        const takeBack = timeouts.add(grace, () => resume(Effect.void))
-        whenNone = () => {
-          takeBack()
+        if (running === 0) return resume(Effect.void)
+        const cancel = timeouts.add(gracePeriod, () => resume(Effect.void))
+        onDrained = () => {
+          cancel()
           resume(Effect.void)
         }
       })
     )
 
-    const leave = (): void => {
-      open--
-      if (open === 0) whenNone()
+    const ended = (): void => {
+      running--
+      if (running === 0) onDrained()
     }
 
-    // The same for all calls: one that waits keeps nothing of its own for its end.
+    // All calls share these two functions, so that a waiting call retains no closure for its end.
     const failed = <E>(cause: Cause.Cause<E>) => {
-      leave()
+      ended()
       return Effect.failCause(cause)
     }
     const succeeded = <A>(value: A) => {
-      leave()
+      ended()
       return Effect.succeed(value)
     }
 
     return {
-      track: <A, E>(operation: string, call: Call<A, E>) =>
-        withFiber<A, E | Refusal>((fiber) =>
-          Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Refusal> => {
-            if (isClosing) return Effect.fail(refused(operation))
-            open++
-            return Effect.matchCauseEffect(begin(call, restore, fiber), {
+      run: <A, E>(operation: string, call: Call<A, E>) =>
+        withFiber<A, E | Closed>((fiber) =>
+          Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Closed> => {
+            if (isClosing) return Effect.fail(closed(operation))
+            running++
+            return Effect.matchCauseEffect(start(call, restore, fiber), {
               onFailure: failed<E>,
               onSuccess: succeeded<A>
             })

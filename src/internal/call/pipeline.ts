@@ -1,4 +1,4 @@
-/** The steps of one attempt, each around the next: a token, the limiter's leave, an exchange with the service. */
+/** The steps of one attempt, each around the next: a token, a permit of the rate limiter, an exchange with the service. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -6,72 +6,66 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
 import type { Call, RateLimiter } from "../../RateLimiter.js"
-import type { TokenProvider } from "../../TokenProvider.js"
 import * as Http from "../http/exchange.js"
 import * as Admission from "../limiter/admission.js"
 import type { Restore } from "../runtime/fiber.js"
 import type { Timeouts } from "../runtime/timeouts.js"
-import * as OAuth from "../token/clientCredentials.js"
+import type { Tokens } from "../token/cache.js"
+import { isValidToken } from "../token/clientCredentials.js"
 import type { AttemptContext } from "./retry.js"
 
-/** An answer, and the token of the call that it is for. */
-export interface Answered extends Http.RawResponse {
+/** A response, and the token of its request, which errors must not repeat. */
+export interface AuthorizedResponse extends Http.RawResponse {
   readonly token: Redacted.Redacted
 }
 
-/** The header of each token that a header can carry, made once. */
-const authorizations = new WeakMap<Redacted.Redacted, string>()
-
-const authorizationOf = (token: Redacted.Redacted): string | undefined => {
-  const text = Redacted.value(token) // it throws if the token has been wiped
-  const known = authorizations.get(token)
-  if (known !== undefined || !OAuth.isToken(text)) return known
-  const authorization = `Bearer ${text}`
-  authorizations.set(token, authorization)
-  return authorization
-}
-
 const withToken = <A, E>(
-  tokens: Context.Tag.Service<TokenProvider>,
+  tokens: Tokens,
   operation: string,
-  turn: AttemptContext,
-  use: (token: Redacted.Redacted, authorization: string) => Effect.Effect<A, E>
+  attempt: AttemptContext,
+  use: (token: Redacted.Redacted) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | TokenError> =>
-  Effect.matchEffect(turn.restore(tokens.get), {
+  Effect.matchEffect(attempt.restore(tokens.get), {
     onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
-    onSuccess: (token): Effect.Effect<A, E | TokenError> => {
-      const authorization = authorizationOf(token)
-      return authorization === undefined
-        ? new TokenError({ operation, message: "the token holds characters that no header can carry" })
-        : use(token, authorization)
-    }
+    onSuccess: (token): Effect.Effect<A, E | TokenError> =>
+      isValidToken(Redacted.value(token)) // throws if the token has been wiped
+        ? use(token)
+        : new TokenError({ operation, message: "the token contains characters that a header cannot contain" })
   })
 
-const answered = (
-  { body, completeness, headers, redirected, status }: Http.RawResponse,
-  token: Redacted.Redacted
-) => Effect.succeed<Answered>({ status, headers, body, completeness, redirected, token })
-
-/** Makes a call with a token. Refused, it was not carried out: if there is another token, it is made once more. */
+/** Sends a request with a token. If the service refuses it, which carries nothing out, retries once with another token. */
 export const authorized = <E>(
-  tokens: Context.Tag.Service<TokenProvider>,
+  tokens: Tokens,
   operation: string,
-  turn: AttemptContext,
+  attempt: AttemptContext,
   send: (authorization: string) => Effect.Effect<Http.RawResponse, E>
-): Effect.Effect<Answered, E | TokenError> =>
-  withToken(tokens, operation, turn, (token, authorization) =>
+): Effect.Effect<AuthorizedResponse, E | TokenError> => {
+  const sendWith = (token: Redacted.Redacted): Effect.Effect<AuthorizedResponse, E> =>
+    Effect.map(
+      send(`Bearer ${Redacted.value(token)}`),
+      ({ body, completeness, headers, redirected, status }) => ({
+        status,
+        headers,
+        body,
+        completeness,
+        redirected,
+        token
+      })
+    )
+  return withToken(tokens, operation, attempt, (token) =>
     Effect.flatMap(
-      send(authorization),
-      (answer): Effect.Effect<Answered, E | TokenError> =>
-        answer.status !== 401 ? answered(answer, token) : Effect.zipRight(
-          turn.restore(tokens.invalidate(token)),
-          withToken(tokens, operation, turn, (fresh, authorization) => {
-            if (Redacted.value(fresh) === Redacted.value(token)) return answered(answer, token)
-            turn.watch.replays()
-            return Effect.flatMap(send(authorization), (answer) => answered(answer, fresh))
+      sendWith(token),
+      (response): Effect.Effect<AuthorizedResponse, E | TokenError> =>
+        response.status !== 401 ? Effect.succeed(response) : Effect.zipRight(
+          attempt.restore(tokens.invalidate(token)),
+          withToken(tokens, operation, attempt, (other) => {
+            if (Redacted.value(other) === Redacted.value(token)) return Effect.succeed(response)
+            attempt.telemetry.tokenReplaced()
+            return sendWith(other)
           })
         )
     ))
+}
 
 /**
  * Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. It
@@ -80,23 +74,23 @@ export const authorized = <E>(
 export const permitted = <E>(
   limiter: Context.Tag.Service<RateLimiter>,
   call: Call,
-  turn: AttemptContext,
+  attempt: AttemptContext,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.RawResponse, E>
 ): Effect.Effect<Http.RawResponse, E | RateLimited> => {
   // A limiter of somebody's own may throw, and then nobody waits.
-  const leave = Admission.acquire(limiter, call, turn.fiber, turn.restore)
-  turn.pause()
+  const leave = Admission.acquire(limiter, call, attempt.fiber, attempt.restore)
+  attempt.pause()
   return Effect.matchCauseEffect(leave, {
     onFailure: (cause) => {
-      turn.resume()
+      attempt.resume()
       return Effect.failCause(cause)
     },
     onSuccess: () => {
-      turn.resume()
-      return Effect.matchCauseEffect(turn.watch.attempt(send), {
+      attempt.resume()
+      return Effect.matchCauseEffect(attempt.telemetry.attempt(send), {
         onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
         onSuccess: (answer) => {
-          turn.watch.answered(answer)
+          attempt.telemetry.responseReceived(answer)
           return Effect.as(limiter.observe(call, answer), answer)
         }
       })
@@ -104,7 +98,7 @@ export const permitted = <E>(
   })
 }
 
-/** Sends a request, once, and reads the answer. The time limit (in milliseconds) covers both. */
+/** Sends one request and reads the response. The time-out, in milliseconds, covers both. */
 export const exchange = (
   http: HttpClient.HttpClient,
   operation: string,
@@ -123,7 +117,7 @@ export const exchange = (
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 
-/** The failure of a call that got no answer. */
+/** Makes the error of a call without a response. */
 export const transportError = (
   operation: string,
   outcome: TransportError["outcome"],
@@ -132,7 +126,7 @@ export const transportError = (
   new TransportError({
     operation,
     outcome,
-    message: `${outcome === "not-sent" ? "the service could not be reached" : "the service gave no answer"}${
+    message: `${outcome === "not-sent" ? "the service could not be reached" : "the service did not respond"}${
       code === undefined ? "" : ` (${code})`
     }`,
     ...(code !== undefined && { code })

@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
 import type * as SharedStore from "../../SharedStore.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
-import * as OAuth from "../token/clientCredentials.js"
+import { usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
 import { type CachedToken, make as makeStoredToken, type Seen } from "./storedToken.js"
@@ -81,7 +81,7 @@ export const make = (
     )
 
     const isUsable = ({ lifetime, requestedAt, token }: CachedToken, now: number): boolean =>
-      token !== last && (lifetime === undefined || now < requestedAt + OAuth.goodFor(lifetime))
+      token !== last && (lifetime === undefined || now < requestedAt + usableMillis(lifetime))
 
     const use = ({ lifetime, requestedAt, token }: CachedToken, now: number): DatedToken => {
       last = token

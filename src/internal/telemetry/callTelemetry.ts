@@ -1,4 +1,4 @@
-/** What a call lets others see of itself: spans, metrics, notes in the log. While nobody looks it costs next to nothing. */
+/** Spans, metrics and logs of calls. A call without a tracer and above debug level costs next to nothing. */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -6,10 +6,9 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
-import { type TokenError, UnexpectedResponse } from "../../Errors.js"
+import { UnexpectedResponse } from "../../Errors.js"
 import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
-import * as Request from "../http/requestEncoder.js"
 import * as Fiber from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import { DriftDetector } from "../schema/drift.js"
@@ -17,201 +16,201 @@ import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
-/** A call that is held back for so long is worth a warning, in milliseconds. */
-const patience = 5000
+/** A wait of at least this length logs a warning, in milliseconds. */
+const longWait = 5000
 
-/** No warning is given of an operation again before so many milliseconds. */
-const silence = 60_000
+/** The time between two warnings of a kind for one operation, in milliseconds. */
+const warningInterval = 60_000
 
-/** No wait, but the clock went on meanwhile, in milliseconds. */
-const tick = 1
+/** A wait of at most this length is none: the clock only went on meanwhile. In milliseconds. */
+const noWait = 1
 
-/** Of the limit there is little left below the first share, and enough again above the second. */
-const [little, enough] = [0.2, 0.5]
+/** The shares of the rate limit that must be left: at `low` a warning is logged, above `recovered` it may be logged again. */
+const quotaShare = { low: 0.2, recovered: 0.5 }
 
-/** What is kept of all calls of one operation. */
-class Subject {
+/** The state that all calls of one operation share. */
+class OperationTelemetry {
   readonly operation: string
   readonly attributes: Readonly<Record<string, unknown>>
-  readonly metrics: Metrics.Metrics
+  readonly metrics: Metrics.OperationMetrics
   readonly drift: DriftDetector | undefined
-  /** Before that no call warns of being held back, and none of a limit that is used up. */
-  heldAgainAt = -Infinity
-  shortAgainAt = -Infinity
-  isShort = false
+  nextWaitWarningAt = -Infinity
+  nextQuotaWarningAt = -Infinity
+  isQuotaLow = false
 
   constructor(tenant: string, { method, name, path, success }: Any) {
     this.operation = name
     this.attributes = Spans.attributes(tenant, method, path)
-    const metrics = new Metrics.Metrics({
+    const metrics = new Metrics.OperationMetrics({
       "identity.operation": name,
       "server.address": String(this.attributes["server.address"])
     })
     this.metrics = metrics
     this.drift = success &&
-      new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, []))
+      new DriftDetector(success, (path, value) => Metrics.increment(metrics.drift(path, value), []))
   }
 }
 
-/** One call, as it is seen from outside. */
+/** The telemetry of one call. */
 export class CallTelemetry {
-  private readonly subject: Subject
+  private readonly shared: OperationTelemetry
   private readonly clock: Clock.Clock
   private readonly labels: Metrics.Labels
   private readonly isTraced: boolean
-  private readonly isDebugged: boolean
-  private readonly propagate: boolean
-  private readonly begunAt: number
+  private readonly isDebugEnabled: boolean
+  private readonly propagateTrace: boolean
+  private readonly startedAt: number
   private attempts = 0
   private span: Tracer.Span | undefined
-  /** What is to be written to the log with the next step. */
-  private notes: Effect.Effect<void> | undefined
+  /** The log lines to write before the next step of the call. */
+  private pendingLogs: Effect.Effect<void> | undefined
 
-  constructor(subject: Subject, fiber: Fiber.AnyFiber, clock: Clock.Clock, propagate: boolean) {
-    this.subject = subject
+  constructor(shared: OperationTelemetry, fiber: Fiber.AnyFiber, clock: Clock.Clock, propagateTrace: boolean) {
+    this.shared = shared
     this.clock = clock
     this.labels = Fiber.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
-    this.isDebugged = Logs.isDebugged(fiber)
-    this.propagate = propagate
-    this.begunAt = clock.unsafeCurrentTimeMillis()
+    this.isDebugEnabled = Logs.isDebugEnabled(fiber)
+    this.propagateTrace = propagateTrace
+    this.startedAt = clock.unsafeCurrentTimeMillis()
   }
 
   /**
-   * Makes the call, and makes of its answer what it means, which must not repeat the strings of its input. To be run
-   * uninterruptibly.
+   * Makes the call in its span and interprets its last response. `strings` gives the strings of the call's input, which
+   * telemetry must not repeat. Must run in an uninterruptible region.
    */
-  around<Answer extends Http.RawResponse, E, A, E2>(
-    call: Effect.Effect<Answer, E>,
-    input: unknown,
-    interpret: (answer: Answer, strings: () => ReadonlyArray<string>) => Either.Either<A, E2>
+  run<Response extends Http.RawResponse, E, A, E2>(
+    call: Effect.Effect<Response, E>,
+    interpret: (response: Response) => Either.Either<A, E2>,
+    strings: () => ReadonlyArray<string>
   ): Effect.Effect<A, E | E2> {
     let status = 0
     const interpreted = Effect.matchCauseEffect(call, {
       onFailure: (cause): Effect.Effect<A, E | E2> => {
-        this.ended(undefined, Spans.typeOf(cause, "_tag"))
-        return this.withNotes(Effect.failCause(cause))
+        this.callEnded(undefined, Spans.errorTag(cause))
+        return this.afterLogs(Effect.failCause(cause))
       },
-      onSuccess: (answer) => {
-        status = answer.status
-        const strings = () => Request.strings(input)
-        const result = interpret(answer, strings)
-        this.interpreted(answer.status, result, strings)
-        return this.withNotes(result)
+      onSuccess: (response): Effect.Effect<A, E | E2> => {
+        status = response.status
+        const result = interpret(response)
+        if (Either.isLeft(result)) {
+          this.responseFailed(status, result.left)
+          return this.afterLogs(Effect.fail(result.left))
+        }
+        const now = this.callEnded(status, undefined)
+        this.shared.drift?.inspect(result.right, now, strings)
+        return this.afterLogs(Effect.succeed(result.right))
       }
     })
     if (!this.isTraced) return interpreted
-    const { attributes, operation } = this.subject
-    return Spans.within(`identity.${operation}`, { attributes: { ...attributes } }, (span) => {
+    const { attributes, operation } = this.shared
+    return Spans.withSpan(`identity.${operation}`, { attributes: { ...attributes } }, (span) => {
       this.span = span
       return interpreted
     }, (exit) => ({
       "identity.attempts": this.attempts,
       ...(status > 0 && { "http.response.status_code": status }),
-      ...(Exit.isFailure(exit) && { "error.type": Spans.typeOf(exit.cause, "_tag") })
+      ...(Exit.isFailure(exit) && { "error.type": Spans.errorTag(exit.cause) })
     }))
   }
 
-  /** An attempt begins to wait for the limiter's leave, and waits no longer. */
-  waits(): void {
-    Metrics.adjust(this.subject.metrics.waiting, 1, this.labels)
+  /** An attempt starts to wait for a permit. */
+  waitStarted(): void {
+    Metrics.add(this.shared.metrics.waiting, 1, this.labels)
   }
 
-  waited(millis: number): void {
-    const { metrics } = this.subject
-    Metrics.adjust(metrics.waiting, -1, this.labels)
-    Metrics.update(metrics.wait, millis / 1000, this.labels)
-    if (millis <= tick) return
-    this.event("identity.limiter.wait", millis)
-    this.held(millis, `the limiter held it back for ${Logs.time(millis)}`)
+  /** An attempt no longer waits for a permit. */
+  waitEnded(millis: number): void {
+    const { metrics } = this.shared
+    Metrics.add(metrics.waiting, -1, this.labels)
+    Metrics.record(metrics.wait, millis / 1000, this.labels)
+    if (millis <= noWait) return
+    this.spanEvent("identity.limiter.wait", millis)
+    this.logWait(millis, `the rate limiter delayed the call for ${Logs.formatMillis(millis)}`)
   }
 
-  /** Sends a request, once; `send` is given what lets the service continue the trace. */
+  /** Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. */
   attempt<A extends Http.RawResponse, E>(
-    send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
+    send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
-    Metrics.update(this.subject.metrics.attempts, 1, this.labels)
+    Metrics.increment(this.shared.metrics.attempts, this.labels)
     const sent = this.span === undefined
       ? Effect.suspend(() => send(undefined)) // it may throw
       : Spans.request(
-        this.subject.attributes,
+        this.shared.attributes,
         nth,
-        (span) => send(this.propagate ? Spans.headers(span) : undefined)
+        (span) => send(this.propagateTrace ? Spans.traceHeaders(span) : undefined)
       )
-    return this.withNotes(this.isDebugged ? this.debugged(sent) : sent)
+    return this.afterLogs(this.isDebugEnabled ? this.withDebugLog(sent) : sent)
   }
 
-  /** The service has answered an attempt. */
-  answered({ headers, status }: Http.RawResponse): void {
-    const { metrics } = this.subject
-    if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)
+  /** The service responded to an attempt. */
+  responseReceived({ headers, status }: Http.RawResponse): void {
+    const { metrics } = this.shared
+    if (status === 429) Metrics.increment(metrics.throttled, this.labels)
     const { limit, remaining } = Headers.rateLimit(headers)
     if (remaining === undefined) return
-    Metrics.update(metrics.remaining, remaining, this.labels)
-    if (limit === undefined || limit <= 0) return
+    Metrics.set(metrics.remaining, remaining, this.labels)
+    if (limit !== undefined && limit > 0) this.checkQuota(remaining, limit)
+  }
+
+  /** The service refused the token, and the call is retried with a new one. */
+  tokenReplaced(): void {
+    this.spanEvent("identity.replay")
+    if (this.isDebugEnabled) this.log(Logs.debug, "the token was refused; retrying with a new one")
+  }
+
+  /** Gives the wait before a retry, with the log lines that precede it. */
+  backoff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
+    this.spanEvent("identity.backoff", millis)
+    this.logWait(millis, `retrying in ${Logs.formatMillis(millis)}`)
+    return this.afterLogs(wait)
+  }
+
+  private checkQuota(remaining: number, limit: number): void {
+    const { shared } = this
     const share = remaining / limit
-    if (share > enough) this.subject.isShort = false
-    if (share > little || this.subject.isShort) return
+    if (share > quotaShare.recovered) shared.isQuotaLow = false
+    if (share > quotaShare.low || shared.isQuotaLow) return
     const now = this.clock.unsafeCurrentTimeMillis()
-    if (now < this.subject.shortAgainAt) return
-    this.subject.isShort = true
-    this.subject.shortAgainAt = now + silence
-    this.note(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
+    if (now < shared.nextQuotaWarningAt) return
+    shared.isQuotaLow = true
+    shared.nextQuotaWarningAt = now + warningInterval
+    this.log(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
   }
 
-  /** The token was refused, and there is another. */
-  replays(): void {
-    this.event("identity.replay")
-    if (this.isDebugged) this.note(Logs.debug, "the token was refused; it is sent again with another")
-  }
-
-  /** It is sent again in so many milliseconds: gives the wait for that, which begins with what is to be written. */
-  backsOff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
-    this.event("identity.backoff", millis)
-    this.held(millis, `it is sent again in ${Logs.time(millis)}`)
-    return this.withNotes(wait)
-  }
-
-  private interpreted(
-    status: number,
-    result: Either.Either<unknown, unknown>,
-    strings: () => ReadonlyArray<string>
-  ): void {
-    if (Either.isRight(result)) {
-      const now = this.ended(status, undefined)
-      this.subject.drift?.inspect(result.right, now, strings)
-      return
-    }
-    const error = result.left
+  private responseFailed(status: number, error: unknown): void {
     if (error instanceof UnexpectedResponse && error.reason !== "status" && error.reason !== "redirect") {
-      Metrics.update(this.subject.metrics.undecodable(error.reason), 1, this.labels)
+      Metrics.increment(this.shared.metrics.undecodable(error.reason), this.labels)
     }
-    this.ended(status, Spans.typeOf(Cause.fail(error), "_tag"))
+    this.callEnded(status, Spans.errorTag(Cause.fail(error)))
   }
 
-  /** The call is over. Gives the time. */
-  private ended(status: number | undefined, type: string | undefined): number {
+  /** Returns the time of the end. */
+  private callEnded(status: number | undefined, errorType: string | undefined): number {
     const now = this.clock.unsafeCurrentTimeMillis()
-    const millis = now - this.begunAt
-    Metrics.update(this.subject.metrics.duration(status, type), millis / 1000, this.labels)
-    if (this.isDebugged && type !== undefined) this.note(Logs.debug, `${type} after ${Logs.time(millis)}`)
+    const millis = now - this.startedAt
+    Metrics.record(this.shared.metrics.duration(status, errorType), millis / 1000, this.labels)
+    if (this.isDebugEnabled && errorType !== undefined) {
+      this.log(Logs.debug, `failed with ${errorType} after ${Logs.formatMillis(millis)}`)
+    }
     return now
   }
 
-  private debugged<A extends Http.RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  private withDebugLog<A extends Http.RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const sentAt = this.clock.unsafeCurrentTimeMillis()
-    const told = (what: string) => {
-      this.note(Logs.debug, `${what} in ${Logs.time(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
-      return this.withNotes(Effect.void)
+    const logOutcome = (outcome: string) => {
+      this.log(Logs.debug, `${outcome} after ${Logs.formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
+      return this.afterLogs(Effect.void)
     }
     return sent.pipe(
-      Effect.tap(({ status }) => told(`answered ${status}`)),
-      Effect.tapErrorCause((cause) => told(`no answer (${Spans.typeOf(cause)})`))
+      Effect.tap(({ status }) => logOutcome(`response with status ${status}`)),
+      Effect.tapErrorCause((cause) => logOutcome(`no response (${Spans.errorCodeOrTag(cause)})`))
     )
   }
 
-  private event(name: string, millis?: number): void {
+  private spanEvent(name: string, millis?: number): void {
     if (this.span === undefined) return
     this.span.event(
       name,
@@ -220,78 +219,31 @@ export class CallTelemetry {
     )
   }
 
-  /** Makes a note of being held back: a warning if it is for long and there was none of late. */
-  private held(millis: number, message: string): void {
+  /** Logs a wait: as a warning if it is long and there was none recently, else for debugging. */
+  private logWait(millis: number, message: string): void {
     const now = this.clock.unsafeCurrentTimeMillis()
-    if (millis >= patience && now >= this.subject.heldAgainAt) {
-      this.subject.heldAgainAt = now + silence
-      this.note(Logs.warning, message)
-    } else if (this.isDebugged) this.note(Logs.debug, message)
+    if (millis >= longWait && now >= this.shared.nextWaitWarningAt) {
+      this.shared.nextWaitWarningAt = now + warningInterval
+      this.log(Logs.warning, message)
+    } else if (this.isDebugEnabled) this.log(Logs.debug, message)
   }
 
-  private note(write: typeof Logs.debug, message: string): void {
-    const note = write(message, { operation: this.subject.operation, attempt: this.attempts })
-    this.notes = this.notes === undefined ? note : Effect.zipRight(this.notes, note)
+  private log(write: Logs.Write, message: string): void {
+    const line = write(message, { operation: this.shared.operation, attempt: this.attempts })
+    this.pendingLogs = this.pendingLogs === undefined ? line : Effect.zipRight(this.pendingLogs, line)
   }
 
-  private withNotes<A, E>(next: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    if (this.notes === undefined) return next
-    const { notes } = this
-    this.notes = undefined
-    return Effect.zipRight(notes, next)
+  private afterLogs<A, E>(next: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (this.pendingLogs === undefined) return next
+    const logs = this.pendingLogs
+    this.pendingLogs = undefined
+    return Effect.zipRight(logs, next)
   }
 }
 
-/** What watches the calls of a client; `propagate`: whether the service may continue their traces. */
-export const make = (tenant: string, propagate: boolean) => {
-  const subjectOf = memoizeByEndpoint((endpoint) => new Subject(tenant, endpoint))
+/** Makes the telemetry of a client. With `propagateTrace` the service can continue the traces of the calls. */
+export const make = (tenant: string, propagateTrace: boolean) => {
+  const sharedOf = memoizeByEndpoint((endpoint) => new OperationTelemetry(tenant, endpoint))
   return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
-    new CallTelemetry(subjectOf(endpoint), fiber, clock, propagate)
+    new CallTelemetry(sharedOf(endpoint), fiber, clock, propagateTrace)
 }
-
-/**
- * Asks for a token in a span of its own, which is nobody's child because it serves many. It is seen where the call is seen that
- * started it, in `fiber`, and linked to it.
- */
-export const tokenRequest = <A>(
-  fiber: Fiber.AnyFiber,
-  request: Effect.Effect<A, TokenError>
-): Effect.Effect<A, TokenError> => {
-  const labels = Fiber.metricLabelsOf(fiber)
-  const counted = request.pipe(
-    Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokens(), 1, labels))),
-    Effect.tapError((error) => {
-      Metrics.update(Metrics.tokens(error._tag), 1, labels)
-      const { code, status } = error
-      const why = status === undefined ? code === undefined ? "" : ` (${code})` : ` (status ${status})`
-      return Logs.warning(`no token could be had${why}`, { operation: "token" })
-    })
-  )
-  const span = Fiber.spanOf(fiber)
-  const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
-  const seen = Spans.isTraced(fiber)
-    ? Effect.uninterruptibleMask((restore) =>
-      Spans.within(
-        "identity.token",
-        { root: true, links },
-        () => restore(counted),
-        (exit) => Exit.isFailure(exit) ? { "error.type": Spans.typeOf(exit.cause, "_tag") } : {}
-      )
-    )
-    : counted
-  return seen.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
-}
-
-/** Sends a request for a token, once, below the span of asking for it; `nth` counts from 1 on. */
-export const tokenAttempt = <A extends Http.RawResponse, E>(
-  url: string,
-  nth: number,
-  send: Effect.Effect<A, E>
-): Effect.Effect<A, E> =>
-  Fiber.withFiber((fiber) =>
-    Spans.isTraced(fiber)
-      ? Effect.uninterruptibleMask((restore) =>
-        Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))
-      )
-      : send
-  )

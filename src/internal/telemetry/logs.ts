@@ -1,27 +1,29 @@
-/** What the library writes to the program's log: our own words and numbers, never those of an input or an answer. */
+/** Writes to the program's log: messages and numbers of the library, never text of an input or a response. */
 import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
 import { type AnyFiber, minimumLogLevelOf } from "../runtime/fiber.js"
 
-/** Whether a fiber's log takes notes for debugging. */
-export const isDebugged = (fiber: AnyFiber): boolean => minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
+/** Tests if a fiber's log includes debug lines. */
+export const isDebugEnabled = (fiber: AnyFiber): boolean => minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
 
-/** What a note is about. */
-export interface About {
+/** The annotations of a log line. */
+export interface Annotations {
   readonly operation: string
-  /** Which attempt of the call, from 1 on; 0 before the first. */
+  /** The number of the attempt, from 1; 0 before the first one. */
   readonly attempt?: number
 }
 
-const note = (level: LogLevel.LogLevel) => (message: string, about: About): Effect.Effect<void> =>
-  Effect.annotateLogs(Effect.logWithLevel(level, message), { ...about })
+/** Makes the effect that writes a log line. */
+export type Write = (message: string, annotations: Annotations) => Effect.Effect<void>
 
-/** What happened in the course of a call. */
-export const debug = note(LogLevel.Debug)
+const writeAt = (level: LogLevel.LogLevel): Write => (message, annotations) =>
+  Effect.annotateLogs(Effect.logWithLevel(level, message), { ...annotations })
 
-/** What somebody may have to do something about. */
-export const warning = note(LogLevel.Warning)
+export const debug = writeAt(LogLevel.Debug)
 
-/** A time as people read it; milliseconds may be fractions. */
-export const time = (millis: number): string =>
+/** For conditions that may need somebody's attention. */
+export const warning = writeAt(LogLevel.Warning)
+
+/** Formats a duration, for example `20 ms` or `1.5 s`. */
+export const formatMillis = (millis: number): string =>
   millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`

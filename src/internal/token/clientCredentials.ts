@@ -1,6 +1,6 @@
-/** The token request of OAuth 2.0 client credentials: one exchange, and what its answer means. */
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+/** Requests tokens with OAuth 2.0 client credentials (contract: Authentication). */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,99 +9,132 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { TokenError } from "../../Errors.js"
-import * as Failure from "../http/errorBody.js"
+import { InvalidInput, TokenError } from "../../Errors.js"
+import * as BaseUrl from "../http/baseUrl.js"
+import * as ErrorBody from "../http/errorBody.js"
 import * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
 import { redact } from "../http/redact.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
-import * as Watch from "../telemetry/callTelemetry.js"
+import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
+import type { IssuedToken } from "./datedToken.js"
 
-/** When a token is not given any more, in milliseconds after it was asked for. */
-export const goodFor = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
+/** Settings for OAuth 2.0 client credentials (contract: Authentication). */
+export type ClientCredentials =
+  & {
+    /** The identifier of the client. */
+    readonly clientId: string
+    /** The client's secret. It is sent only to the token endpoint, in the request body. */
+    readonly clientSecret: Redacted.Redacted
+    /** The API that the token is for. Default: `/api/v2/`, or with `domain` `https://{domain}/api/v2/`. */
+    readonly audience?: string | undefined
+    /** The path of the token endpoint. Default: `/oauth/token/`, or with `domain` `/oauth/token`. */
+    readonly tokenPath?: string | undefined
+    /** Allows plain http to hosts other than this machine. Default: false. */
+    readonly allowInsecure?: boolean | undefined
+  }
+  & (
+    /** The base URL of the authentication host, for example `https://login.example.com`. */
+    | { readonly authUrl: string; readonly domain?: undefined }
+    /** The tenant's domain, for example `tenant.eu.example.com`. The token endpoint and the audience follow from it. */
+    | { readonly domain: string; readonly authUrl?: undefined }
+  )
 
-type Members = Readonly<Record<string, unknown>>
+/** The retry policy of token requests. An attempt ends after `timeout`; a longer `Retry-After` is not waited for. */
+const policy = {
+  attempts: 3,
+  timeout: "10 seconds",
+  delay: "250 millis",
+  maxDelay: "10 seconds",
+  maxRetryAfter: "1 minute"
+} as const
 
-const members = (text: string | undefined): Members => {
-  const json = Either.getOrUndefined(Failure.parseJson(text ?? ""))
+/** The `operation` of token errors. The client replaces it with the operation that needed the token. */
+const operation = "token"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const parseFields = (text: string | undefined): Fields => {
+  const json = Either.getOrUndefined(ErrorBody.parseJson(text ?? ""))
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
 
-const seconds = (value: unknown): number | undefined => {
+/** Reads a number of seconds. Some servers send it as a string. */
+const parseSeconds = (value: unknown): number | undefined => {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined
 }
 
-/** The lifetime that a JSON Web Token states: from its `iat`, or else the time of the answer, to its `exp`. */
-const statedLifetime = (token: string, answeredAt: number | undefined): number | undefined => {
-  const claims = members(Either.getOrUndefined(Encoding.decodeBase64UrlString(token.split(".")[1] ?? "")))
-  const [from, until] = [seconds(claims.iat) ?? answeredAt, seconds(claims.exp)]
+const nonEmpty = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+
+/** Reads an error description. Some servers send an object. */
+const parseDescription = (value: unknown): string | undefined =>
+  Predicate.isReadonlyRecord(value) || Array.isArray(value)
+    ? Either.getOrUndefined(Either.try(() => JSON.stringify(value))) // throws if nested too deep
+    : nonEmpty(value)
+
+/** Reads the lifetime of a JSON Web Token, in seconds: from `iat`, or else the response's `Date`, to `exp`. */
+const lifetimeInClaims = (token: string, respondedAt: number | undefined): number | undefined => {
+  const claims = parseFields(Either.getOrUndefined(Encoding.decodeBase64UrlString(token.split(".")[1] ?? "")))
+  const [from, until] = [parseSeconds(claims.iat) ?? respondedAt, parseSeconds(claims.exp)]
   return from === undefined || until === undefined ? undefined : Math.max(0, until - from)
 }
 
-const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+/** Tests if a token can stand in an `Authorization` header. */
+export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** A description as text. Some servers send an object. */
-const described = (value: unknown): string | undefined =>
-  Predicate.isObject(value)
-    ? Either.getOrUndefined(Either.try(() => JSON.stringify(value))) // it may be nested too deep
-    : string(value)
-
-/** What can stand in an `Authorization` header. */
-export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
-
-/** `operation` of failures that no operation has caused yet: the client names the one that needed the token. */
-const operation = "token"
-
-const failure = (received: Http.RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
-  const body = members(Failure.text(received.body))
+/** Turns a response without a usable token into an error that contains none of the secrets. */
+const failureOf = (response: Http.RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
+  const { status } = response
+  const body = parseFields(ErrorBody.text(response.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
-  const error = clean(string(body.error) ?? string(body.code))
-  const description = clean(string(body.error_description) ?? described(body.description) ?? string(body.message))
-  const retryAfter = Headers.retryAfter(received.headers, now)
-  const accepted = Response.isSuccess(received.status)
+  const error = clean(nonEmpty(body.error) ?? nonEmpty(body.code))
+  const description = clean(
+    nonEmpty(body.error_description) ?? parseDescription(body.description) ?? nonEmpty(body.message)
+  )
+  const retryAfter = Headers.retryAfter(response.headers, now)
   return new TokenError({
     operation,
-    message: accepted
-      ? "the token endpoint's answer holds no usable access_token"
-      : `the token endpoint answered ${
-        [received.status, error, description].filter(Predicate.isNotUndefined).join(" ")
+    message: Response.isSuccess(status)
+      ? "the token endpoint's response contains no usable access_token"
+      : `the token endpoint responded with status ${status}${error === undefined ? "" : ` (${error})`}${
+        description === undefined ? "" : `: ${description}`
       }`,
-    status: received.status,
+    status,
     ...(error !== undefined && { error }),
     ...(description !== undefined && { description }),
     ...(retryAfter !== undefined && { retryAfter })
   })
 }
 
-/** Asks for a token, once. `secrets` are the strings that no failure may repeat. */
-const exchange = (
+/** Sends one token request. */
+const attempt = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   secrets: ReadonlyArray<string>,
   nth: number
-) =>
+): Effect.Effect<IssuedToken, TokenError> =>
   Effect.gen(function*() {
     const requestedAt = yield* Clock.currentTimeMillis
-    const received = yield* Watch.tokenAttempt(
+    const response = yield* TokenTelemetry.tokenAttempt(
       request.url,
       nth,
       Effect.timeoutFail(Http.exchange(client, request, () => Http.bodyLimits.drained), {
-        duration: policy.limit,
+        duration: policy.timeout,
         onTimeout: () => new Http.NoResponse({ outcome: "unknown", code: "TIMEOUT" })
       })
     )
-    if (received.completeness === "interrupted") {
+    if (response.completeness === "interrupted") {
       return yield* new Http.NoResponse({ outcome: "unknown", code: undefined })
     }
     const now = yield* Clock.currentTimeMillis
-    const body = members(Failure.text(received.body))
-    const token = string(body.access_token)
-    if (!Response.isSuccess(received.status) || received.redirected || token === undefined || !isToken(token)) {
-      return yield* failure(received, now, token === undefined ? secrets : [...secrets, token])
+    const body = parseFields(ErrorBody.text(response.body))
+    const token = nonEmpty(body.access_token)
+    if (!Response.isSuccess(response.status) || response.redirected || token === undefined || !isValidToken(token)) {
+      return yield* failureOf(response, now, token === undefined ? secrets : [...secrets, token])
     }
-    const lifetime = seconds(body.expires_in) ?? statedLifetime(token, Headers.date(received.headers))
+    const lifetime = parseSeconds(body.expires_in) ?? lifetimeInClaims(token, Headers.date(response.headers))
     return {
       token: Redacted.make(token),
       requestedAt,
@@ -109,41 +142,60 @@ const exchange = (
     }
   }).pipe(
     Effect.catchTag("NoAnswer", ({ code }) =>
-      Effect.fail(
-        new TokenError({
-          operation,
-          message: `the token endpoint gave no answer${code === undefined ? "" : ` (${code})`}`,
-          ...(code !== undefined && { code })
-        })
-      )),
-    // The runtime would note in the log how fibers of the platform fail, with the request.
+      new TokenError({
+        operation,
+        message: `the token endpoint did not respond${code === undefined ? "" : ` (${code})`}`,
+        ...(code !== undefined && { code })
+      })),
+    // The runtime would log failures of the platform's fibers, which contain the whole request.
     Effect.withUnhandledErrorLogLevel(Option.none())
   )
 
-/** How a token is asked for: how often, how long each time, the waits between, and the longest that the server may ask for. */
-const policy = {
-  attempts: 3,
-  limit: "10 seconds",
-  delay: "250 millis",
-  maxDelay: "10 seconds",
-  maxRetryAfter: "1 minute"
-} as const
-
-/** Whether it may go better the next time: there was no answer, 429 or 5xx, and the server asks for no longer wait. */
+/** Tests if a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
 const isTransient = ({ retryAfter, status }: TokenError): boolean =>
   (status === undefined || status === 429 || status >= 500) &&
   (retryAfter === undefined || Duration.lessThanOrEqualTo(retryAfter, policy.maxRetryAfter))
 
-/** Asks for a token, up to three times. `secrets` are the strings that no failure may repeat. */
-export const request = (
-  client: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
-  secrets: ReadonlyArray<string>
-) => {
-  const attempt = (nth: number): ReturnType<typeof exchange> =>
-    Effect.catchAll(exchange(client, request, secrets, nth), (error) =>
-      nth < policy.attempts && isTransient(error)
-        ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attempt(nth + 1))
-        : Effect.fail(error))
-  return attempt(1)
-}
+/**
+ * Makes the token request of one client, which fails with `TokenError`. `tenant` and `identity` together identify the
+ * tokens that it issues. `caller` names the layer in `InvalidInput`.
+ */
+export const make = (caller: string, options: ClientCredentials): Effect.Effect<
+  {
+    readonly request: Effect.Effect<IssuedToken, TokenError>
+    readonly tenant: string
+    readonly identity: ReadonlyArray<string>
+  },
+  InvalidInput,
+  HttpClient.HttpClient
+> =>
+  Effect.gen(function*() {
+    const { clientId, domain } = options
+    const client = Http.strict(yield* HttpClient.HttpClient, Http.bodyLimits.drained)
+    const tenant = yield* domain === undefined
+      ? BaseUrl.parse(caller, "authUrl", options.authUrl, options.allowInsecure)
+      : BaseUrl.ofDomain(caller, domain)
+    const path = options.tokenPath ?? (domain === undefined ? "/oauth/token/" : "/oauth/token")
+    const audience = options.audience ?? (domain === undefined ? "/api/v2/" : `${tenant}/api/v2/`)
+    if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
+      const issue = { path: "tokenPath", message: "expected a path that starts with one slash and has no query" }
+      return yield* new InvalidInput({ operation: caller, issues: [issue] })
+    }
+    const secret = Redacted.value(options.clientSecret)
+    const request = HttpClientRequest.post(new URL(`${tenant}${path}`).href).pipe(
+      HttpClientRequest.acceptJson,
+      HttpClientRequest.bodyUrlParams({
+        grant_type: "client_credentials",
+        client_id: clientId,
+        client_secret: secret,
+        audience
+      })
+    )
+    const secrets = [secret, Encoding.encodeBase64(`${clientId}:${secret}`)]
+    const attemptFrom = (nth: number): Effect.Effect<IssuedToken, TokenError> =>
+      Effect.catchAll(attempt(client, request, secrets, nth), (error) =>
+        nth < policy.attempts && isTransient(error)
+          ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attemptFrom(nth + 1))
+          : Effect.fail(error))
+    return { request: attemptFrom(1), tenant, identity: [path, clientId, audience] }
+  })

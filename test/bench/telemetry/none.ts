@@ -1,20 +1,25 @@
-/** The library's view of a call with nothing in it: what `src/internal/telemetry/callTelemetry.ts` is swapped for to see what that costs. */
+/** Telemetry that does nothing; the benchmark bundles it instead of the library's own to measure the cost of that. */
 import * as Effect from "effect/Effect"
-import * as Request from "../../../src/internal/http/requestEncoder.js"
-import type * as Library from "../../../src/internal/telemetry/callTelemetry.js"
+import * as Either from "effect/Either"
+import type * as Calls from "../../../src/internal/telemetry/callTelemetry.js"
+import type * as Tokens from "../../../src/internal/telemetry/tokenTelemetry.js"
 
-const watch: Pick<Library.CallTelemetry, keyof Library.CallTelemetry> = {
-  around: (call, input, interpret) => Effect.flatMap(call, (answer) => interpret(answer, () => Request.strings(input))),
-  waits: () => {},
-  waited: () => {},
+const telemetry: Pick<Calls.CallTelemetry, keyof Calls.CallTelemetry> = {
+  run: (call, interpret) =>
+    Effect.flatMap(
+      call,
+      (response) => Either.match(interpret(response), { onLeft: Effect.fail, onRight: Effect.succeed })
+    ),
+  waitStarted: () => {},
+  waitEnded: () => {},
   attempt: (send) => Effect.suspend(() => send(undefined)),
-  answered: () => {},
-  replays: () => {},
-  backsOff: (_millis, wait) => wait
+  responseReceived: () => {},
+  tokenReplaced: () => {},
+  backoff: (_millis, wait) => wait
 }
 
-export const make: typeof Library.make = () => () => watch as Library.CallTelemetry // sound: the client uses no more of it
+export const make: typeof Calls.make = () => () => telemetry as Calls.CallTelemetry // sound: the client uses nothing else
 
-export const tokenRequest: typeof Library.tokenRequest = (_fiber, request) => request
+export const tokenRequest: typeof Tokens.tokenRequest = (_fiber, request) => request
 
-export const tokenAttempt: typeof Library.tokenAttempt = (_url, _nth, send) => send
+export const tokenAttempt: typeof Tokens.tokenAttempt = (_url, _nth, send) => send

@@ -1,0 +1,58 @@
+/** The retry policy of a call: what is set around it, else what its client sets, else the default. */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import * as Fiber from "../runtime/fiber.js"
+
+/**
+ * The limits of retries.
+ *
+ * A call that was certainly not carried out is always retried: the service refused it (429), or nothing was sent
+ * (`outcome: "not-sent"`). After 408, 5xx, a broken connection or a time-out only idempotent calls are retried
+ * (`idempotent: true` in the operation's declaration). A 401 does not depend on the policy: the call is retried once if
+ * there is another token.
+ */
+export interface Policy {
+  /** The number of attempts, the first one included. Default: 4. */
+  readonly attempts: number
+  /** The upper bound of the first wait, which doubles with each further one; the wait itself is random. Default: 250 ms. */
+  readonly delay: Duration.DurationInput
+  /** The upper bound of all waits. A longer `Retry-After` is still waited for. Default: 10 s. */
+  readonly maxDelay: Duration.DurationInput
+  /**
+   * The time for all attempts and the waits between them; waits for the rate limiter do not count. A call fails at once
+   * with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
+   */
+  readonly totalTime: Duration.DurationInput
+}
+
+/** The settings of a policy to change. The others stay as they are. */
+export type Changes = { readonly [Name in keyof Policy]?: Policy[Name] | undefined }
+
+/** Four attempts within two minutes, with random waits of up to 250 ms, 500 ms and 1 s. */
+export const defaultPolicy: Policy = {
+  attempts: 4,
+  delay: "250 millis",
+  maxDelay: "10 seconds",
+  totalTime: "2 minutes"
+}
+
+const noChanges: Partial<Policy> = {}
+
+const changesAroundCalls = /* @__PURE__ */ Fiber.makeSetting("Retry/overrides", () => noChanges)
+
+/** Drops the settings that are `undefined`. */
+const defined = (changes: Changes): Partial<Policy> =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) // sound: it only removes fields
+
+/** Changes the policy of the calls in an effect. */
+export const change = <A, E, R>(self: Effect.Effect<A, E, R>, changes: Changes): Effect.Effect<A, E, R> =>
+  Fiber.withSetting(self, changesAroundCalls, (outer) => ({ ...outer, ...defined(changes) }))
+
+/** Gives the policies of a client's calls, by the fiber that makes the call. */
+export const policiesOf = (client: Changes = {}): (fiber: Fiber.AnyFiber) => Policy => {
+  const policy = { ...defaultPolicy, ...defined(client) }
+  return (fiber) => {
+    const changes = Fiber.settingOf(fiber, changesAroundCalls)
+    return changes === noChanges ? policy : { ...policy, ...changes }
+  }
+}

@@ -1,0 +1,56 @@
+/** Spans, metrics and logs of token requests. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Tracer from "effect/Tracer"
+import type { TokenError } from "../../Errors.js"
+import type * as Http from "../http/exchange.js"
+import * as Fiber from "../runtime/fiber.js"
+import * as Logs from "./logs.js"
+import * as Metrics from "./metrics.js"
+import * as Spans from "./spans.js"
+
+/**
+ * Traces, counts and logs a token request on behalf of the fiber that started it. Many callers share a token, so its span
+ * is a root span that links to the span of that fiber.
+ */
+export const tokenRequest = <A>(
+  fiber: Fiber.AnyFiber,
+  request: Effect.Effect<A, TokenError>
+): Effect.Effect<A, TokenError> => {
+  const labels = Fiber.metricLabelsOf(fiber)
+  const counted = request.pipe(
+    Effect.tap(Effect.sync(() => Metrics.increment(Metrics.tokenRequests(), labels))),
+    Effect.tapError(({ _tag, code, status }) => {
+      Metrics.increment(Metrics.tokenRequests(_tag), labels)
+      const reason = status === undefined ? code === undefined ? "" : ` (${code})` : ` (status ${status})`
+      return Logs.warning(`could not obtain a token${reason}`, { operation: "token" })
+    })
+  )
+  const span = Fiber.spanOf(fiber)
+  const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
+  const traced = Spans.isTraced(fiber)
+    ? Effect.uninterruptibleMask((restore) =>
+      Spans.withSpan(
+        "identity.token",
+        { root: true, links },
+        () => restore(counted),
+        (exit) => Exit.isFailure(exit) ? { "error.type": Spans.errorTag(exit.cause) } : {}
+      )
+    )
+    : counted
+  return traced.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
+}
+
+/** Traces one attempt of a token request; `nth` counts from 1. */
+export const tokenAttempt = <A extends Http.RawResponse, E>(
+  url: string,
+  nth: number,
+  send: Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Fiber.withFiber((fiber) =>
+    Spans.isTraced(fiber)
+      ? Effect.uninterruptibleMask((restore) =>
+        Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))
+      )
+      : send
+  )

@@ -1,0 +1,126 @@
+/** Caches a token until shortly before it expires, and makes one token request for all callers that need one. */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { TokenError } from "../../Errors.js"
+import { makeRunner, withFiber } from "../runtime/fiber.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
+import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
+import type { DatedToken } from "./datedToken.js"
+
+/** Supplies bearer tokens and drops refused ones. */
+export interface Tokens {
+  /** Gives a token that is valid now. */
+  readonly get: Effect.Effect<Redacted.Redacted, TokenError>
+  /** Reports a token that the service refused. `get` gives exactly this one no more, unless it is the only one there is. */
+  readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
+}
+
+/** Issues tokens. */
+export interface TokenSource {
+  readonly request: Effect.Effect<DatedToken, TokenError>
+  /** Learns of each token that the service refused. */
+  readonly forget?: (token: Redacted.Redacted) => Effect.Effect<void>
+}
+
+interface CachedToken {
+  readonly token: Redacted.Redacted
+  /** From this time on a new token is requested in the background (milliseconds, monotonic clock). */
+  readonly renewAt: number
+  /** From this time on callers wait for a new token (milliseconds, monotonic clock). */
+  readonly unusableAt: number
+  /** The time of day minus the monotonic clock when the token was cached. */
+  readonly clockOffset: number
+}
+
+interface State {
+  readonly cached?: CachedToken
+  /** The token request under way. */
+  readonly pending?: Deferred.Deferred<Redacted.Redacted, TokenError>
+}
+
+/** The part of a lifetime in which a token is used: all but the last 10 %, at most 30 s. Both in milliseconds. */
+export const usableMillis = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
+
+const clockOffset = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)
+
+/** Reads the monotonic clock, or the time of day if that is ahead: the former may stop while the machine sleeps. */
+const timeFor = (cached: CachedToken, clock: Clock.Clock): number =>
+  Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - cached.clockOffset)
+
+const cachedFrom = ({ lifetime, requestedAt, token }: DatedToken, clock: Clock.Clock): CachedToken => {
+  const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
+  return {
+    token,
+    renewAt: requestedAt + millis * 0.8,
+    unusableAt: requestedAt + usableMillis(millis),
+    clockOffset: clockOffset(clock)
+  }
+}
+
+/** The pause after a failed renewal in milliseconds: 5 s, or longer if the token endpoint asks for it. */
+const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
+  const { retryAfter = Duration.zero } = Option.getOrElse(Cause.failureOption(cause), (): Partial<TokenError> => ({}))
+  return Math.max(5000, Duration.toMillis(retryAfter))
+}
+
+/**
+ * Caches the tokens that `source` issues. One request at a time is under way; it runs in the scope of the cache, so
+ * interrupting a caller does not disturb the others. A token is renewed in the background from 80 % of its lifetime on.
+ * Failures are not cached.
+ */
+export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const { runSync } = yield* makeRunner()
+    let state: State = {}
+
+    const fetchInto = (
+      pending: NonNullable<State["pending"]>,
+      request: Effect.Effect<DatedToken, TokenError>
+    ): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        const clock = yield* Effect.clock
+        const exit = yield* Effect.exit(Effect.interruptible(request))
+        const { cached } = state // it may have been invalidated meanwhile
+        state = exit._tag === "Success"
+          ? { cached: cachedFrom(exit.value, clock) }
+          : cached === undefined
+          ? {}
+          : { cached: { ...cached, renewAt: timeFor(cached, clock) + pauseAfter(exit.cause) } }
+        yield* Deferred.done(pending, Exit.map(exit, ({ token }) => token))
+      })
+
+    /** Joins the request under way, or starts one. */
+    const renew = withFiber<Deferred.Deferred<Redacted.Redacted, TokenError>>((fiber) => {
+      if (state.pending !== undefined) return Effect.succeed(state.pending)
+      const pending = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
+      state = { ...state, pending }
+      // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
+      const fetching = fetchInto(pending, TokenTelemetry.tokenRequest(fiber, request))
+      runSync(Effect.uninterruptible(Effect.forkIn(fetching, scope)))
+      return Effect.succeed(pending)
+    })
+
+    return {
+      get: Effect.clockWith((clock) => {
+        const { cached } = state
+        const now = cached === undefined ? Infinity : timeFor(cached, clock)
+        if (cached === undefined || now >= cached.unusableAt) return Effect.flatMap(renew, Deferred.await)
+        return now < cached.renewAt ? Effect.succeed(cached.token) : Effect.as(renew, cached.token)
+      }),
+      invalidate: (token) =>
+        Effect.suspend(() => {
+          const { cached, ...rest } = state
+          if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) state = rest
+          return forget === undefined ? Effect.void : forget(token)
+        })
+    }
+  })
