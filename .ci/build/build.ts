@@ -1,8 +1,8 @@
-/** `npm run build`: what is published, in `dist`: JavaScript, declarations, and the maps of both. */
+/** `npm run build`: writes the published JavaScript, declarations and source maps to `dist`. */
 import { spawnSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
-import { javascript } from "./javascript.js"
+import { buildJavascript } from "./javascript.js"
 
 const root = join(import.meta.dirname, "../..")
 const directory = join(root, "dist")
@@ -10,5 +10,5 @@ const directory = join(root, "dist")
 rmSync(directory, { recursive: true, force: true })
 const tsc = join(root, "node_modules/typescript/bin/tsc")
 const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, ".ci/build")], { stdio: "inherit" })
-if (status === 0) await javascript(directory)
+if (status === 0) await buildJavascript(directory)
 else process.exitCode = 1

@@ -1,6 +1,6 @@
 /**
- * The JavaScript of the package. Modules that are always imported together lie in one file, as Node takes its time for each
- * that it imports; what can be imported alone has a name of its own.
+ * Bundles the JavaScript of the package. Modules that are always imported together share one file, because Node needs time for
+ * each file; each module that users can import keeps its own name.
  */
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
@@ -8,18 +8,18 @@ import { dirname, join } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 
-/** What only names others' exports. Bundled, it would hold objects of them, of which a user's bundler can leave nothing out. */
+/** Modules that only re-export. Bundled, they would hold objects of exports, from which a user's bundler can remove nothing. */
 const namespaces = ["src/index.ts", "src/operations/index.ts"]
 
-/** What operations have in common; users cannot import it. */
+/** Schemas that operations share; users cannot import them. */
 const shared = "src/operations/schemas.ts"
 
 const modules = ["src", "src/operations"].flatMap((folder) =>
   readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
 )
 
-/** Writes it into a directory, with maps that lead to the sources. */
-export const javascript = async (directory: string): Promise<void> => {
+/** Writes the JavaScript into a directory, with maps to the sources. */
+export const buildJavascript = async (directory: string): Promise<void> => {
   const options = {
     absWorkingDir: root,
     outbase: "src",
@@ -42,7 +42,7 @@ export const javascript = async (directory: string): Promise<void> => {
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
-    // Importing a module does nothing, so none is imported for that. The line stays: the map counts it.
+    // No module has side effects, so an import without names is removed. The empty line stays, so that the map still fits.
     writeFileSync(path, text.replace(/^import "\.{1,2}\/.*";$/gm, ""))
   }
   await build({ ...options, entryPoints: namespaces })

@@ -1,4 +1,4 @@
-/** How suites run against what `npm run build` has made instead of the sources: those that need nothing but what is public. */
+/** Runs tests against `dist` instead of the sources: the suites that import public modules only. */
 import { fileURLToPath } from "node:url"
 import { mergeConfig, type Plugin } from "vitest/config"
 import base from "../../test/vitest.config.js"
@@ -18,7 +18,7 @@ const suites = [
   "token/tokenProvider"
 ]
 
-/** Resolves `../src/Node.js` to `dist/Node.js`. What is internal would be there twice, and is refused. */
+/** Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice. */
 const published: Plugin = {
   name: "published",
   enforce: "pre",
@@ -30,7 +30,7 @@ const published: Plugin = {
   }
 }
 
-// Without the names that lead to the sources.
+// Drops the aliases of the sources.
 const { resolve: _, test, ...rest } = base
 
 export default mergeConfig(rest, {

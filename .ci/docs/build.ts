@@ -1,4 +1,4 @@
-/** `npm run docs`: the reference of all that is exported, with a front page and a page for each operation, in `.docs/html`. */
+/** `npm run docs`: writes the API reference to `.docs/html`, with a front page and a page for each operation. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -13,14 +13,14 @@ const { exports, name: core }: {
   readonly exports: Readonly<Record<string, { types?: string }>>
 } = JSON.parse(readFileSync(at("package.json"), "utf8"))
 
-/** What can be imported, and the file that it is made of. */
+/** Modules that users can import, each with its source file. */
 const entries = Object.entries(exports).flatMap(([subpath, { types }]) =>
   types === undefined
     ? []
     : [{ module: subpath.replace(/^\./, core), file: types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "src/$1.ts") }]
 )
 
-/** What a file says of itself before all else. */
+/** Returns the comment at the top of a file. */
 const header = (file: string) =>
   /^\/\*\*([^]*?)\*\//.exec(readFileSync(at(file), "utf8"))?.[1]?.replace(/\n \* ?/g, "\n").trim() ?? ""
 
@@ -66,7 +66,7 @@ const app = await Application.bootstrap({
   sort: ["source-order"],
   navigation: { includeGroups: true, includeCategories: false },
   validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, notDocumented: true },
-  // Steps on the way to a type that is shown whole where it is used.
+  // Helper types whose result is shown where they are used.
   intentionallyNotExported: ["Made", "Placeholder", "Refused", "Listed", "Plain"],
   requiredToBeDocumented: [
     "Module",
@@ -83,7 +83,7 @@ const app = await Application.bootstrap({
   customCss: at(".ci/docs/style.css")
 })
 
-// Modules have the names by which they are imported, and say what their files say of themselves.
+// Gives each module its import name and the comment at the top of its file.
 app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
   if (!reflection.kindOf([ReflectionKind.Module, ReflectionKind.Namespace])) return
   reflection.comment ??= new Comment([{ kind: "text", text: header(`src/${reflection.name}.ts`) }])

@@ -1,6 +1,6 @@
 /**
- * A program that needs every entry of the package: `pack.ts` compiles it with old and new compilers, and runs it. What it
- * exports has inferred types, which its declaration file must be able to name.
+ * A program that imports every module of the package. `pack.ts` compiles it with old and new compilers and runs it. Its exports
+ * have inferred types, which its declaration file must be able to name.
  */
 import { type HttpClient, KeyValueStore } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
@@ -33,11 +33,11 @@ import * as Testing from "effect-identity-client/Testing"
 const { actions: [action], profiles: [profile], streams: [stream] } = Tenant.demo
 const { full } = Tenant.demoClients
 
-/** Compiles only if both types are the same. */
+/** Compiles only if both types are equal. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const same: <A, B>(...fault: Same<A, B> extends true ? [] : [expected: B, found: A]) => void = () => {}
 
-export class Gone extends Errors.answering("Gone", 410) {}
+export class Gone extends Errors.statusError("Gone", 410) {}
 
 export const getEventStream = Operation.make("getEventStream", {
   method: "GET",
@@ -75,7 +75,10 @@ export const program = Effect.gen(function*() {
   const endpoints: ReadonlyArray<Endpoint.Any> = [createUsersExport.endpoint, getEventStream.endpoint]
   const live = yield* Stream.runHead(Stream.filter(versions, ({ deployed }) => deployed === true))
   const due = yield* Stream.runCount(redelivered)
-  yield* updateTokenExchangeProfile({ id: profile.id, name: "Consumer" }).pipe(Retry.none, RateLimiter.background)
+  yield* updateTokenExchangeProfile({ id: profile.id, name: "Consumer" }).pipe(
+    Retry.withoutRetries,
+    RateLimiter.withBackground
+  )
   yield* Effect.flip(Effect.catchTag(redeliver("evt"), "InvalidInput", ({ issues }) => Effect.fail(issues.length)))
   const { response } = yield* IdentityClient.withResponse(deleteEventStream({ id: stream.id }))
   const status = Option.map(response, (info: IdentityClient.ResponseInfo) => info.status)

@@ -1,9 +1,10 @@
-/** The licences of all that an installed package brings, from the lockfile: peers, and what they need in turn. */
+/** Licences of the peer dependencies and of their dependencies, read from the lockfile. */
 import { readFileSync } from "node:fs"
 
-interface Locked {
+/** Entry of the lockfile. */
+interface LockedPackage {
   readonly license?: string
-  /** Set of builds for one system. */
+  /** Present in a build for certain systems only. */
   readonly os?: ReadonlyArray<string>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -11,25 +12,25 @@ interface Locked {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-const { packages }: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
+const { packages }: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
   readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8")
 )
 
-/** Where a package finds another: beside its own, or further up. */
-const find = (from: string, name: string): string | undefined => {
+/** Resolves a dependency like Node: below the package itself, then below each parent. */
+const resolve = (from: string, name: string): string | undefined => {
   const path = `${from === "" ? "" : `${from}/`}node_modules/${name}`
   if (path in packages) return path
-  return from === "" ? undefined : find(from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))), name)
+  return from === "" ? undefined : resolve(from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))), name)
 }
 
-/** Where all lie that these packages need, themselves included. */
+/** Paths of these packages and of all their dependencies. */
 const closure = (roots: ReadonlyArray<string>): ReadonlySet<string> => {
   const found = new Set<string>()
   const visit = (from: string, name: string) => {
-    const path = find(from, name)
+    const path = resolve(from, name)
     const locked = path === undefined ? undefined : packages[path]
     if (path === undefined || locked === undefined) {
-      throw new Error(`${name}, which ${from} needs, is not in the lockfile`)
+      throw new Error(`package-lock.json lacks ${name}, a dependency of ${from}`)
     }
     if (found.has(path)) return
     found.add(path)
@@ -41,7 +42,7 @@ const closure = (roots: ReadonlyArray<string>): ReadonlySet<string> => {
   return found
 }
 
-/** Which peers each part of the package needs. */
+/** Peers by the part of the package that needs them. */
 const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the core": ["effect", "@effect/platform"],
   "`/Node`": ["@effect/platform-node"],
@@ -49,11 +50,11 @@ const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "`/Tenant`": ["jose"]
 }
 
-const told = new Set<string>()
+const listed = new Set<string>()
 
-/** Each package once, with its licence, by the first part that needs it. `path` is where it lies, if it is installed. */
+/** Each package once, with its licence and the first part that needs it. `path` is its folder, if it is installed. */
 export const licences = Object.entries(needs).flatMap(([by, roots]) =>
-  [...closure(roots)].filter((path) => !told.has(path) && told.add(path)).map((path) => ({
+  [...closure(roots)].filter((path) => !listed.has(path) && listed.add(path)).map((path) => ({
     by,
     path,
     name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length),
@@ -62,7 +63,7 @@ export const licences = Object.entries(needs).flatMap(([by, roots]) =>
   }))
 )
 
-/** The items of the README's list. The builds of a package for each system are not listed beside it. */
+/** Items of the README's list, without a package's builds for single systems. */
 export const items: ReadonlyArray<string> = Object.keys(needs).flatMap((by) => {
   const own = licences.filter((one) => one.by === by && !one.isBuild)
   return [...new Set(own.map(({ licence }) => licence))].sort().map((licence) => {

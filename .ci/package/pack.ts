@@ -1,6 +1,7 @@
 /**
- * Proves the package as a stranger gets it: packed, looked through by publint and attw, installed into empty projects,
- * type-checked by compilers old and new, and run. First the core with its two peers alone, then everything.
+ * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
+ * old and new compilers, and runs them: first the core with its two peers only, then everything. `--quick` leaves out some
+ * combinations of compiler and module resolution.
  */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
@@ -16,13 +17,13 @@ const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
 const started = performance.now()
 
 /**
- * The last of each line, from the first that effect's own types compile with. They are dependencies of the projects below, not
- * of this one: each has a `tsc`, of which `node_modules/.bin` could hold but one.
+ * Last version of each TypeScript line since the first that compiles effect's own types. The projects below install them, since
+ * a project's `node_modules/.bin` holds only one `tsc`.
  */
 const compilers = ["5.7.3", "5.8.3", "5.9.3", "6.0.3", "7.0.2"]
 const [oldest = "", newest = ""] = [compilers[0], compilers.at(-1)]
 const resolutions = { node16: "node16", bundler: "preserve" }
-/** The oldest and the newest resolve both ways; the others in turns, if it shall be quick. */
+/** Runs the oldest and the newest compiler with both resolutions, and the others with one of them. */
 const isQuick = process.argv.includes("--quick")
 
 const lock: { packages: Record<string, { version: string }> } = JSON.parse(
@@ -41,35 +42,35 @@ const { exports, peerDependenciesMeta }: {
 
 const say = (text: string) => console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-/** Runs a command without input for at most three minutes, and gives what it printed. */
+/** Runs a command without input for at most three minutes. Returns its output. */
 const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     const options = {
       cwd,
       timeout: 180_000,
       maxBuffer: 64 * 1024 * 1024,
-      shell: process.platform === "win32" // npm is a script there
+      shell: process.platform === "win32" // npm is a script on Windows
     }
     execFile(command, args, options, (error, stdout, stderr) =>
       error === null ? resolve(stdout) : reject(new Error([error.message, stdout, stderr].join("\n")))).stdin?.end()
   })
 
-/** The names under which a program can import it, without `package.json`. */
+/** Import names of all modules. */
 const entries = Object.keys(exports).flatMap((path) =>
   path.endsWith(".json") ? [] : [`effect-identity-client${path.slice(1)}`]
 )
 
-/** What lies in the package and is closed: for types an error, at runtime another. */
-const closed = [
-  "internal/request.js",
-  "dist/internal/request.js",
+/** Files of the package that must not be importable. */
+const notExported = [
+  "internal/http/exchange.js",
+  "dist/internal/http/exchange.js",
   "dist/index.js",
   "src/index.ts",
   "operations/index.js"
 ]
   .map((path) => `effect-identity-client/${path}`)
 
-/** What a library exports has inferred types, which its declaration file must name, though it imports no module of theirs. */
+/** A library whose exports have inferred types: its declaration file must be able to name them without further imports. */
 const library = `import { deleteEventStream, listActionVersions, Pagination, Redelivery } from "effect-identity-client"
 import * as Fleet from "effect-identity-client/Fleet"
 import * as Testing from "effect-identity-client/Testing"
@@ -81,8 +82,8 @@ export const network = Testing.layerHttp()
 console.log(deleteEventStream.endpoint.path)
 `
 
-/** An empty project that is as strict as TypeScript gets; declarations of libraries, ours too, are checked. */
-const project = (name: string, files: Record<string, string>, compilerOptions: Record<string, unknown> = {}) => {
+/** Creates a project with strict compiler options, which also check the declarations of libraries. */
+const makeProject = (name: string, files: Record<string, string>, compilerOptions: Record<string, unknown> = {}) => {
   const directory = join(temporary, name)
   mkdirSync(directory)
   const write = (file: string, text: string) => writeFileSync(join(directory, file), text)
@@ -115,12 +116,12 @@ const alias = (version: string) => `typescript-${version}`
 const compilerOf = (...versions: ReadonlyArray<string>) =>
   versions.map((version) => `${alias(version)}@npm:typescript@${version}`)
 
-/** Compiles a project; gives where the output lies. */
+/** Compiles a project. Returns its output folder. */
 const compile = async (directory: string, version: string, resolution: keyof typeof resolutions) => {
   const out = join("out", `${version}-${resolution}`)
   const options = ["--module", resolutions[resolution], "--moduleResolution", resolution, "--outDir", out]
   await run(directory, process.execPath, join("node_modules", alias(version), "bin", "tsc"), ...options)
-  say(`compiled by TypeScript ${version}, ${resolution}, with the declarations of all libraries checked`)
+  say(`compiled by TypeScript ${version}, ${resolution}, including the declarations of all libraries`)
   return out
 }
 
@@ -130,12 +131,12 @@ const execute = async (directory: string, file: string) => {
   console.log(output.trimEnd().replaceAll(/^/gm, "          | "))
 }
 
-/** What a package that is installed must hold: all that `exports` names, and for each map its sources. */
-const lookThrough = (directory: string) => {
+/** Checks that an installed package has all files of `exports`, and the sources of each source map. */
+const checkFiles = (directory: string) => {
   const installed = join(directory, "node_modules", "effect-identity-client")
   for (const entry of Object.values(exports)) {
     for (const path of typeof entry === "string" ? [entry] : Object.values(entry)) {
-      assert(existsSync(join(installed, path)), `${path} is in "exports", but not in the package`)
+      assert(existsSync(join(installed, path)), `${path} is in "exports" but not in the package`)
     }
   }
   const files = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" })
@@ -143,15 +144,17 @@ const lookThrough = (directory: string) => {
   for (const file of files) {
     const path = join(installed, "dist", file)
     const [, map] = /(?:^|\n)\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(path, "utf8")) ?? []
-    assert(map, `${file} names no map`)
+    assert(map, `${file} has no source map`)
     const { mappings, sources }: { mappings: string; sources: ReadonlyArray<string> } = JSON.parse(
       readFileSync(join(dirname(path), map), "utf8")
     )
-    assert.equal(sources.length > 0, mappings !== "", map) // a file that only names others' exports has none
-    for (const source of sources) assert(existsSync(join(dirname(path), source)), `${map}: ${source} is not there`)
+    assert.equal(sources.length > 0, mappings !== "", map) // a file that only re-exports has no mappings
+    for (const source of sources) {
+      assert(existsSync(join(dirname(path), source)), `${map} names ${source}, which does not exist`)
+    }
   }
   assert(files.length > 0)
-  say(`${files.length} files of dist lead to their sources in the package`)
+  say(`${files.length} files of dist have source maps to files in the package`)
 }
 
 const main = async () => {
@@ -159,13 +162,13 @@ const main = async () => {
     await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
   )
   const [packed] = report
-  assert(packed, "npm pack reports no tarball")
+  assert(packed, "npm pack reported no tarball")
   const tarball = join(temporary, packed.filename)
   const paths = packed.files.map(({ path }) => path)
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
   const allowed = /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?)$/
-  assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong into the package")
-  for (const path of ["README.md", "LICENSE"]) assert(paths.includes(path), `${path} is missing in the package`)
+  assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
+  for (const path of ["README.md", "LICENSE"]) assert(paths.includes(path), `the package lacks ${path}`)
 
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
   assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])
@@ -175,52 +178,54 @@ const main = async () => {
     "index.js"
   )
   await run(root, process.execPath, attw, tarball, "--profile", "esm-only")
-  say("publint and attw find nothing")
+  say("publint and attw report nothing")
 
-  // The core, with nothing else.
-  const core = project("core", {
+  // The core with its required peers only.
+  const core = makeProject("core", {
     "library.ts": library,
-    "lacking.mjs":
-      `for (const [name, peer] of Object.entries({ node: "@effect/platform-node", redis: "ioredis", tenant: "jose" })) {
+    "missingPeers.mjs":
+      `for (const [name, peer] of Object.entries({ Node: "@effect/platform-node", Redis: "ioredis", Tenant: "jose" })) {
   const error = await import(\`effect-identity-client/\${name}\`).then(() => undefined, (error) => error)
   if (error?.code !== "ERR_MODULE_NOT_FOUND" || !error.message.includes(\`'\${peer}'\`)) throw new Error(\`\${name}: \${error}\`)
-  console.log(\`/\${name} says that it needs \${peer}\`)
+  console.log(\`/\${name} reports that it needs \${peer}\`)
 }
 `
   })
   await install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest))
   for (const peer of Object.keys(peerDependenciesMeta)) assert(!existsSync(join(core, "node_modules", peer)), peer)
-  say("the core is installed with its two peers alone")
-  lookThrough(core)
+  say("the core is installed with its two peers only")
+  checkFiles(core)
   await execute(core, join(await compile(core, newest, "node16"), "library.js"))
-  await execute(core, "lacking.mjs")
+  await execute(core, "missingPeers.mjs")
 
   // Everything, with all peers.
-  const full = project("full", {
+  const full = makeProject("full", {
     "library.ts": library,
     "modules.ts": `${entries.map((name, index) => `import * as m${index} from "${name}"`).join("\n")}
 for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) console.log(Object.keys(module).join(" "))
 `,
-    // Were one of them there, the comment above it would be the error.
-    "closed.ts": closed.map((name, index) => `// @ts-expect-error\nexport type * as C${index} from "${name}"\n`).join(
+    // An import that compiled would be an error, by the comment above it.
+    "notExported.ts": notExported.map((name, index) =>
+      `// @ts-expect-error\nexport type * as N${index} from "${name}"\n`
+    ).join(
       ""
     ),
-    "closed.mjs": `for (const name of ${JSON.stringify(closed)}) {
-  const code = await import(name).then(() => "open", (error) => error.code)
+    "notExported.mjs": `for (const name of ${JSON.stringify(notExported)}) {
+  const code = await import(name).then(() => "importable", (error) => error.code)
   if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(\`\${name}: \${code}\`)
 }
 `
   }, { types: ["node"] })
   cpSync(join(root, "examples", "quickstart.ts"), join(full, "quickstart.ts"))
-  cpSync(join(root, "test", "support", "pack", "consumer.ts"), join(full, "consumer.ts"))
+  cpSync(join(root, ".ci", "package", "consumer.ts"), join(full, "consumer.ts"))
   await install(
     full,
     tarball,
     ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
-    "@types/ws@8.18.1", // the platform's declarations name them
+    "@types/ws@8.18.1", // named by the platform's declarations
     ...compilerOf(...compilers)
   )
-  say("everything is installed with all peers, and the compilers")
+  say("everything is installed with all peers and compilers")
   const rows = compilers.flatMap((version, index) =>
     (["node16", "bundler"] as const)
       .filter((_, nth) => !isQuick || version === oldest || version === newest || nth === index % 2)
@@ -233,8 +238,8 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
   const out = join("out", `${oldest}-bundler`)
   await execute(full, join(out, "modules.js"))
   await execute(full, join(out, "consumer.js"))
-  await run(full, process.execPath, "closed.mjs")
-  say("what is not exported is closed, for types and when it runs")
+  await run(full, process.execPath, "notExported.mjs")
+  say("files that are not exported cannot be imported, neither as types nor at runtime")
   await execute(full, join(out, "quickstart.js"))
 }
 

@@ -10,7 +10,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
-import { javascript } from "../../.ci/build/javascript.js"
+import { buildJavascript } from "../../.ci/build/javascript.js"
 import { actionId, answers } from "./calls/payloads.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
 
@@ -102,7 +102,7 @@ mkdirSync(directory, { recursive: true })
 // As in the library's own. Without its type Node would parse each file twice, to find out what it is.
 writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", sideEffects: [] }))
 try {
-  await javascript(join(directory, "dist"))
+  await buildJavascript(join(directory, "dist"))
   const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
   const [oursStart = NaN, sdkStart = NaN, fetchStart = NaN] = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]

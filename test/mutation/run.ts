@@ -1,41 +1,83 @@
 /**
- * `npm run test:mutation`: each small fault that Stryker can put into `src` is put there, and the tests are to notice. `--only
- * limits` takes one part, `--quick` a few files, `--again` what survived the last run of a part, `--file` one file of it. What
- * nobody notices must be listed in `survivors`, with the reason. The last line is JSON; the exit code is 1 if a survivor is
- * not listed, or if less than 85 % is noticed.
+ * `npm run test:mutation`: Stryker puts one small fault at a time into `src`, and the tests should detect it. In each folder of
+ * `src` they must detect 95 % of the faults. `--folder internal/schema` runs one folder, `--file src/Retry.ts` one file with the
+ * tests of its folder, `--quick` a few small files. Prints the faults that no test detects, a table, and JSON as its last line.
  */
 import { Stryker } from "@stryker-mutator/core"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { relative } from "node:path"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { parseArgs } from "node:util"
-import { type Part, parts, quick } from "./parts.js"
-import { compare, entryOf, type Result } from "./survivors.js"
+import { type Folder, folders, quick } from "./folders.js"
+
+/** Least share of detected faults in each folder, in per cent. */
+const threshold = 95
+
+/** Tests that take longer than this, in milliseconds, run only for the faults that no other test detects. */
+const slowTest = 1000
+
+/** A fault and its result. */
+type Result = Awaited<ReturnType<Stryker["runMutationTest"]>>[number]
 
 const { values } = parseArgs({
   options: {
-    again: { type: "boolean", default: false },
     file: { type: "string", multiple: true, default: [] },
-    only: { type: "string", multiple: true, default: [] },
+    folder: { type: "string", multiple: true, default: [] },
     quick: { type: "boolean", default: false }
   }
 })
-const chosen = values.quick
-  ? [quick]
-  : parts.filter(({ name }) => values.only.length === 0 || values.only.includes(name))
-if (chosen.length === 0) throw new Error(`--only takes one of ${parts.map(({ name }) => name).join(", ")}`)
+
+const chooseFolders = (): ReadonlyArray<Folder> => {
+  if (values.quick) return [quick]
+  for (const name of values.folder) {
+    if (!folders.some((folder) => folder.name === name)) {
+      throw new Error(`--folder must be one of ${folders.map((folder) => folder.name).join(", ")}, not ${name}`)
+    }
+  }
+  for (const file of values.file) {
+    if (!folders.some(({ files }) => files.includes(file))) throw new Error(`--file must be a file of src, not ${file}`)
+  }
+  return folders
+    .filter(({ name }) => values.folder.length === 0 || values.folder.includes(name))
+    .map((folder) => ({
+      ...folder,
+      files: folder.files.filter((file) => values.file.length === 0 || values.file.includes(file))
+    }))
+    .filter(({ files }) => files.length > 0)
+}
 
 const directory = ".mutation"
 mkdirSync(directory, { recursive: true })
 
-const noticed = ({ status }: Result) => status === "Killed" || status === "Timeout"
+/** Runs the tests once without a fault. Returns the names of the slow ones. */
+const findSlowTests = (tests: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const report = join(directory, "tests.json")
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts"]
+  const { status } = spawnSync(
+    process.execPath,
+    [...vitest, "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...tests],
+    { stdio: "inherit" }
+  )
+  if (status !== 0) throw new Error("tests fail without a fault")
+  const { testResults }: {
+    readonly testResults: ReadonlyArray<{
+      readonly assertionResults: ReadonlyArray<{ readonly fullName: string; readonly duration?: number }>
+    }>
+  } = JSON.parse(readFileSync(report, "utf8"))
+  return testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ duration = 0 }) => duration > slowTest).map(({ fullName }) => fullName)
+  )
+}
 
-/** What else may become of a fault, be it that a test could not be carried out, needs a reason. */
-const survived = (result: Result) => !noticed(result)
+/** Stryker's results count lines and columns from 1; the ranges that it accepts count columns from 0. */
+const rangeOf = ({ fileName, location: { end, start } }: Result): string =>
+  `${fileName}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`
 
-/** Stryker counts lines and columns from 1 in what it gives, and from 0 in what it takes. */
-const fromZero = ({ column, line }: Result["location"]["start"]) => ({ line: line - 1, column: column - 1 })
+const identify = (result: Result): string => `${rangeOf(result)} ${result.mutatorName} ${result.replacement}`
 
-/** One test that has taken too long is as good as all; an error that no test catches comes to Stryker as one that it cannot print. */
+const isDetected = ({ status }: Result): boolean => status === "Killed" || status === "Timeout"
+
+/** Corrects two results: a test's own time-out is a time-out, and Stryker reports an error that it cannot print as its own. */
 const statusOf = ({ status, statusReason = "" }: Result): Result["status"] =>
   statusReason.startsWith("Test timed out")
     ? "Timeout"
@@ -43,118 +85,75 @@ const statusOf = ({ status, statusReason = "" }: Result): Result["status"] =>
     ? "Killed"
     : status
 
-/** Puts faults into `src`, one at a time, and runs the tests of a part: those that take long, too, or without them. */
-const put = async ({ name, tests }: Part, mutate: ReadonlyArray<string>, isLong: boolean) => {
-  process.env["MUTATION_TESTS"] = tests.join(" ")
-  if (isLong) process.env["MUTATION_LONG"] = "1"
-  else delete process.env["MUTATION_LONG"]
+/** Puts faults into files, or ranges of files, and runs the tests of their folder. */
+const mutate = async (
+  { name, tests }: Folder,
+  places: ReadonlyArray<string>,
+  skipped: ReadonlyArray<string>
+): Promise<ReadonlyArray<Result>> => {
+  const isPatient = skipped.length === 0
+  process.env["MUTATION_TESTS"] = JSON.stringify(tests)
+  process.env["MUTATION_SKIPPED"] = JSON.stringify(skipped)
+  process.env["MUTATION_TIMEOUT"] = isPatient ? "20000" : "5000"
   const results = await new Stryker({
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner"],
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
-    mutate: [...mutate],
-    concurrency: 3, // many faults keep something waiting
-    tempDirName: `${directory}/${name}`,
+    mutate: [...places],
+    concurrency: 3, // many faults only make a test wait
+    tempDirName: `${directory}/${name.replaceAll("/", "-")}`,
     ignorePatterns: [".docs", ".mutation", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
-    timeoutMS: isLong ? 20_000 : 5000,
+    timeoutMS: isPatient ? 20_000 : 5000,
     warnings: false
   }).runMutationTest()
   return results.map((result) => ({
     ...result,
     status: statusOf(result),
-    fileName: relative(process.cwd(), result.fileName),
-    location: { start: fromZero(result.location.start), end: fromZero(result.location.end) }
+    fileName: relative(process.cwd(), result.fileName)
   }))
 }
 
-/** Where a fault was put, as Stryker takes it: `src/a.ts:1:2-3:4`. */
-const placeOf = ({ fileName, location: { end, start } }: Result) =>
-  `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`
-
-const idOf = (result: Result) => `${placeOf(result)} ${result.mutatorName} ${result.replacement}`
-
-/** What survived, and need not, is put in once more, before all the tests. */
-const again = async (part: Part, results: ReadonlyArray<Result>): Promise<ReadonlyArray<Result>> => {
-  // Which of several that look the same are listed nobody can tell.
-  const unlisted = new Set(compare(part.survivors, results.filter(survived)).unlisted.map(entryOf))
-  const isAsked = (result: Result) => survived(result) && unlisted.has(entryOf(result)) && isChosen(result.fileName)
-  const places = results.filter(isAsked).map(placeOf)
-  if (places.length === 0) return results
-  const renewed = new Map((await put(part, places, true)).map((result) => [idOf(result), result]))
-  return results.map((result) => isAsked(result) ? renewed.get(idOf(result)) ?? result : result)
+/** Mutates a folder. Faults that the fast tests do not detect are tried again with all tests. */
+const run = async (folder: Folder, slow: ReadonlyArray<string>): Promise<ReadonlyArray<Result>> => {
+  const first = await mutate(folder, folder.files, slow)
+  const places = [...new Set(first.filter((result) => !isDetected(result)).map(rangeOf))]
+  if (places.length === 0) return first
+  const second = new Map((await mutate(folder, places, [])).map((result) => [identify(result), result]))
+  return first.map((result) => isDetected(result) ? result : second.get(identify(result)) ?? result)
 }
 
-/** Whether a file is asked for. */
-const isChosen = (file: string) => values.file.length === 0 || values.file.includes(file)
+const count = (results: ReadonlyArray<Result>, status: Result["status"]): number =>
+  results.filter((result) => result.status === status).length
 
-const run = async (part: Part): Promise<ReadonlyArray<Result>> => {
-  const report = `${directory}/${part.name}.json`
-  const before: ReadonlyArray<Result> = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : []
-  if (values.again && before.length === 0) throw new Error(`${part.name} has not been run yet`)
-  const first = values.again ? before : [
-    ...before.filter(({ fileName }) => !isChosen(fileName)),
-    ...await put(part, part.files.filter(isChosen), false)
-  ]
-  writeFileSync(report, JSON.stringify(first))
-  const results = await again(part, first)
-  writeFileSync(report, JSON.stringify(results))
-  return results
-}
+/** Share of detected faults, in per cent. */
+const scoreOf = (results: ReadonlyArray<Result>): number =>
+  results.length === 0 ? 100 : Math.floor(1000 * results.filter(isDetected).length / results.length) / 10
 
-const count = (results: ReadonlyArray<Result>, which: Result["status"]) =>
-  results.filter(({ status }) => status === which).length
+const row = (name: string, ...figures: ReadonlyArray<string>): string =>
+  name.padEnd(20) + figures.map((figure) => figure.padStart(11)).join("")
 
-/** What share of the faults was noticed, in per cent. */
-const scoreOf = (results: ReadonlyArray<Result>) =>
-  Math.floor(1000 * results.filter(noticed).length / results.length) / 10
-
-const line = (name: string, ...figures: ReadonlyArray<string>) =>
-  name.padEnd(8) + figures.map((figure) => figure.padStart(11)).join("")
-
-const shown = (name: string, results: ReadonlyArray<Result>, listed: number) =>
-  line(
-    name,
-    ...[
-      results.length,
-      count(results, "Killed"),
-      count(results, "Timeout"),
-      results.filter(survived).length,
-      listed
-    ].map(String),
-    `${scoreOf(results).toFixed(1)} %`
-  )
-
+const chosen = chooseFolders()
+const slow = findSlowTests([...new Set(chosen.flatMap(({ tests }) => tests))])
 const rows: Array<string> = []
 const all: Array<Result> = []
-let unlistedOfAll = 0
-for (const part of chosen) {
-  const results = await run(part)
+const low: Array<string> = []
+for (const folder of chosen) {
+  const results = await run(folder, slow)
+  const undetected = results.filter((result) => !isDetected(result))
+  for (const { fileName, location: { start }, mutatorName, replacement, status } of undetected) {
+    console.log(`${fileName}:${start.line}:${start.column} ${status} ${mutatorName}: ${replacement ?? ""}`)
+  }
   all.push(...results)
-  const survivors = results.filter(survived)
-  const { spare, unlisted } = compare(part.survivors, survivors)
-  for (const result of unlisted) {
-    const { column, line } = result.location.start
-    console.log(`${result.fileName}:${line + 1}:${column + 1} ${result.mutatorName}\n    ${entryOf(result)}`)
-  }
-  if (!values.again && !values.quick) {
-    for (const each of spare) console.log(`listed, but noticed or gone: ${each}`)
-  }
-  unlistedOfAll += unlisted.length
-  rows.push(shown(part.name, results, survivors.length - unlisted.length))
+  const score = scoreOf(results)
+  if (score < threshold) low.push(folder.name)
+  const figures = [results.length, count(results, "Killed"), count(results, "Timeout"), undetected.length].map(String)
+  rows.push(row(folder.name, ...figures, `${score.toFixed(1)} %`))
 }
-console.log(`\n${line("part", "faults", "killed", "timed out", "survived", "listed", "score")}`)
-for (const row of rows) console.log(row)
-console.log(
-  `\n${
-    JSON.stringify({
-      faults: all.length,
-      survived: all.filter(survived).length,
-      unlisted: unlistedOfAll,
-      score: scoreOf(all)
-    })
-  }`
-)
-if (unlistedOfAll > 0 || !(scoreOf(all) >= 85)) process.exitCode = 1
+console.log(`\n${row("folder", "faults", "killed", "timed out", "undetected", "detected")}`)
+for (const each of rows) console.log(each)
+const undetected = all.filter((result) => !isDetected(result)).length
+console.log(`\n${JSON.stringify({ faults: all.length, undetected, score: scoreOf(all), belowThreshold: low })}`)
+if (low.length > 0) process.exitCode = 1

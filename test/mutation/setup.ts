@@ -1,66 +1,67 @@
 /**
- * Runs before each test file. A fault that takes effect when a module is evaluated needs all of the project's modules to be
- * evaluated anew, and so does whatever comes after it.
+ * Runs before each test file and removes the state that an earlier fault left in the thread. A fault in code that runs when a
+ * module is loaded needs all modules of the project loaded anew, and so does the fault after it.
  */
-import { MutableHashMap, Predicate } from "effect"
+import * as MutableHashMap from "effect/MutableHashMap"
 import { inject, type ProvidedContext } from "vitest"
 
-/** What Stryker tells of a run. */
-interface Told {
+/** Values that Stryker provides for a run. */
+interface StrykerContext {
   readonly activeMutant?: string
   readonly globalNamespace?: string
-  readonly mode?: "dry-run" | "mutant"
   readonly mutantActivation?: "runtime" | "static"
 }
-// Sound: where Stryker does not run the tests, nothing is told.
-const told = <Name extends keyof Told>(name: Name) => inject(name as keyof ProvidedContext) as Told[Name]
 
-/** What vitest, Effect, Stryker and this file keep between two runs in a thread. */
-const kept = globalThis as unknown as { // sound: it is only looked at
+// Sound: Stryker provides these values under these names, or none of them.
+const fromStryker = <Name extends keyof StrykerContext>(name: Name) =>
+  inject(name as keyof ProvidedContext) as StrykerContext[Name]
+
+/** State of vitest, Effect, Stryker and this file that outlives a run. */
+const state = globalThis as unknown as { // sound: each is a property that may be absent
   readonly __vitest_worker__: { readonly moduleCache: Map<string, unknown> }
   readonly "effect/GlobalValue"?: Map<unknown, unknown>
   mutationEvaluatedWith?: string
   mutationFault?: string | undefined
-  mutationForgetfulMap?: typeof WeakMap
+  mutationWeakMap?: typeof WeakMap
 } & Record<string, { activeMutant?: string | undefined }>
 
-const isStatic = told("mutantActivation") === "static"
-const evaluateWith = isStatic ? `fault ${told("activeMutant")}` : "none"
+const isStatic = fromStryker("mutantActivation") === "static"
+const evaluateWith = isStatic ? `fault ${fromStryker("activeMutant")}` : "none"
 
-if ((kept.mutationEvaluatedWith ?? "none") !== evaluateWith) {
-  const { moduleCache } = kept.__vitest_worker__
+if ((state.mutationEvaluatedWith ?? "none") !== evaluateWith) {
+  const { moduleCache } = state.__vitest_worker__
   for (const id of moduleCache.keys()) {
     if (/\/(src|test|examples)\//.test(id) && !/\/node_modules\/|\/test\/mutation\//.test(id)) moduleCache.delete(id)
   }
-  for (const name of kept["effect/GlobalValue"]?.keys() ?? []) {
-    if (String(name).startsWith("effect-identity-client")) kept["effect/GlobalValue"]?.delete(name)
+  for (const name of state["effect/GlobalValue"]?.keys() ?? []) {
+    if (String(name).startsWith("effect-identity-client")) state["effect/GlobalValue"]?.delete(name)
   }
 }
-kept.mutationEvaluatedWith = evaluateWith
+state.mutationEvaluatedWith = evaluateWith
 
-// Nothing that was counted in an earlier run is counted in this one.
-const registry: unknown = kept["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
-if (Predicate.isObject(registry)) Object.assign(registry, { map: MutableHashMap.empty() })
+// Resets the metrics that an earlier run has counted.
+const registry: unknown = state["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
+if (typeof registry === "object" && registry !== null) Object.assign(registry, { map: MutableHashMap.empty() })
 
-// Test files are evaluated before Stryker names the next fault: not with the last one.
-const namespace = told("globalNamespace")
-if (!isStatic && namespace !== undefined) kept[namespace]!.activeMutant = undefined
+// Test files are evaluated before Stryker activates the next fault, so the last one is switched off here.
+const namespace = fromStryker("globalNamespace")
+if (!isStatic && namespace !== undefined) state[namespace]!.activeMutant = undefined
 
-/** Knows nothing of what was set before another fault. */
-class ForgetfulMap<Key extends object, Value> extends WeakMap<Key, Value> {
-  private setWith = kept.mutationFault
+/** A map that is empty again with each fault. */
+class WeakMapPerFault<Key extends object, Value> extends WeakMap<Key, Value> {
+  private fault = state.mutationFault
   private current = new WeakMap<Key, Value>()
 
   override get(key: Key): Value | undefined {
-    return this.setWith === kept.mutationFault ? this.current.get(key) : undefined
+    return this.fault === state.mutationFault ? this.current.get(key) : undefined
   }
 
   override set(key: Key, value: Value): this {
-    if (this.setWith !== kept.mutationFault) this.current = new WeakMap()
-    this.setWith = kept.mutationFault
+    if (this.fault !== state.mutationFault) this.current = new WeakMap()
+    this.fault = state.mutationFault
     this.current.set(key, value)
     return this
   }
 }
-kept.mutationFault = told("activeMutant")
-kept.mutationForgetfulMap ??= ForgetfulMap // of a `WeakMap` no more is used
+state.mutationFault = fromStryker("activeMutant")
+state.mutationWeakMap ??= WeakMapPerFault // only `get` and `set` are used

@@ -1,6 +1,6 @@
 /**
- * How the suites run against a fault: all in one thread that stays, since to load everything anew takes a second; what depends
- * on that thread's past is undone in `setup.ts`.
+ * Runs the tests against a fault: all in one thread that stays alive, since loading everything anew takes a second. `setup.ts`
+ * resets what the thread keeps.
  */
 import { createRequire } from "node:module"
 import { relative } from "node:path"
@@ -13,8 +13,8 @@ const fromVitest = createRequire(createRequire(import.meta.url).resolve("vitest/
 const { Tinypool } = await import(pathToFileURL(fromVitest.resolve("tinypool")).href)
 Tinypool.prototype.recycleWorkers = () => Promise.resolve()
 
-/** Whoever noticed the last fault goes first, and then the fastest. */
-class QuickToNotice extends BaseSequencer {
+/** Runs the files first that failed with the last fault, then the fastest. */
+class FailedAndFastFirst extends BaseSequencer {
   private readonly longest = new Map<string, number>()
 
   override async sort(specs: Array<TestSpecification>) {
@@ -29,32 +29,31 @@ class QuickToNotice extends BaseSequencer {
   }
 }
 
-/** What was worked out for an operation before a fault was put in is worked out anew with it: `setup.ts` has such maps. */
-const forgetful: Plugin = {
-  name: "forgetful",
+/** Computes memoized values anew with each fault, by the map of `setup.ts`. */
+const memoizePerFault: Plugin = {
+  name: "memoize-per-fault",
   transform: (code, id) => {
     if (!id.endsWith("/internal/runtime/memoizeByEndpoint.ts")) return undefined
-    if (!code.includes("WeakMap")) throw new Error("there is no map that could be forgetful")
-    return code.replace(/\bWeakMap\b/g, "mutationForgetfulMap")
+    if (!code.includes("WeakMap")) throw new Error("memoizeByEndpoint.ts has no WeakMap to replace")
+    return code.replace(/\bWeakMap\b/g, "mutationWeakMap")
   }
 }
 
-const isLong = process.env["MUTATION_LONG"] !== undefined
+const timeout = Number(process.env["MUTATION_TIMEOUT"])
 
 const config = mergeConfig(base, {
-  plugins: [forgetful],
+  plugins: [memoizePerFault],
   test: {
-    // A fault that keeps something from ending costs so long.
-    testTimeout: isLong ? 20_000 : 5000,
-    hookTimeout: isLong ? 20_000 : 5000,
+    // A fault that makes a test wait for ever costs this much.
+    testTimeout: timeout,
+    hookTimeout: timeout,
     pool: "threads",
     poolOptions: { threads: { isolate: false } },
     setupFiles: ["test/mutation/setup.ts"],
     runner: "./test/mutation/runner.ts",
-    sequence: { sequencer: QuickToNotice }
+    sequence: { sequencer: FailedAndFastFirst }
   }
 })
-const tests = process.env["MUTATION_TESTS"]
-if (tests !== undefined) config.test.include = tests.split(" ").map((name) => `test/${name}.test.ts`)
+config.test.include = JSON.parse(process.env["MUTATION_TESTS"] ?? "[]")
 
 export default config
