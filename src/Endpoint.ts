@@ -31,7 +31,7 @@ export interface Any {
   readonly items?: string
   /** The scope that the token needs, for example `read:users`. */
   readonly scope: string
-  /** Whether sending the request twice is harmless. If not, it is retried only after a 429 or if it was certainly not sent. */
+  /** `true` if sending the request twice is harmless. If `false`, it is retried only after a 429 or if it was certainly not sent. */
   readonly idempotent: boolean
   /** The classes of the failures that the operation declares. Every other status is `UnexpectedResponse`. */
   readonly error: ReadonlyArray<ErrorClass>

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
-import type { Endpoint, Fields } from "./Endpoint.js"
+import type { Any, Endpoint, Fields } from "./Endpoint.js"
 import type { ClientError, ErrorClass, RateLimited } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 
@@ -18,7 +18,10 @@ export interface Paged<Input, Success, Failure, Items extends string> extends Op
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
 }
 
-type AnyOperation = Operation<never, unknown, unknown>
+interface AnyOperation {
+  (input: never): Effect.Effect<unknown, unknown, IdentityClient>
+  readonly endpoint: Any
+}
 
 /** The input of an operation: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`. */
 export type Input<Op extends AnyOperation> = Parameters<Op>[0]
@@ -86,7 +89,7 @@ export interface Declaration<Path, Params, Query, Payload, Success, Items, Error
   readonly items?: Items
   /** The scope that the token needs, for example `read:users`. */
   readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
-  /** Whether sending the request twice is harmless. If not, it is retried only after a 429 or if it was certainly not sent. */
+  /** `true` if sending the request twice is harmless. If `false`, it is retried only after a 429 or if it was certainly not sent. */
   readonly idempotent: boolean
   /** The classes of the failures that the service documents; `RateLimited` must be among them. */
   readonly error: Errors

@@ -1,4 +1,4 @@
-/** For tests of programs that use the client: answer its operations, or script the HTTP replies beneath it. */
+/** Tests programs that use the client: handle its operations without HTTP, or script the HTTP replies beneath it. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -12,36 +12,37 @@ import { IdentityClient } from "./IdentityClient.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import type { Operation } from "./Operation.js"
 
-/** Answers the calls of one operation. */
+/** Handles the calls of one operation. Made by `handle`. */
 export interface Handler {
   readonly endpoint: Any
-  /** Gets inputs that were checked. */
+  /** Receives validated inputs only. */
   readonly handle: (input: never) => Effect.Effect<unknown, unknown>
 }
 
-/** Answers an operation: input, success and failures are held to its types. */
+/** Handles an operation; input, success and failures have the operation's own types. */
 export const handle = <Input, Success, Failure>(
   operation: Operation<Input, Success, Failure>,
-  answer: (input: Input) => Effect.Effect<Success, Failure | ClientError>
-): Handler => ({ endpoint: operation.endpoint, handle: answer })
+  handler: (input: Input) => Effect.Effect<Success, Failure | ClientError>
+): Handler => ({ endpoint: operation.endpoint, handle: handler })
 
 /**
- * A client without a network: the handlers answer. Inputs are checked as the real client checks them, so that a program
- * which would get `InvalidInput` gets it here. An operation that nobody handles is a defect that names it.
+ * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs are validated as by the
+ * real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
+ * handlers the first is used.
  */
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>
     Effect.suspend(() => {
       const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
-        ? Effect.dieMessage(`Testing.layer: nothing handles ${endpoint.name}`)
+        ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
         : Effect.flatMap(Request.validate(endpoint, input), (input) => handler.handle(input as never))
     })
-  // Sound: `handle` has tied each endpoint to an answer of that endpoint's own types.
+  // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
   return Layer.succeed(IdentityClient, { execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
 }
 
-/** An HTTP reply, or the failure to give one. */
+/** A scripted HTTP reply, or the error code of a connection that fails without one. */
 export type Reply =
   | {
     readonly status: number
@@ -51,8 +52,8 @@ export type Reply =
   | { readonly code: string }
 
 /**
- * A reply. A `body` that is no string and no bytes is sent as JSON, a string as text unless `headers` say
- * otherwise; default: status 200, no body.
+ * Makes a reply: status 200 without a body by default. A string or bytes are sent as they are; any other `body` is sent as
+ * JSON, with that content type unless `headers` sets another.
  */
 export const reply = (options: {
   readonly status?: number
@@ -61,20 +62,20 @@ export const reply = (options: {
 }): Reply => {
   const { body = "", headers = {}, status = 200 } = options
   return typeof body === "string" || body instanceof Uint8Array
-    ? { status, headers, body: body as string | Uint8Array<ArrayBuffer> } // sound: shared memory is no use in a test
+    ? { status, headers, body: body as string | Uint8Array<ArrayBuffer> } // sound: tests do not use shared memory
     : { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) }
 }
 
-/** No reply: the connection fails with this code, for example `ECONNRESET`. */
+/** Makes the connection fail without a reply, with an error code such as `ECONNRESET`. */
 export const noReply = (code: string): Reply => ({ code })
 
-/** The requests that reached `layerHttp`, the oldest first. */
+/** The service that records the requests of `layerHttp`; `requests` reads it. */
 export class Requests extends Context.Tag("effect-identity-client/Testing/Requests")<
   Requests,
   Effect.Effect<ReadonlyArray<HttpClientRequest.HttpClientRequest>>
 >() {}
 
-/** The requests that reached `layerHttp`, the oldest first. */
+/** The requests that `layerHttp` has received so far, oldest first. */
 export const requests: Effect.Effect<
   ReadonlyArray<HttpClientRequest.HttpClientRequest>,
   never,
@@ -92,8 +93,8 @@ const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) =>
 }
 
 /**
- * A network that gives these replies, in their order, whatever is asked; the real client runs above it. A request after
- * the last reply is a defect that names it.
+ * Provides an `HttpClient` that returns the replies in their order, whatever is requested, so that the real client runs above
+ * it. A request after the last reply is a defect that names the request.
  */
 export const layerHttp = (...replies: ReadonlyArray<Reply>): Layer.Layer<HttpClient.HttpClient | Requests> =>
   Layer.effectContext(Effect.sync(() => {

@@ -1,6 +1,6 @@
 /**
- * The core: a namespace for each module, the operations flat. Each module is a subpath, too, under its own name: compilers need
- * one to name inferred types in declaration files.
+ * Exports the core: a namespace for each module, and every operation by its name. Each module is also a subpath of its own,
+ * which compilers need to name inferred types in declaration files.
  */
 export * as Endpoint from "./Endpoint.js"
 export * as Errors from "./Errors.js"

@@ -1,4 +1,4 @@
-/** Create export users job (contract: Endpoints 1). */
+/** Declares the operation that creates an export users job (contract: Endpoints 1). */
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
@@ -9,7 +9,7 @@ const ConnectionId = Schema.String.pipe(
   Schema.pattern(/^con_[A-Za-z0-9]{16}$/, { description: "a string that matches ^con_[A-Za-z0-9]{16}$" })
 )
 
-/** A field of the user profile to export, and the title of its column in the CSV file: at most 100 characters each. */
+/** A field of the user profile, and the title of its column in the CSV file: at most 100 characters each. */
 const ExportField = Schema.Struct({
   name: text({ max: 100 }),
   export_as: Schema.optional(text({ max: 100 }))
@@ -20,7 +20,7 @@ const job = Schema.Struct(
     id: Schema.String,
     type: oneOf("users_export"),
     status: oneOf("pending", "processing", "completed", "failed"),
-    // Nobody states its type. A null is none: it means that the member is missing.
+    // The contract gives it no type. The filter refuses null, so that the decoder removes it like that of any optional field.
     connection: omittable(Schema.Unknown.pipe(Schema.filter((value): boolean => value !== null))),
     created_at: omittable(Timestamp),
     connection_id: omittable(Schema.String),
@@ -31,17 +31,19 @@ const job = Schema.Struct(
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ identifier: "UsersExportJob" })
 
-/** An export job as the service describes it, members it lists nowhere included (contract: Export users job). */
+/** A job that exports users, with every field that the service sends (contract: Export users job). */
 export interface UsersExportJob extends Schema.Schema.Type<typeof job> {}
-/** An export job as the service describes it, members it lists nowhere included (contract: Export users job). */
+/** A job that exports users, with every field that the service sends (contract: Export users job). */
 export const UsersExportJob: Schema.Schema<UsersExportJob> = job
 
 /**
- * Starts a job that exports users, and gives the job, which is `pending`.
+ * Starts a job that exports users and returns the job, whose status is `pending` (contract: Endpoints 1).
  *
- * Only what is set is sent: without `connection_id` the users of all connections are exported, without `limit` all of
- * them, without `fields` the service's own choice of fields. Needs the scope `read:users` and a global client. It is
- * never repeated after a failure that leaves open whether a job was started.
+ * Every input is optional: `connection_id` selects a connection (default: all), `format` is `json` or `csv`, `limit` is the
+ * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's selection). Requires the
+ * scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
+ *
+ * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
  */
 export const createUsersExport = Operation.make("createUsersExport", {
   method: "POST",

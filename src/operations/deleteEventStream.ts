@@ -1,9 +1,13 @@
-/** Delete an event stream (contract: Endpoints 5). */
+/** Declares the operation that deletes an event stream (contract: Endpoints 5). */
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { EventId } from "./schemas.js"
 
-/** Deletes an event stream; its id has exactly 26 characters. Deleting one that is already gone succeeds. */
+/**
+ * Deletes an event stream (contract: Endpoints 5). Deleting one that does not exist succeeds, so retries are harmless.
+ *
+ * `id` has exactly 26 characters. Requires the scope `delete:event_streams`.
+ */
 export const deleteEventStream = Operation.make("deleteEventStream", {
   method: "DELETE",
   path: "/event-streams/:id",

@@ -1,4 +1,4 @@
-/** The operations of the contract, in its order. A new one is a line here. */
+/** Exports every operation, in the order of the contract. */
 export * from "./createUsersExport.js"
 export * from "./updateTokenExchangeProfile.js"
 export * from "./listActionVersions.js"

@@ -1,4 +1,4 @@
-/** Get an action's versions (contract: Endpoints 3). */
+/** Declares the operation that lists the versions of an action (contract: Endpoints 3). */
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
@@ -48,9 +48,9 @@ const version = Schema.Struct({
   }))
 }).annotations({ identifier: "ActionVersion" })
 
-/** What was deployed once: code, dependencies, names of secrets. Any member may be missing (contract: Action version). */
+/** A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version). */
 export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
-/** What was deployed once: code, dependencies, names of secrets. Any member may be missing (contract: Action version). */
+/** A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version). */
 export const ActionVersion: Schema.Schema<ActionVersion> = version
 
 const page = Schema.Struct({
@@ -60,12 +60,17 @@ const page = Schema.Struct({
   versions: Schema.Array(ActionVersion)
 }).annotations({ identifier: "ActionVersions" })
 
-/** A page of versions. The service omits `page` on the first one, which is page 0. */
+/** A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3). */
 export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
-/** A page of versions. The service omits `page` on the first one, which is page 0. */
+/** A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3). */
 export const ActionVersions: Schema.Schema<ActionVersions> = page
 
-/** Gives one page of an action's versions: `page` counts from 0, the service puts 20 on a page unless `per_page` is set. */
+/**
+ * Returns one page of an action's versions (contract: Endpoints 3). `Pagination.stream` returns all of them.
+ *
+ * `page` counts from 0 (default 0); `per_page` is the maximum number of versions on a page (default 20). Requires the scope
+ * `read:actions`.
+ */
 export const listActionVersions = Operation.make("listActionVersions", {
   method: "GET",
   path: "/actions/actions/:actionId/versions",

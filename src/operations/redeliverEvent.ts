@@ -1,11 +1,15 @@
-/** Redeliver a single failed event by ID (contract: Endpoints 4). */
+/** Declares the operation that redelivers a failed event (contract: Endpoints 4). */
 import { Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { EventId } from "./schemas.js"
 
 /**
- * Asks the service to deliver a failed event of a stream once more. Both ids have exactly 26 characters. It is never
- * repeated after a failure that leaves open whether the request was accepted.
+ * Asks the service to deliver a failed event of a stream again (contract: Endpoints 4). `Redelivery` runs it for many events.
+ *
+ * `id` is the stream's and `event_id` the event's, exactly 26 characters each. Requires the scope `update:event_deliveries`.
+ * Fails with `NotFound` if the stream or the event does not exist, and with `Conflict` if the event has not failed.
+ *
+ * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
  */
 export const redeliverEvent = Operation.make("redeliverEvent", {
   method: "POST",

@@ -1,10 +1,10 @@
-/** What members of several operations have in common. */
+/** Schemas that several operations share. */
 import * as Schema from "effect/Schema"
 
-/** Only surrogates make code points and code units differ. */
+/** Counts code points. Only surrogates make the count differ from `length`. */
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
-/** Well-formed text of so many characters (code points). */
+/** A well-formed string of `min` to `max` characters, counted in code points. */
 export const text = (length: { readonly min?: number; readonly max: number }): Schema.Schema<string> => {
   const { max, min = 0 } = length
   const size = min === max ? `exactly ${max}` : min === 0 ? `at most ${max}` : `${min} to ${max}`
@@ -17,22 +17,22 @@ export const text = (length: { readonly min?: number; readonly max: number }): S
   ))
 }
 
-/** An integer that is not below `min`. */
+/** An integer of at least `min`. */
 export const integer = (min: number): Schema.Schema<number> =>
   Schema.Number.pipe(Schema.filter(
     (value) => Number.isSafeInteger(value) && value >= min,
     { description: `an integer of at least ${min}`, jsonSchema: { type: "integer", minimum: min } }
   ))
 
-/** The identifier of an event stream or of an event: exactly 26 characters (contract: Limits). */
+/** The id of an event stream or of an event: exactly 26 characters (contract: Limits). */
 export const EventId = /* @__PURE__ */ text({ min: 26, max: 26 })
 
-/** A member of an answer that may be missing. */
+/** An optional field of a response. */
 export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
 
-/** A list in an answer. */
+/** An optional list of a response. */
 export const list = <A>(schema: Schema.Schema<A>) => omittable(Schema.Array(schema))
 
-/** Text of an answer that is one of these, as far as is known. Others may come, are accepted, and show in the metric of drift. */
+/** A string of a response with known values. Other values are accepted, and the drift metric counts them. */
 export const oneOf = (...known: ReadonlyArray<string>): Schema.Schema<string> =>
   Schema.Union(Schema.String, Schema.Literal(...known)).annotations({ description: "a string" })

@@ -1,11 +1,11 @@
-/** Update an existing token exchange profile (contract: Endpoints 2). */
+/** Declares the operation that updates a token exchange profile (contract: Endpoints 2). */
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
 import { omittable, oneOf, text } from "./schemas.js"
 
-/** The syntax of RFC 3986: scheme, authority or not, path, query, fragment. */
+/** A URI by RFC 3986: scheme, optional authority, path, query, fragment. */
 const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
 const authority = `(?://(?:${char}*@)?(?:\\[[0-9A-Fa-f:.]+\\](?::[0-9]*)?|${char}*)(?=[/?#]|$))?`
 const uri = new RegExp(
@@ -29,16 +29,19 @@ const profile = Schema.Struct({
   updated_at: omittable(Timestamp)
 }).annotations({ identifier: "TokenExchangeProfile" })
 
-/** A token exchange profile as the service describes it; any member may be missing. */
+/** A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile). */
 export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}
-/** A token exchange profile as the service describes it; any member may be missing. */
+/** A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile). */
 export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
 
 /**
- * Changes the name (3 to 50 characters) or the `subject_token_type` (a URI of 8 to 100 characters) of a token exchange
- * profile; at least one of them. Gives the profile if the service sends it back, else `undefined`.
+ * Updates a token exchange profile (contract: Endpoints 2). Returns the profile if the service sends it, else `undefined`.
  *
- * Whoever runs the profile's action must validate the subject token of the exchanged user securely.
+ * Sets `name` (3 to 50 characters), `subject_token_type` (a URI of 8 to 100 characters) or both; at least one is required.
+ * Requires the scope `update:token_exchange_profiles`. Fails with `NotFound` if the profile does not exist, and with
+ * `Conflict` if another profile has this `subject_token_type`.
+ *
+ * The profile's action must validate the subject token of the exchanged user securely.
  */
 export const updateTokenExchangeProfile = Operation.make("updateTokenExchangeProfile", {
   method: "PATCH",

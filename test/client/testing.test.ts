@@ -73,7 +73,7 @@ describe("Testing.layer", () => {
       const exit = yield* Effect.exit(Effect.provide(createUsersExport({}), layer))
       assert.include(
         String(Exit.match(exit, { onFailure: (cause) => cause, onSuccess: () => "" })),
-        "nothing handles createUsersExport"
+        "no handler for createUsersExport"
       )
     }))
 

@@ -1,4 +1,4 @@
-/** What the compiler accepts and refuses, and what the editor shows. The laws are checked by the compiler itself, in here too. */
+/** Tests of types: what compiles, what does not, and what the editor shows. The compiler runs inside the tests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Either, Schema, type Stream } from "effect"
 import ts from "typescript"
@@ -23,10 +23,9 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ?
 /** Compiles only if both types are the same. */
 const same: <A, B>(...fault: Same<A, B> extends true ? [] : [expected: B, found: A]) => void = () => {}
 
-type InputOf<O> = O extends (input: infer Input) => unknown ? Input : never
-type SuccessOf<O> = O extends (input: never) => Effect.Effect<infer Success, infer _, infer __> ? Success : never
-type FailureOf<O> = O extends (input: never) => Effect.Effect<infer _, infer Failure, infer __> ? Failure : never
-type NeedOf<O> = O extends (input: never) => Effect.Effect<infer _, infer __, infer Need> ? Need : never
+type Requirements<Op extends (input: never) => Effect.Effect<unknown, unknown, unknown>> = Effect.Effect.Context<
+  ReturnType<Op>
+>
 
 type Common =
   | Errors.ClientError
@@ -39,91 +38,114 @@ class Gone extends Errors.statusError("Gone", 410) {}
 
 const shared = { method: "GET", scope: "read:things", idempotent: true, error: [Errors.RateLimited] } as const
 
-/** Laws for the compiler: never run, only read. Each entry is a test below. */
+/** Code for the compiler, which never runs. Each entry is a test below. */
 const laws: Readonly<Record<string, () => void>> = {
-  "createUsersExport fails with 400, 401, 403, 429 and what any call fails with": () => {
-    same<FailureOf<typeof createUsersExport>, Common | Errors.BadRequest>()
+  "createUsersExport fails with 400, 401, 403, 429 and ClientError": () => {
+    same<Operation.Failure<typeof createUsersExport>, Common | Errors.BadRequest>()
   },
   "updateTokenExchangeProfile fails with 404 and 409 as well": () => {
-    same<FailureOf<typeof updateTokenExchangeProfile>, Common | Errors.BadRequest | Errors.NotFound | Errors.Conflict>()
+    same<
+      Operation.Failure<typeof updateTokenExchangeProfile>,
+      Common | Errors.BadRequest | Errors.NotFound | Errors.Conflict
+    >()
   },
-  "listActionVersions fails with 400, 401, 403, 429 and what any call fails with": () => {
-    same<FailureOf<typeof listActionVersions>, Common | Errors.BadRequest>()
+  "listActionVersions fails with 400, 401, 403, 429 and ClientError": () => {
+    same<Operation.Failure<typeof listActionVersions>, Common | Errors.BadRequest>()
   },
   "redeliverEvent fails with 404 and 409, but not with 400": () => {
-    same<FailureOf<typeof redeliverEvent>, Common | Errors.NotFound | Errors.Conflict>()
+    same<Operation.Failure<typeof redeliverEvent>, Common | Errors.NotFound | Errors.Conflict>()
   },
-  "deleteEventStream fails with 400, 401, 403, 429 and what any call fails with": () => {
-    same<FailureOf<typeof deleteEventStream>, Common | Errors.BadRequest>()
+  "deleteEventStream fails with 400, 401, 403, 429 and ClientError": () => {
+    same<Operation.Failure<typeof deleteEventStream>, Common | Errors.BadRequest>()
   },
-  "what any call fails with is four classes": () => {
+  "ClientError is a union of four classes": () => {
     same<
       Errors.ClientError,
       Errors.InvalidInput | Errors.TokenError | Errors.TransportError | Errors.UnexpectedResponse
     >()
   },
-  "every operation needs the client and nothing else": () => {
-    same<NeedOf<typeof createUsersExport>, IdentityClient.IdentityClient>()
-    same<NeedOf<typeof updateTokenExchangeProfile>, IdentityClient.IdentityClient>()
-    same<NeedOf<typeof listActionVersions>, IdentityClient.IdentityClient>()
-    same<NeedOf<typeof redeliverEvent>, IdentityClient.IdentityClient>()
-    same<NeedOf<typeof deleteEventStream>, IdentityClient.IdentityClient>()
+  "Input, Success and Failure are the types of any operation": () => {
+    type Deletion = typeof deleteEventStream
+    same<Operation.Input<Deletion>, { readonly id: string }>()
+    same<Operation.Success<Deletion>, void>()
+    same<
+      Operation.Failure<Deletion>,
+      | Errors.BadRequest
+      | Errors.Unauthorized
+      | Errors.InsufficientScope
+      | Errors.Forbidden
+      | Errors.RateLimited
+      | Errors.InvalidInput
+      | Errors.TokenError
+      | Errors.TransportError
+      | Errors.UnexpectedResponse
+    >()
+    same<Operation.Success<typeof listActionVersions>, ActionVersions>()
+    // @ts-expect-error: not an operation
+    same<Operation.Input<(input: string) => string>, string>()
   },
-  "the inputs are the contract's, flat, and what is optional may be undefined": () => {
-    same<InputOf<typeof createUsersExport>, {
+  "every operation requires the client and nothing else": () => {
+    same<Requirements<typeof createUsersExport>, IdentityClient.IdentityClient>()
+    same<Requirements<typeof updateTokenExchangeProfile>, IdentityClient.IdentityClient>()
+    same<Requirements<typeof listActionVersions>, IdentityClient.IdentityClient>()
+    same<Requirements<typeof redeliverEvent>, IdentityClient.IdentityClient>()
+    same<Requirements<typeof deleteEventStream>, IdentityClient.IdentityClient>()
+  },
+  "inputs have the contract's fields in one object, and optional fields may be undefined": () => {
+    same<Operation.Input<typeof createUsersExport>, {
       readonly connection_id?: string | undefined
       readonly format?: "json" | "csv" | undefined
       readonly limit?: number | undefined
       readonly fields?: ReadonlyArray<{ readonly name: string; readonly export_as?: string | undefined }> | undefined
     }>()
-    same<InputOf<typeof updateTokenExchangeProfile>, {
+    same<Operation.Input<typeof updateTokenExchangeProfile>, {
       readonly id: string
       readonly name?: string | undefined
       readonly subject_token_type?: string | undefined
     }>()
-    same<InputOf<typeof listActionVersions>, {
+    same<Operation.Input<typeof listActionVersions>, {
       readonly actionId: string
       readonly page?: number | undefined
       readonly per_page?: number | undefined
     }>()
-    same<InputOf<typeof redeliverEvent>, { readonly id: string; readonly event_id: string }>()
-    same<InputOf<typeof deleteEventStream>, { readonly id: string }>()
+    same<Operation.Input<typeof redeliverEvent>, { readonly id: string; readonly event_id: string }>()
+    same<Operation.Input<typeof deleteEventStream>, { readonly id: string }>()
   },
-  "the successes are the contract's resources, or nothing": () => {
-    same<SuccessOf<typeof createUsersExport>, UsersExportJob>()
-    same<SuccessOf<typeof updateTokenExchangeProfile>, TokenExchangeProfile | undefined>()
-    same<SuccessOf<typeof listActionVersions>, ActionVersions>()
-    same<SuccessOf<typeof redeliverEvent>, void>()
-    same<SuccessOf<typeof deleteEventStream>, void>()
+  "successes are the contract's resources, or void": () => {
+    same<Operation.Success<typeof createUsersExport>, UsersExportJob>()
+    same<Operation.Success<typeof updateTokenExchangeProfile>, TokenExchangeProfile | undefined>()
+    same<Operation.Success<typeof listActionVersions>, ActionVersions>()
+    same<Operation.Success<typeof redeliverEvent>, void>()
+    same<Operation.Success<typeof deleteEventStream>, void>()
   },
-  "members that nobody listed are visible on a job alone, as unknown": () => {
+  "only a job shows fields that the contract does not list, as unknown": () => {
     same<UsersExportJob["whatever"], unknown>()
     same<UsersExportJob["status"], string>()
-    // @ts-expect-error: a version shows what is listed
+    // @ts-expect-error: a version shows only the listed fields
     same<ActionVersion["whatever"], unknown>()
   },
-  "an answer's optional members are absent or of their type, never undefined": () => {
+  "optional fields of a response are absent or of their type, never undefined": () => {
     same<
       Pick<ActionVersion, "number" | "built_at">,
       { readonly number?: number; readonly built_at?: Timestamp.Timestamp }
     >()
     same<Pick<ActionVersions, "page" | "total">, { readonly page?: number; readonly total: number }>()
   },
-  "catchTag of an error that an operation cannot fail with does not compile": () => {
-    // @ts-expect-error: deleting is idempotent
+  "catchTag of an undeclared failure does not compile": () => {
+    // @ts-expect-error: deleting has no NotFound
     void deleteEventStream({ id: "" }).pipe(Effect.catchTag("NotFound", () => Effect.void))
-    // @ts-expect-error: there is nothing to conflict with
+    // @ts-expect-error: an export has no Conflict
     void createUsersExport({}).pipe(Effect.catchTag("Conflict", () => Effect.void))
-    // @ts-expect-error: the service does not declare it
+    // @ts-expect-error: a redelivery has no BadRequest
     void redeliverEvent({ id: "", event_id: "" }).pipe(Effect.catchTag("BadRequest", () => Effect.void))
   },
-  "catchTags takes an error out of the union, and no other": () => {
+  "catchTags removes exactly the caught errors from the union": () => {
     const caught = redeliverEvent({ id: "", event_id: "" }).pipe(
       Effect.catchTags({ NotFound: () => Effect.void, Conflict: () => Effect.void })
     )
     same<Effect.Effect.Error<typeof caught>, Common>()
   },
-  "a status is of its class's own type": () => {
+  "status, tag and source have literal types": () => {
     same<Errors.NotFound["status"], 404>()
     same<Errors.NotFound["_tag"], "NotFound">()
     same<Errors.RateLimited["source"], "service" | "limiter">()
@@ -132,16 +154,16 @@ const laws: Readonly<Record<string, () => void>> = {
   "an input of the wrong shape does not compile": () => {
     // @ts-expect-error: not a format
     void createUsersExport({ format: "xml" })
-    // @ts-expect-error: a field has a name
+    // @ts-expect-error: an export field requires a name
     void createUsersExport({ fields: [{ export_as: "E-mail" }] })
-    // @ts-expect-error: an unknown member
+    // @ts-expect-error: an unknown field
     void deleteEventStream({ id: "", force: true })
     // @ts-expect-error: the event's id is missing
     void redeliverEvent({ id: "" })
     // @ts-expect-error: a page is a number
     void listActionVersions({ actionId: "", page: "1" })
   },
-  "an operation's types are those of its declaration": () => {
+  "the types of an operation follow from its declaration": () => {
     const uploadWidget = Operation.make("uploadWidget", {
       method: "PUT",
       path: "/widgets/:widget_id/parts/:part",
@@ -171,24 +193,24 @@ const laws: Readonly<Record<string, () => void>> = {
   },
   "a placeholder without a parameter does not compile": () => {
     Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.String } })
-    // @ts-expect-error: `other` is missing
+    // @ts-expect-error: `other` has no parameter
     Operation.make("bad", { ...shared, path: "/a/:id/b/:other", params: { id: Schema.String } })
-    // @ts-expect-error: all are missing
+    // @ts-expect-error: no placeholder has a parameter
     Operation.make("bad", { ...shared, path: "/a/:id" })
   },
   "a parameter without a placeholder does not compile": () => {
-    // @ts-expect-error: `other` is not in the path
+    // @ts-expect-error: `other` has no placeholder
     Operation.make("bad", { ...shared, path: "/a/:id", params: { id: Schema.String, other: Schema.String } })
-    // @ts-expect-error: nothing is in the path
+    // @ts-expect-error: the path has no placeholder
     Operation.make("bad", { ...shared, path: "/a", params: { id: Schema.String } })
   },
-  "a parameter that may be missing or is no string does not compile": () => {
-    // @ts-expect-error: a path has no place for what is not there
+  "a parameter that is optional or not a string does not compile": () => {
+    // @ts-expect-error: an optional parameter
     Operation.make("bad", { ...shared, path: "/a/:id", params: { id: Schema.optional(Schema.String) } })
     // @ts-expect-error: a number
     Operation.make("bad", { ...shared, path: "/a/:id", params: { id: Schema.Number } })
   },
-  "parts that share a name do not compile": () => {
+  "parts of the input that share a name do not compile": () => {
     const params = { id: Schema.String }
     // @ts-expect-error: path and query
     Operation.make("bad", { ...shared, path: "/a/:id", params, query: { id: Schema.String } })
@@ -197,33 +219,32 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: query and payload
     Operation.make("bad", { ...shared, path: "/a", query: { id: Schema.String }, payload: { id: Schema.String } })
   },
-  "a member whose schema changes its value does not compile": () => {
-    // @ts-expect-error: the caller would give a number, and a string would be sent
+  "a field whose schema transforms its value does not compile": () => {
+    // @ts-expect-error: a string in JSON, a number in the input
     Operation.make("bad", { ...shared, path: "/a", payload: { n: Schema.NumberFromString } })
-    // @ts-expect-error: likewise
+    // @ts-expect-error: a string in the query, a Date in the input
     Operation.make("bad", { ...shared, path: "/a", query: { at: Schema.Date } })
   },
-
   "a list of errors without RateLimited does not compile": () => {
     // @ts-expect-error: the limiter may fail any call
     Operation.make("bad", { ...shared, path: "/a", error: [Errors.BadRequest] })
     // @ts-expect-error: an empty one
     Operation.make("bad", { ...shared, path: "/a", error: [] })
   },
-  "a path, scope, method or class that is none does not compile": () => {
+  "an invalid path, scope, method or error class does not compile": () => {
     // @ts-expect-error: no slash
     Operation.make("bad", { ...shared, path: "a" })
     // @ts-expect-error: no verb
     Operation.make("bad", { ...shared, path: "/a", scope: "things" })
-    // @ts-expect-error: no body may come
+    // @ts-expect-error: no such method
     Operation.make("bad", { ...shared, path: "/a", method: "HEAD" })
-    // @ts-expect-error: it answers to no status
+    // @ts-expect-error: InvalidInput has no status
     Operation.make("bad", { ...shared, path: "/a", error: [Errors.RateLimited, Errors.InvalidInput] })
   },
-  "items that name no member of the success do not compile": () => {
+  "items that name no field of the success do not compile": () => {
     const success = Schema.Struct({ things: Schema.Array(Schema.String) })
     Operation.make("fine", { ...shared, path: "/a", success, items: "things" })
-    // @ts-expect-error: there is no such member
+    // @ts-expect-error: no such field
     Operation.make("bad", { ...shared, path: "/a", success, items: "items" })
   },
   "items that name no list do not compile": () => {
@@ -235,30 +256,30 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: a number
     Operation.make("bad", { ...shared, path: "/a", success, items: "total" })
   },
-  "a stream of pages is one of their items, with the operation's failures": () => {
+  "Pagination streams the items of pages, with the operation's failures": () => {
     const versions = Pagination.stream(listActionVersions, { actionId: "x", per_page: 50 })
     same<
       typeof versions,
-      Stream.Stream<ActionVersion, FailureOf<typeof listActionVersions>, IdentityClient.IdentityClient>
+      Stream.Stream<ActionVersion, Operation.Failure<typeof listActionVersions>, IdentityClient.IdentityClient>
     >()
     const checked = Pagination.streamEither(listActionVersions, { actionId: "x" })
     same<
       typeof checked,
       Stream.Stream<
         Either.Either<ActionVersion, Pagination.UndecodableItem>,
-        FailureOf<typeof listActionVersions>,
+        Operation.Failure<typeof listActionVersions>,
         IdentityClient.IdentityClient
       >
     >()
     // @ts-expect-error: the action is missing
     void Pagination.stream(listActionVersions, { page: 1 })
-    // @ts-expect-error: an unknown member
+    // @ts-expect-error: an unknown field
     void Pagination.stream(listActionVersions, { actionId: "x", size: 1 })
   },
-  "only operations that give pages can be streamed": () => {
-    // @ts-expect-error: it gives a job
+  "only paged operations can be streamed": () => {
+    // @ts-expect-error: it returns a job
     void Pagination.stream(createUsersExport, {})
-    // @ts-expect-error: it gives nothing
+    // @ts-expect-error: it returns nothing
     void Pagination.streamEither(deleteEventStream, { id: "x" })
     const success = Schema.Struct({ things: Schema.Array(Schema.String) })
     const things = Operation.make("things", {
@@ -268,36 +289,36 @@ const laws: Readonly<Record<string, () => void>> = {
       success,
       items: "things"
     })
-    // @ts-expect-error: nobody can ask for its second page
+    // @ts-expect-error: the input has no field `page`
     void Pagination.stream(things, { id: "x" })
   },
-  "an operation without members takes an empty object": () => {
+  "an operation without input takes an empty object": () => {
     const ping = Operation.make("ping", { ...shared, path: "/ping" })
     void ping({})
-    // @ts-expect-error: no object
+    // @ts-expect-error: not an object
     void ping(undefined)
   },
-  "a handler of Testing is held to the operation's input": () => {
+  "a handler of Testing receives the operation's input": () => {
     Testing.handle(deleteEventStream, (input) => {
       same<typeof input, { readonly id: string }>()
       return Effect.void
     })
-    // @ts-expect-error: it has no such member
+    // @ts-expect-error: no such field
     Testing.handle(deleteEventStream, ({ event_id }) => Effect.log(event_id))
   },
-  "a handler of Testing is held to the operation's success": () => {
+  "a handler of Testing must succeed with the operation's success": () => {
     Testing.handle(createUsersExport, () => Effect.succeed({ id: "1", type: "users_export", status: "pending" }))
-    // @ts-expect-error: no status
+    // @ts-expect-error: the status is missing
     Testing.handle(createUsersExport, () => Effect.succeed({ id: "1", type: "users_export" }))
   },
-  "a handler of Testing is held to the operation's failures": () => {
+  "a handler of Testing can fail only with the operation's failures": () => {
     const failure = { operation: "redeliverEvent", message: "No." }
     Testing.handle(redeliverEvent, () => Effect.fail(new Errors.NotFound(failure)))
-    // @ts-expect-error: it is not declared
+    // @ts-expect-error: NotFound is not declared
     // @effect-diagnostics-next-line missingEffectError:off
     Testing.handle(deleteEventStream, () => Effect.fail(new Errors.NotFound(failure)))
   },
-  "a mock may be any effect of the client's own type": () => {
+  "a mock client needs only execute": () => {
     const client: IdentityClient.IdentityClient["Type"] = { execute: () => Effect.die("never") }
     same<
       typeof client.execute,
@@ -307,7 +328,7 @@ const laws: Readonly<Record<string, () => void>> = {
       ) => Effect.Effect<Success, Failure | Errors.ClientError>
     >()
   },
-  "a timestamp is a string, but not any string is a timestamp": () => {
+  "a timestamp is a string, but a string is not a timestamp": () => {
     const version: ActionVersion = {}
     const text: string | undefined = version.built_at
     // @ts-expect-error: not branded
@@ -317,10 +338,10 @@ const laws: Readonly<Record<string, () => void>> = {
   }
 }
 
-/** A program of which the editor is asked what it shows at its marks. */
+/** A program; the tests hover over parts of it. */
 const program = `
 import { createUsersExport, deleteEventStream, listActionVersions, redeliverEvent, updateTokenExchangeProfile } from "../../src/index.js"
-import type { Errors } from "../../src/index.js"
+import type { Errors, Operation } from "../../src/index.js"
 export const calls = [
   createUsersExport({ format: "csv" }),
   updateTokenExchangeProfile({ id: "x", name: "A name" }),
@@ -329,6 +350,10 @@ export const calls = [
   deleteEventStream({ id: "x" })
 ]
 export const one = deleteEventStream.endpoint
+export type DeleteInput = Operation.Input<typeof deleteEventStream>
+export type DeleteSuccess = Operation.Success<typeof deleteEventStream>
+export type DeleteFailure = Operation.Failure<typeof deleteEventStream>
+export type Job = Operation.Success<typeof createUsersExport>
 export const notFound = (error: Errors.NotFound) =>
   [error._tag, error.status, error.operation, error.message, error.errorCode, error.requestId, error.retryAfter, error.raw]
 export const rateLimited = (error: Errors.RateLimited) =>
@@ -338,7 +363,7 @@ export const scope = (error: Errors.InsufficientScope) => error.required
 
 const fileName = (url: string) => ts.sys.resolvePath(decodeURIComponent(new URL(url, import.meta.url).pathname))
 
-/** The compiler over this very file and the program, with the repository's own settings. */
+/** A compiler of this file and the program, with the settings of the repository. */
 const load = () => {
   const root = fileName("../..")
   const self = fileName("types.test.ts")
@@ -379,7 +404,7 @@ const diagnostics = (file: string) => {
   }))
 }
 
-/** Where the law of this name stands in this file. */
+/** The position of a law in this file. */
 const span = (name: string) => {
   const { self, service } = compiler()
   const find = (node: ts.Node): ts.Node | undefined =>
@@ -390,7 +415,7 @@ const span = (name: string) => {
   return (source && find(source)) ?? assert.fail(name)
 }
 
-/** What the editor shows at the first place of this text, the members of unions in the order of the alphabet. */
+/** The text that the editor shows at the first occurrence of a text, with unions in alphabetical order. */
 const hover = (text: string): string => {
   const { service, virtual } = compiler()
   const start = program.indexOf(text)
@@ -407,11 +432,11 @@ describe("the compiler", { timeout: 60_000 }, () => {
     assert.deepStrictEqual(diagnostics(compiler().self).filter(({ start }) => start >= pos && start < end), [])
   })
 
-  it("finds no fault in this file outside of the laws", () => {
+  it("finds no fault in the rest of this file", () => {
     assert.deepStrictEqual(diagnostics(compiler().self), [])
   })
 
-  it("finds no fault in the program that is hovered over", () => {
+  it("finds no fault in the program", () => {
     assert.deepStrictEqual(diagnostics(compiler().virtual), [])
   })
 })
@@ -451,7 +476,7 @@ import redeliverEvent`,
 import deleteEventStream`
 }
 
-const members: Readonly<Record<string, string>> = {
+const properties: Readonly<Record<string, string>> = {
   "error._tag": "(property) _tag: \"NotFound\"",
   "error.status": "(property) status: 404",
   "error.operation": "(property) ErrorDetails.operation: string",
@@ -467,21 +492,33 @@ const members: Readonly<Record<string, string>> = {
   "error.required": "(property) InsufficientScope.required: readonly string[]"
 }
 
+const types: Readonly<Record<string, string>> = {
+  DeleteInput: "type DeleteInput = {\n    readonly id: string;\n}",
+  DeleteSuccess: "type DeleteSuccess = void",
+  DeleteFailure:
+    `type DeleteFailure = BadRequest | ${client} | Forbidden | InsufficientScope | RateLimited | Unauthorized`,
+  Job: "type Job = UsersExportJob"
+}
+
 describe("the editor", { timeout: 60_000 }, () => {
-  it.each(Object.keys(signatures))("shows the call of %s as prose", (name) => {
+  it.each(Object.keys(signatures))("shows the call of %s with its types", (name) => {
     assert.strictEqual(hover(`${name}({`), signatures[name])
   })
 
-  it.each(Object.keys(members))("shows %s with its type", (name) => {
-    assert.strictEqual(hover(name), members[name])
+  it.each(Object.keys(properties))("shows %s with its type", (name) => {
+    assert.strictEqual(hover(name), properties[name])
   })
 
-  it.each([...Object.keys(signatures).map((name) => `${name}({`), ...Object.keys(members), "one ="])(
-    "shows no `any` and no helper of ours at %s",
+  it.each(Object.keys(types))("expands the type %s", (name) => {
+    assert.strictEqual(hover(name), types[name])
+  })
+
+  it.each([...Object.keys(signatures).map((name) => `${name}({`), ...Object.keys(properties), "one ="])(
+    "shows no `any` and no internal type at %s",
     (text) => {
       assert.notMatch(
         hover(text),
-        /\bany\b|\bnever\b|Simplify|Instance|Sound|Refused|Declaration|Placeholder|Fields|Types\.|Schema\.|typeof/
+        /\bany\b|\bnever\b|Simplify|Instance|Validated|Invalid\b|MergedInput|Declar|Placeholder|Fields|Types\.|Schema\.|typeof/
       )
     }
   )

@@ -23,7 +23,7 @@ export class PageTracker {
   /** The number of items up to the end of the last page. */
   private reached = 0
   private total: number | undefined
-  /** Whether the last page had no new item. */
+  /** `true` if the last page had no new item. */
   private wasStale = false
   private ids: readonly [beforeLast: ReadonlySet<unknown>, last: ReadonlySet<unknown>] = [new Set(), new Set()]
   private readonly start: number
@@ -46,7 +46,7 @@ export class PageTracker {
     this.reached += items.length
 
     const isShort = items.length < this.size
-    // A full page that goes beyond the total proves the total wrong, so it is not taken for the end.
+    // A full page that goes beyond the total proves the total wrong, so it is not the end.
     const isLast = total === undefined ? isShort : isShort ? this.reached >= total : this.reached === total
 
     const newIndexes = this.newIndexes(items)

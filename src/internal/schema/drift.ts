@@ -12,13 +12,13 @@ const limits = {
   reportsPerOperation: 100,
   nodesPerResponse: 10_000,
   depth: 32,
-  /** An object with more unknown fields is taken for a map: its keys are content, such as e-mail addresses. */
+  /** An object with more unknown fields counts as a map: its keys are content, such as e-mail addresses. */
   unknownFieldsPerObject: 8,
   /** At most one response is inspected in this time. */
   intervalMillis: 1000
 }
 
-/** Whether a text is a short identifier with few digits, as developers choose for fields; other names may be content. */
+/** Recognizes a short identifier with few digits, as developers choose for fields; other names may be content. */
 export const isIdentifier = (text: string): boolean =>
   text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 

@@ -10,7 +10,7 @@ import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from
 /** Tells whether a value is of a schema's type. */
 export type Validator = (value: unknown) => boolean
 
-/** Whether objects may have fields that their schema does not name. */
+/** The treatment of fields that the schema does not name. */
 type ExtraFields = "allowed" | "refused"
 
 /** Compiles a node; Effect itself checks the rare kinds. */
@@ -55,7 +55,7 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
   }
 }
 
-/** Whether all values of the type are strings. */
+/** Recognizes types whose values are all strings. */
 const isText = (node: SchemaNode): boolean =>
   node._tag === "String" || (node._tag === "Literal" && Predicate.isString(node.value))
 
@@ -71,10 +71,10 @@ const arrayOf = (isItem: Validator): Validator => (value) => {
 /** JSON has no other names; symbols are left to Effect. */
 const hasStringName = ({ name }: Field): boolean => Predicate.isString(name)
 
-/** Whether any other field may have any value, as without an index. */
+/** Recognizes an index that allows any field, which is the same as no index. */
 const isOpen = ({ keys, values }: Index): boolean => keys._tag === "String" && values._tag === "Unknown"
 
-/** Whether an object was made by a literal or by JSON.parse, so that all its fields are its own. */
+/** Recognizes objects made by a literal or by JSON.parse: all their fields are their own. */
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
