@@ -122,3 +122,9 @@ export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fr
 
 /** Tells `undefined` from all other types. */
 export const isUndefined = ({ _tag }: SchemaNode): boolean => _tag === "Undefined"
+
+/** The schema without `undefined`, its annotations kept. */
+export const withoutUndefined = ({ ast }: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
+  Schema.make(
+    AST.isUnion(ast) ? AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)), ast.annotations) : ast
+  )
