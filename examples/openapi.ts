@@ -1,4 +1,4 @@
-/** `npm run openapi -- [file]`: writes what the embedded tenant serves as an OpenAPI 3.1 document (default: `.docs/openapi.json`). */
+/** `npm run openapi -- [file]`: writes the OpenAPI 3.1 document of the embedded tenant (default: `.docs/openapi.json`). */
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

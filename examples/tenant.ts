@@ -1,23 +1,25 @@
-/** `npm run tenant -- [port]`: serves the demo tenant on 127.0.0.1 until Ctrl-C, and says how to point a client at it. */
+/** `npm run tenant -- [port]`: serves the demo tenant on 127.0.0.1 until Ctrl-C, and prints the settings for a client. */
 import { HttpServer, HttpServerRequest } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Predicate, Redacted } from "effect"
 import * as Tenant from "effect-identity-client/Tenant"
 import { createServer } from "node:http"
+import { table } from "./support/table.js"
 import { bold, dim, green, red, yellow } from "./support/terminal.js"
 
 const host = "127.0.0.1"
 
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  rows.map((row) =>
-    "  " +
-    row.map((cell, column) =>
-      column === row.length - 1 ? cell : cell.padEnd(Math.max(...rows.map((other) => other[column]?.length ?? 0)) + 2)
-    ).join("")
-  ).join("\n")
+const help = `Usage: npm run tenant -- [port]
 
-/** What the tenant serves, who may call it, what to try, and how a client finds it. */
+Serves the demo tenant on ${host} until Ctrl-C, and prints a line for each request.
+
+  port    the port to listen on, 0 for any free port (default: 8787)
+  --help  print this text`
+
+const indentedTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string => table(rows).replace(/^/gm, "  ")
+
+/** Lists the routes, the clients, ids to try, and the settings for a client. */
 const welcome = (origin: string): string => {
   const { full, notGlobal, readsActions } = Tenant.demoClients
   const client = ({ id, secret }: Tenant.Client, use: string) => [id, Redacted.value(secret), use]
@@ -25,21 +27,23 @@ const welcome = (origin: string): string => {
   const [failed, , , delivered] = stream.events
   return [
     [
-      bold(`The demo tenant is at ${origin}`),
-      table(Tenant.routes.map(({ method, path, scope }) => [method, path.replace("/api/v2", ""), scope ?? "(tokens)"])),
+      bold(`The demo tenant listens at ${origin}`),
+      indentedTable(
+        Tenant.routes.map(({ method, path, scope }) => [method, path.replace("/api/v2", ""), scope ?? "(tokens)"])
+      ),
       dim("  Paths with a scope are below /api/v2.")
     ],
     [
-      bold("Clients") + dim(" (id, secret, what for)"),
-      table([
+      bold("Clients") + dim(" (id, secret, use)"),
+      indentedTable([
         client(full, "every scope, global"),
-        client(readsActions, "read:actions only: 403"),
+        client(readsActions, "read:actions only: 403 elsewhere"),
         client(notGlobal, "not global: 401 on exports")
       ])
     ],
     [
       bold("Ids to try"),
-      table([
+      indentedTable([
         ["connection", connection.id],
         ["profile", profile.id],
         ["action", action.id],
@@ -49,21 +53,21 @@ const welcome = (origin: string): string => {
       ])
     ],
     [
-      bold("Point a client at it"),
+      bold("Settings for a client"),
       `  export IDENTITY_BASE_URL=${origin}/api/v2`,
       `  export IDENTITY_AUTH_URL=${origin}`,
       `  export IDENTITY_CLIENT_ID=${full.id}`,
       `  export IDENTITY_CLIENT_SECRET=${Redacted.value(full.secret)}`
     ],
     [
-      bold("Look at it in a browser"),
-      table([["every operation, to try", `${origin}/docs`], ["OpenAPI 3.1", `${origin}/openapi.json`]])
+      bold("In a browser"),
+      indentedTable([["forms for every operation", `${origin}/docs`], ["OpenAPI 3.1", `${origin}/openapi.json`]])
     ],
-    [dim("Ctrl-C ends it.")]
+    [dim("Press Ctrl-C to stop.")]
   ].map((section) => section.join("\n")).join("\n\n")
 }
 
-const log = (method: string, url: string, status: number) =>
+const logRequest = (method: string, url: string, status: number) =>
   Console.log(`${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${url}`)
 
 const serve = (port: number) => {
@@ -73,7 +77,8 @@ const serve = (port: number) => {
     yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     const logged = Effect.tap(
       app,
-      ({ status }) => Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => log(method, url, status))
+      ({ status }) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => logRequest(method, url, status))
     )
     yield* HttpServer.serveEffect(logged)
     yield* HttpServer.addressFormattedWith((origin) => Console.log(welcome(origin)))
@@ -84,10 +89,10 @@ const serve = (port: number) => {
   )
 }
 
-/** One sentence instead of a stack trace. */
-const giveUp = (sentence: string) =>
+/** Prints one sentence instead of a stack trace, and ends with exit code 1. */
+const exitWith = (message: string) =>
   Effect.zipRight(
-    Console.error(sentence),
+    Console.error(message),
     Effect.sync(() => {
       process.exitCode = 1
     })
@@ -95,14 +100,16 @@ const giveUp = (sentence: string) =>
 
 const argument = process.argv[2] ?? "8787"
 
-const program = /^\d{1,5}$/.test(argument) && Number(argument) <= 65535
+const program = argument === "--help"
+  ? Console.log(help)
+  : /^\d{1,5}$/.test(argument) && Number(argument) <= 65535
   ? serve(Number(argument)).pipe(
     Effect.catchTag("ServeError", ({ cause }) => {
       const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : "unknown error"
-      const reason = code === "EADDRINUSE" ? "is taken" : `cannot be used (${code})`
-      return giveUp(`Port ${argument} ${reason}; choose another: npm run tenant -- 8788`)
+      const reason = code === "EADDRINUSE" ? "is already in use" : `cannot be used (${code})`
+      return exitWith(`Port ${argument} ${reason}. Choose another, for example: npm run tenant -- 8788`)
     })
   )
-  : giveUp(`"${argument}" is not a port; it must be a number from 0 to 65535.`)
+  : exitWith(`"${argument}" is not a port: expected a number from 0 to 65535.`)
 
 NodeRuntime.runMain(program, { disableErrorReporting: true })

@@ -1,4 +1,4 @@
-/** The tenant's page at `/docs`, as somebody uses it: with a mouse, with keys alone, on a phone, at night. */
+/** The tenant's page at `/docs`: with a mouse, with the keyboard alone, on a phone, in dark mode. */
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
@@ -34,13 +34,13 @@ const logIn = (page: Page, { id, secret }: Tenant.Client, given = Redacted.value
     return page.locator("#token").innerText()
   })
 
-/** Sends a call and gives what is shown of its answer. */
+/** Sends the call and gives the shown response. */
 const send = (section: Locator) =>
   go(async () => {
     await section.getByRole("button", { name: "Send" }).click()
-    const answer = section.locator(".answer")
-    await answer.locator(".good, .bad").waitFor()
-    return answer.innerText()
+    const response = section.locator(".response")
+    await response.locator(".good, .bad").waitFor()
+    return response.innerText()
   })
 
 layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
@@ -59,7 +59,7 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       }))
   }
 
-  it.scoped("shows every operation with its path, scope and members", () =>
+  it.scoped("shows every operation with its path, scope and fields", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk)
       assert.strictEqual(yield* go(() => page.locator("details").count()), operations.length)
@@ -68,16 +68,16 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
         yield* go(() => section.locator("summary").click())
         const text = yield* go(() => section.innerText())
         const path = `/api/v2${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
-        const members = Object.keys({ ...endpoint.params, ...endpoint.query, ...endpoint.payload })
-        for (const part of [endpoint.method, path, endpoint.scope, ...members]) assert.include(text, part)
+        const fields = Object.keys({ ...endpoint.params, ...endpoint.query, ...endpoint.payload })
+        for (const part of [endpoint.method, path, endpoint.scope, ...fields]) assert.include(text, part)
       }
     }))
 
-  it.scoped("sends each operation's example, which the tenant carries out", () =>
+  it.scoped("sends the example of each operation, and the tenant carries it out", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* docs(desk)
       assert.include(yield* logIn(page, full), "read:users")
-      // Redelivering comes before the stream is deleted, whichever is declared first.
+      // In this order, the event is redelivered before its stream is deleted.
       const names = operations.map(({ endpoint }) => endpoint.name).toSorted((a, b) => b.localeCompare(a))
       for (const name of names) {
         const section = page.locator(`#${name}`)
@@ -87,25 +87,25 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       assert.deepStrictEqual(problems, [])
     }).pipe(Effect.provide(Layer.fresh(TenantLive))))
 
-  it.scoped("sends a body as a form, and none that is no JSON", () =>
+  it.scoped("sends the body as a form, and sends nothing if it is not JSON", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk, "#createUsersExport")
       const { requests } = yield* Tenant.Tenant
       yield* logIn(page, full)
       const section = page.locator("#createUsersExport")
-      yield* go(() => section.getByLabel("Send it as").selectOption("application/x-www-form-urlencoded"))
+      yield* go(() => section.getByLabel("Content type").selectOption("application/x-www-form-urlencoded"))
       assert.match(yield* send(section), /^200 /)
       const last = (yield* requests).at(-1)
       assert.strictEqual(last?.contentType?.split(";")[0], "application/x-www-form-urlencoded")
       assert.deepInclude(last?.body, { fields: [{ name: "email" }, { name: "name", export_as: "Name" }], limit: 1000 })
       const before = (yield* requests).length
-      yield* go(() => section.getByLabel("Body, as JSON").fill("{"))
+      yield* go(() => section.getByLabel("Body as JSON").fill("{"))
       yield* go(() => section.getByRole("button", { name: "Send" }).click())
-      yield* go(() => section.getByText("Nothing was sent.").waitFor())
+      yield* go(() => section.getByText("The request was not sent:").waitFor())
       assert.lengthOf(yield* requests, before)
     }))
 
-  it.scoped("shows failures: a wrong secret, no token, a scope that is missing, a limit that is used up", () =>
+  it.scoped("shows failures: a wrong secret, no token, a missing scope, a rate limit", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk, "#listActionVersions")
       const section = page.locator("#listActionVersions")
@@ -121,23 +121,23 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       assert.match(yield* send(section), /^429 .*retry-after\s+7/s)
     }))
 
-  it.scoped("has no token after an answer without one, and shows that answer", () =>
+  it.scoped("drops its token after a response without one, and shows that response", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* docs(desk, "#listActionVersions")
       const { injectFault, requests } = yield* Tenant.Tenant
       for (const body of ["no JSON", null, [], { access_token: 7 }]) {
         yield* logIn(page, full)
         yield* injectFault({ operation: "token", status: 200, body })
-        assert.match(yield* logIn(page, full), /^200 OK.*There is no token\.$/s)
+        assert.match(yield* logIn(page, full), /^200 OK.*No token\.$/s)
       }
       yield* injectFault({ operation: "token", status: 200, body: { access_token: "a.b.c" } })
-      assert.match(yield* logIn(page, full), /^There is a token\..*unknown/s)
+      assert.match(yield* logIn(page, full), /^Got a token\..*unknown/s)
       assert.match(yield* send(page.locator("#listActionVersions")), /^401 .*Invalid/s)
       assert.strictEqual((yield* requests).at(-1)?.operation, "listActionVersions")
       assert.lengthOf(problems, 1) // the 401
     }).pipe(Effect.provide(Layer.fresh(TenantLive))))
 
-  it.scoped("sends nothing to another path than it shows", () =>
+  it.scoped("sends nothing to a path other than the shown one", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* docs(desk, "#deleteEventStream")
       const { requests } = yield* Tenant.Tenant
@@ -151,13 +151,13 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
           }, id ?? "")
         )
         yield* go(() => section.getByRole("button", { name: "Send" }).click())
-        yield* go(() => section.getByText(`Nothing was sent. ${reason}`, { exact: true }).waitFor())
+        yield* go(() => section.getByText(`The request was not sent: ${reason}`, { exact: true }).waitFor())
       }
       assert.lengthOf(yield* requests, before)
       assert.deepStrictEqual(problems, [])
     }))
 
-  it.scoped("keeps a token in itself alone, and forgets it", () =>
+  it.scoped("keeps the token in memory only, and forgets it on request", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk, "#listActionVersions")
       yield* logIn(page, full)
@@ -168,12 +168,12 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
           )
         )
       assert.notMatch(yield* kept(), /eyJ|demo-full-secret/)
-      yield* go(() => page.getByRole("button", { name: "Forget it" }).click())
+      yield* go(() => page.getByRole("button", { name: "Forget the token" }).click())
       assert.match(yield* send(page.locator("#listActionVersions")), /^401 /)
       assert.strictEqual(yield* go(() => page.getByLabel("Client secret").inputValue()), "")
     }))
 
-  it.scoped("works with keys alone, and shows where they are", () =>
+  it.scoped("works with the keyboard alone, and shows the focus", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk)
       const press = (key: string, times = 1) =>
@@ -181,7 +181,7 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
           for (let i = 0; i < times; i++) await page.keyboard.press(key)
         })
       const focused = () => go(() => page.evaluate(() => document.activeElement?.textContent ?? ""))
-      yield* press("Tab", 2) // the link to the document is first
+      yield* press("Tab", 2) // the first is the link to the document
       yield* go(() => page.keyboard.type(full.id))
       yield* press("Tab")
       yield* go(() => page.keyboard.type(Redacted.value(full.secret)))
@@ -194,10 +194,10 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       yield* press("Enter")
       for (let i = 0; i < 20 && (yield* focused()) !== "Send"; i++) yield* press("Tab")
       yield* press("Enter")
-      yield* go(() => page.locator("#listActionVersions .answer .good").waitFor())
+      yield* go(() => page.locator("#listActionVersions .response .good").waitFor())
     }))
 
-  it.scoped("opens the operation that its address names", () =>
+  it.scoped("opens the operation named in its address", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk, "#redeliverEvent")
       assert.isTrue(

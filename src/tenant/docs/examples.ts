@@ -14,7 +14,7 @@ export const examples: { readonly [Name in OperationName]?: Parameters<(typeof o
   },
   updateTokenExchangeProfile: {
     id: profile.id,
-    name: "Tokens of old",
+    name: "Older tokens",
     subject_token_type: "urn:example:legacy-token"
   },
   listActionVersions: { actionId: action.id, page: 0, per_page: 2 },

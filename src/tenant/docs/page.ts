@@ -1,6 +1,6 @@
 /**
- * The page at `/docs`: reads `/openapi.json` and shows what it says, as forms that send calls to the tenant itself. It loads
- * nothing else, and holds a token only while it is open.
+ * The page at `/docs`: shows `/openapi.json` as forms that send calls to the tenant. It loads nothing else, and keeps a token
+ * only while it is open.
  */
 
 const style = String.raw`
@@ -62,212 +62,221 @@ const script = String.raw`
 const main = document.querySelector("main")
 let token
 
-const make = (tag, attributes, ...children) => {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value)
+const element = (tag, attributes, ...children) => {
+  const created = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) created.setAttribute(name, value === true ? "" : value)
   }
-  element.append(...children.flat(Infinity))
-  return element
+  created.append(...children.flat(Infinity))
+  return created
 }
 
-// Text with names in backticks.
-const prose = (text) => text.split("\x60").map((part, index) => index % 2 === 0 ? part : make("code", {}, part))
+const code = (text) => element("code", {}, text)
 
-const pretty = (value) => JSON.stringify(value, null, 2)
+// A paragraph: soft, good or bad.
+const note = (kind, text) => element("p", { class: kind }, text)
 
-const begin = (api) => {
-  const at = (value) => value !== undefined && value.$ref !== undefined
+// Sets text between backticks as code.
+const prose = (text) => text.split("\x60").map((part, index) => index % 2 === 0 ? part : code(part))
+
+const input = (attributes) => element("input", { autocomplete: "off", spellcheck: "false", ...attributes })
+
+const labelled = (label, hint, control) =>
+  element("label", {}, element("span", {}, label), hint === "" ? [] : element("small", { class: "soft" }, hint), control)
+
+const table = (label, headings, rows) =>
+  element("div", { class: "wide" },
+    element("table", { "aria-label": label },
+      element("thead", {}, element("tr", {}, headings.map((heading) => element("th", { scope: "col" }, heading)))),
+      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell) => element("td", {}, cell)))))))
+
+const toJson = (value) => JSON.stringify(value, null, 2)
+
+// The names and values of a form, nested names in brackets.
+const formEntries = (value, name) => typeof value === "object" && value !== null
+  ? Object.entries(value).flatMap(([key, inner]) => formEntries(inner, name === "" ? key : name + "[" + key + "]"))
+  : [[name, String(value)]]
+
+const encodeBody = (text, contentType) => {
+  const value = JSON.parse(text)
+  return contentType === "application/json" ? text : new URLSearchParams(formEntries(value, "")).toString()
+}
+
+const send = (path, init, output) => {
+  const startedAt = performance.now()
+  output.replaceChildren(note("soft", "Sending…"))
+  return fetch(path, { ...init, cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" })
+    .then((response) => response.text().then((text) => ({ response, text, millis: performance.now() - startedAt })))
+    .then(({ response, text, millis }) => Promise.resolve(text).then(JSON.parse).then(
+      (value) => ({ response, millis, value, body: toJson(value) }),
+      () => ({ response, millis, body: text })))
+}
+
+const shownHeaders = ["content-type", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]
+
+const showResponse = (output, { body, millis, response }) => {
+  const { headers, ok, status, statusText } = response
+  const rows = shownHeaders.filter((name) => headers.has(name)).map((name) => [code(name), code(headers.get(name))])
+  output.replaceChildren(
+    note(ok ? "good" : "bad", status + " " + statusText + ", " + Math.max(1, Math.round(millis)) + " ms"),
+    table("Response headers", ["header", "value"], rows),
+    body === "" ? note("soft", "The body is empty.")
+      : element("pre", { tabindex: "0", role: "region", "aria-label": "Response body" }, body)
+  )
+}
+
+const showError = (output, message) => output.replaceChildren(note("bad", message))
+
+const tokenForm = (tokenUrl) => {
+  const id = input({ name: "client_id", required: true })
+  const secret = input({ name: "client_secret", type: "password", required: true })
+  const audience = input({ name: "audience", required: true, value: "/api/v2/" })
+  const forget = element("button", { type: "button", class: "quiet" }, "Forget the token")
+  const output = element("div", { id: "token", "aria-live": "polite" }, note("soft", "No token."))
+  const form = element("form", { class: "card", "aria-label": "Token" },
+    element("h2", {}, "Token"),
+    note("soft", prose(
+      "The token stays in this page and is gone when you close it. \x60npm run tenant\x60 prints the ids and secrets of its clients.")),
+    element("div", { class: "grid" },
+      labelled("Client id", "", id), labelled("Client secret", "", secret), labelled("Audience", "", audience)),
+    element("button", {}, "Get a token"), forget, output)
+  forget.addEventListener("click", () => {
+    token = undefined
+    secret.value = ""
+    output.replaceChildren(note("soft", "No token."))
+  })
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    const body = new URLSearchParams({
+      grant_type: "client_credentials", client_id: id.value, client_secret: secret.value, audience: audience.value
+    })
+    token = undefined
+    send(tokenUrl, { method: "POST", body }, output).then((result) => {
+      const { access_token, expires_in = "unknown", scope = "unknown" } = result.response.ok ? result.value ?? {} : {}
+      if (typeof access_token !== "string") {
+        showResponse(output, result)
+        return output.append(note("soft", "No token."))
+      }
+      token = access_token
+      output.replaceChildren(
+        note("good", "Got a token. Its lifetime in seconds: " + expires_in),
+        element("p", {}, "Scopes: ", String(scope).split(" ").map((name) => [code(name), " "])))
+    }).catch((error) => showError(output, "No response: " + error.message))
+  })
+  return form
+}
+
+const render = (api) => {
+  const resolve = (value) => value !== undefined && value.$ref !== undefined
     ? value.$ref.slice(2).split("/").reduce((found, name) => found[name], api)
     : value ?? {}
 
-  // What a schema allows, in a few words.
-  const allows = (reference) => {
-    const schema = at(reference)
+  const typeInWords = (reference) => {
+    const schema = resolve(reference)
     if (schema.enum !== undefined) return schema.enum.join(" or ")
-    if (schema.type === "array") return "a list of " + allows(schema.items) + "s"
-    const least = schema.minimum === undefined ? "" : ", at least " + schema.minimum
-    return schema.description ?? (schema.type ?? "anything") + least
+    if (schema.type === "array") return "a list of " + typeInWords(schema.items) + "s"
+    const minimum = schema.minimum === undefined ? "" : ", at least " + schema.minimum
+    return schema.description ?? (schema.type ?? "anything") + minimum
   }
 
-  const members = (reference, before) => {
-    const schema = at(reference)
-    if (schema.type === "array") return members(schema.items, before + "[]")
-    return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
-      const path = before === "" ? name : before + "." + name
-      const needed = (schema.required ?? []).includes(name) ? "required" : ""
-      return [[make("code", {}, path), allows(member), needed], ...members(member, path)]
+  const fieldRows = (reference, prefix) => {
+    const schema = resolve(reference)
+    if (schema.type === "array") return fieldRows(schema.items, prefix + "[]")
+    return Object.entries(schema.properties ?? {}).flatMap(([name, type]) => {
+      const path = prefix === "" ? name : prefix + "." + name
+      const required = (schema.required ?? []).includes(name) ? "required" : ""
+      return [[code(path), typeInWords(type), required], ...fieldRows(type, path)]
     })
   }
 
-  const table = (label, heads, rows) =>
-    make("div", { class: "wide" },
-      make("table", { "aria-label": label },
-        make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
-        make("tbody", {}, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell)))))))
-
-  const field = (label, hint, control) =>
-    make("label", {}, make("span", {}, label), hint === "" ? [] : make("small", { class: "soft" }, hint), control)
-
-  // Nested members in brackets.
-  const pairs = (value, name) => typeof value === "object" && value !== null
-    ? Object.entries(value).flatMap(([key, member]) => pairs(member, name === "" ? key : name + "[" + key + "]"))
-    : [[name, String(value)]]
-
-  const encode = (text, type) => {
-    const value = JSON.parse(text)
-    return type === "application/json" ? text : new URLSearchParams(pairs(value, "")).toString()
-  }
-
-  const told = ["content-type", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]
-
-  const send = (path, init, output) => {
-    const began = performance.now()
-    output.replaceChildren(make("p", { class: "soft" }, "Sending…"))
-    return fetch(path, { ...init, cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" })
-      .then((response) => response.text().then((text) => ({ response, text, took: performance.now() - began })))
-      .then(({ response, text, took }) => Promise.resolve(text).then(JSON.parse).then(
-        (value) => ({ response, took, value, body: pretty(value) }),
-        () => ({ response, took, body: text })))
-  }
-
-  const fail = (output, message) => output.replaceChildren(make("p", { class: "bad" }, message))
-
-  const show = (output, { body, response, took }) => {
-    const rows = told.filter((name) => response.headers.has(name)).map((name) =>
-      [make("code", {}, name), make("code", {}, response.headers.get(name))])
-    output.replaceChildren(
-      make("p", { class: response.ok ? "good" : "bad" }, response.status + " " + response.statusText
-        + ", " + Math.max(1, Math.round(took)) + " ms"),
-      table("Headers of the answer", ["header", "value"], rows),
-      body === "" ? make("p", { class: "soft" }, "The body is empty.")
-        : make("pre", { tabindex: "0", role: "region", "aria-label": "Body of the answer" }, body)
-    )
-  }
-
-  const { scopes, tokenUrl } = api.components.securitySchemes.clientCredentials.flows.clientCredentials
-
-  const tokenForm = () => {
-    const id = make("input", { name: "client_id", required: true, autocomplete: "off", spellcheck: "false" })
-    const secret = make("input", { name: "client_secret", type: "password", required: true, autocomplete: "off" })
-    const audience = make("input", { name: "audience", required: true, value: "/api/v2/", spellcheck: "false" })
-    const forget = make("button", { type: "button", class: "quiet" }, "Forget it")
-    const output = make("div", { id: "token", "aria-live": "polite" }, make("p", { class: "soft" }, "There is no token yet."))
-    const form = make("form", { class: "card", "aria-label": "Token" },
-      make("h2", {}, "Token"),
-      make("p", { class: "soft" }, "It stays in this page and is gone when the page is closed. The tenant says at its start who its clients are."),
-      make("div", { class: "grid" }, field("Client id", "", id), field("Client secret", "", secret), field("Audience", "", audience)),
-      make("button", {}, "Get a token"), forget, output)
-    forget.addEventListener("click", () => {
-      token = undefined
-      secret.value = ""
-      output.replaceChildren(make("p", { class: "soft" }, "There is no token."))
-    })
-    form.addEventListener("submit", (event) => {
-      event.preventDefault()
-      const body = new URLSearchParams({
-        grant_type: "client_credentials", client_id: id.value, client_secret: secret.value, audience: audience.value
-      })
-      token = undefined
-      send(tokenUrl, { method: "POST", body }, output).then((answer) => {
-        const { access_token, expires_in = "unknown", scope = "unknown" } = answer.response.ok ? answer.value ?? {} : {}
-        if (typeof access_token !== "string") {
-          show(output, answer)
-          return output.append(make("p", { class: "soft" }, "There is no token."))
-        }
-        token = access_token
-        output.replaceChildren(
-          make("p", { class: "good" }, "There is a token. Seconds that it is good for: " + expires_in),
-          make("p", {}, "Its scopes: ", String(scope).split(" ").map((scope) => [make("code", {}, scope), " "])))
-      }).catch((error) => fail(output, "No answer: " + error.message))
-    })
-    return form
-  }
-
-  const operation = (path, method, declared) => {
-    const parameters = declared.parameters ?? []
+  const operationCard = (path, method, declared) => {
     const content = declared.requestBody?.content
-    const inputs = parameters.map(({ example, in: place, name, required, schema }) => ({
-      name, place,
-      label: field(make("code", {}, name), allows(schema),
-        make("input", { name, required, autocomplete: "off", spellcheck: "false", value: example === undefined ? "" : String(example) })),
-    }))
-    const value = ({ label }) => label.querySelector("input").value
-    const types = Object.keys(content ?? {})
-    const [type] = types
-    const body = make("textarea", { name: "body", spellcheck: "false" }, content === undefined ? "" : pretty(content[type].example ?? {}))
-    const as = make("select", { name: "as" }, types.map((type) => make("option", {}, type)))
-    const output = make("div", { class: "answer", "aria-live": "polite" })
+    const parameters = (declared.parameters ?? []).map(({ example = "", in: place, name, required, schema }) => {
+      const control = input({ name, required, value: String(example) })
+      return { name, place, control, label: labelled(code(name), typeInWords(schema), control) }
+    })
+    const contentTypes = Object.keys(content ?? {})
+    const media = content?.[contentTypes[0]]
+    const body = element("textarea", { name: "body", spellcheck: "false" }, toJson(media?.example ?? {}))
+    const contentType = element("select", { name: "content-type" }, contentTypes.map((type) => element("option", {}, type)))
+    const output = element("div", { class: "response", "aria-live": "polite" })
 
-    const form = make("form", { "aria-label": declared.summary },
-      inputs.length === 0 ? [] : make("div", { class: "grid" }, inputs.map(({ label }) => label)),
+    const url = () => {
+      const target = path.replace(/\{([^}]+)\}/g, (_, name) => {
+        const { value } = parameters.find((parameter) => parameter.place === "path" && parameter.name === name).control
+        // A URL parser would resolve them, even percent-encoded.
+        if (value === "." || value === "..") throw new Error(name + " cannot be " + value)
+        return encodeURIComponent(value)
+      })
+      const set = parameters.filter(({ control, place }) => place === "query" && control.value !== "")
+      const query = new URLSearchParams(set.map(({ control, name }) => [name, control.value])).toString()
+      return query === "" ? target : target + "?" + query
+    }
+
+    const init = () => {
+      const headers = { accept: "application/json", ...(token !== undefined && { authorization: "Bearer " + token }) }
+      if (content === undefined) return { method, headers }
+      const type = contentType.value
+      return { method, headers: { ...headers, "content-type": type }, body: encodeBody(body.value, type) }
+    }
+
+    const form = element("form", { "aria-label": declared.summary },
+      parameters.length === 0 ? [] : element("div", { class: "grid" }, parameters.map(({ label }) => label)),
       content === undefined ? [] : [
-        field("Body, as JSON", "", body),
-        make("div", { class: "grid" }, field("Send it as", "", as))
+        labelled("Body as JSON", "", body),
+        element("div", { class: "grid" }, labelled("Content type", "the body is converted before it is sent", contentType))
       ],
-      make("button", {}, "Send"), output)
+      element("button", {}, "Send"), output)
 
     form.addEventListener("submit", (event) => {
       event.preventDefault()
-      // As segments, dots are steps to another path, however they are written.
-      const target = () => path.replace(/\{([^}]+)\}/g, (_, name) => {
-        const text = value(inputs.find((input) => input.place === "path" && input.name === name))
-        if (text === "." || text === "..") throw new Error(name + " cannot be " + text)
-        return encodeURIComponent(text)
-      })
-      const query = new URLSearchParams(inputs.filter((input) => input.place === "query" && value(input) !== "")
-        .map((input) => [input.name, value(input)])).toString()
-      const headers = { accept: "application/json", ...(token !== undefined && { authorization: "Bearer " + token }) }
-      Promise.resolve()
-        .then(() => [
-          query === "" ? target() : target() + "?" + query,
-          content === undefined
-            ? { method, headers }
-            : { method, headers: { ...headers, "content-type": as.value }, body: encode(body.value, as.value) }
-        ])
-        .then(
-          ([url, init]) => send(url, init, output).then(
-            (answer) => show(output, answer),
-            (error) => fail(output, "No answer: " + error.message)),
-          (error) => fail(output, "Nothing was sent. " + error.message))
+      Promise.resolve().then(() => [url(), init()]).then(
+        ([url, init]) => send(url, init, output).then(
+          (result) => showResponse(output, result),
+          (error) => showError(output, "No response: " + error.message)),
+        (error) => showError(output, "The request was not sent: " + error.message))
     })
 
-    const fields = content === undefined ? [] : members(content[type].schema, "")
-    const answers = Object.entries(declared.responses).map(([status, answer]) => [make("code", {}, status), at(answer).description])
-    return make("details", { class: "card", id: declared.operationId },
-      make("summary", {}, make("span", { class: "method" }, method), make("code", {}, path), make("span", { class: "soft" }, declared.summary)),
-      make("p", {}, prose(declared.description)),
-      declared.requestBody?.description === undefined ? [] : make("p", {}, prose(declared.requestBody.description)),
-      fields.length === 0 ? [] : [make("h3", {}, "Members of the body"), table("Members of the body", ["member", "value", ""], fields)],
-      make("h3", {}, "Try it"), form,
-      make("h3", {}, "Answers"), table("Answers", ["status", "meaning"], answers))
+    const fields = fieldRows(media?.schema, "")
+    const responses = Object.entries(declared.responses)
+      .map(([status, response]) => [code(status), resolve(response).description])
+    return element("details", { class: "card", id: declared.operationId },
+      element("summary", {},
+        element("span", { class: "method" }, method), code(path), element("span", { class: "soft" }, declared.summary)),
+      element("p", {}, prose(declared.description)),
+      content === undefined ? [] : element("p", {}, prose(declared.requestBody.description)),
+      fields.length === 0 ? []
+        : [element("h3", {}, "Body fields"), table("Body fields", ["field", "type", ""], fields)],
+      element("h3", {}, "Try it"), form,
+      element("h3", {}, "Responses"), table("Responses", ["status", "meaning"], responses))
   }
 
-  const operations = Object.entries(api.paths).flatMap(([path, methods]) => path.replace(/\/$/, "") === tokenUrl.replace(/\/$/, "")
-    ? []
-    : Object.entries(methods).map(([method, declared]) => operation(path, method.toUpperCase(), declared)))
+  const { tokenUrl } = api.components.securitySchemes.clientCredentials.flows.clientCredentials
+  const cards = Object.entries(api.paths)
+    .filter(([path]) => path.replace(/\/$/, "") !== tokenUrl.replace(/\/$/, ""))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, declared]) => operationCard(path, method.toUpperCase(), declared)))
 
   document.title = api.info.title
   document.querySelector("h1").textContent = api.info.title
   document.querySelector("#about").textContent = api.info.description
-  main.replaceChildren(tokenForm(), ...operations)
-
-  const reveal = () => {
-    const named = document.getElementById(location.hash.slice(1))
-    if (named?.tagName !== "DETAILS") return
-    named.open = true
-    named.scrollIntoView()
-  }
-  addEventListener("hashchange", reveal)
-  reveal()
+  main.replaceChildren(tokenForm(tokenUrl), ...cards)
 }
 
-fetch("openapi.json").then((response) => response.json()).then(begin).catch((error) => {
-  main.replaceChildren(make("p", { class: "bad" }, "The description cannot be read: " + error.message))
-})
+const openAddressed = () => {
+  const card = document.getElementById(location.hash.slice(1))
+  if (card?.tagName !== "DETAILS") return
+  card.open = true
+  card.scrollIntoView()
+}
+
+fetch("openapi.json").then((response) => response.json()).then(render).then(() => {
+  addEventListener("hashchange", openAddressed)
+  openAddressed()
+}).catch((error) => showError(main, "Could not load the OpenAPI document: " + error.message))
 `
 
-/** What is inline, and the page around it. */
+/** The page, and its inline code, which the content security policy names by its hash. */
 export const page = {
   style,
   script,
@@ -284,9 +293,9 @@ export const page = {
 <header>
 <h1>Embedded tenant</h1>
 <p id="about"></p>
-<p>All of it as <a href="openapi.json">OpenAPI 3.1</a>.</p>
+<p>See also the <a href="openapi.json">OpenAPI 3.1 document</a>.</p>
 </header>
-<main><p>Reading the description…</p></main>
+<main><p>Loading the OpenAPI document…</p></main>
 <script>${script}</script>
 </body>
 </html>
