@@ -70,12 +70,12 @@ export const run = <E = never, R = never>(
   options: Options
 ): Stream.Stream<Result, E | InvalidInput | JournalError, R | IdentityClient> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stopWhen, stream } = options
+    const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stream, total } = options
     yield* validateOptions(options)
     const client = yield* IdentityClient
     const startedAt = yield* Clock.currentTimeMillis
     const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
-    const journal = yield* open(options.journal, { dryRun, runId, startedAt, stream })
+    const journal = yield* open(options.journal, stream, runId, startedAt, dryRun)
     const { process } = yield* Run.make({
       ...journal,
       runId,
@@ -85,17 +85,8 @@ export const run = <E = never, R = never>(
       redeliver: (event_id) => client.execute(redeliverEvent.endpoint, { id: stream, event_id }),
       validate: (event_id) => validateIds(stream, event_id)
     })
-    const progress = yield* track({
-      ref: options.progress,
-      startedAt,
-      stopWhen,
-      total: options.total ?? sizeOf(ids)
-    })
-    return yield* Workers.start(isStream(ids) ? ids : Stream.fromIterable(ids), {
-      concurrency,
-      process,
-      onResult: progress.add
-    })
+    const onResult = yield* track(options, total ?? sizeOf(ids), startedAt)
+    return yield* Workers.start(isStream(ids) ? ids : Stream.fromIterable(ids), { concurrency, process, onResult })
   }))
 
 const isStream = <E, R>(ids: Ids<E, R>): ids is Stream.Stream<string, E, R> =>

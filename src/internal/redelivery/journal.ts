@@ -114,26 +114,20 @@ export const lock = (
   now: string
 ): Effect.Effect<Effect.Effect<void, JournalError>, JournalError, Scope.Scope> => {
   const own = JSON.stringify({ run: runId, since: now })
-  const locked = (holder: string) =>
-    new JournalError({
-      reason: "locked",
-      message: `another run holds the journal: ${holder}; if it has ended, remove the entry "lock"`
-    })
+  const locked = (message: string) => new JournalError({ reason: "locked", message })
+  const heldBy = (holder: string) =>
+    locked(`another run holds the journal: ${holder}; if it has ended, remove the entry "lock"`)
   const readHolder = Effect.mapError(store.get("lock"), storeError)
   const checkLock = Effect.flatMap(
     readHolder,
     Option.match({
-      onNone: () =>
-        new JournalError({
-          reason: "locked",
-          message: "the journal's entry \"lock\" was removed: another run may hold the journal"
-        }),
-      onSome: (holder) => holder === own ? Effect.void : locked(holder)
+      onNone: () => locked("the journal's entry \"lock\" was removed: another run may hold the journal"),
+      onSome: (holder) => holder === own ? Effect.void : heldBy(holder)
     })
   )
   const acquire = Effect.gen(function*() {
     const holder = yield* readHolder
-    if (Option.isSome(holder)) return yield* locked(holder.value)
+    if (Option.isSome(holder)) return yield* heldBy(holder.value)
     yield* Effect.mapError(store.set("lock", own), storeError)
     yield* checkLock
     return checkLock
@@ -157,16 +151,13 @@ export interface OpenJournal {
   readonly checkLock: Effect.Effect<void, JournalError>
 }
 
-/** Opens a journal for one run, until the scope closes. A dry run neither locks it nor writes to it. */
+/** Opens a journal for a run that starts at this time in milliseconds. A dry run neither locks it nor writes to it. */
 export const open = (
   journal: Journal | undefined,
-  { dryRun, runId, startedAt, stream }: {
-    readonly dryRun: boolean
-    readonly runId: string
-    /** In milliseconds since the epoch. */
-    readonly startedAt: number
-    readonly stream: string
-  }
+  stream: string,
+  runId: string,
+  startedAt: number,
+  dryRun: boolean
 ): Effect.Effect<OpenJournal, JournalError, Scope.Scope> =>
   Effect.gen(function*() {
     if (journal === undefined) return { store: inMemory(), checkLock: Effect.void }

@@ -46,14 +46,7 @@ export interface Result {
 }
 
 /** The failures of a redelivery call. */
-export type RedeliveryFailure =
-  | ClientError
-  | Unauthorized
-  | InsufficientScope
-  | Forbidden
-  | NotFound
-  | Conflict
-  | RateLimited
+export type CallFailure = ClientError | Unauthorized | InsufficientScope | Forbidden | NotFound | Conflict | RateLimited
 
 /** The outcome of a request that was sent, or was about to be sent. */
 export interface SendResult {
@@ -67,10 +60,10 @@ export const interrupted: SendResult = {
   error: { tag: "Interrupted", message: "the run ended before the response arrived" }
 }
 
-export const reasonOf = ({ _tag, message }: RedeliveryFailure): Reason => ({ tag: _tag, message })
+export const reasonOf = ({ _tag, message }: CallFailure): Reason => ({ tag: _tag, message })
 
 /** Checks if the service may have accepted the event despite the failure. */
-const mayBeAccepted = (error: RedeliveryFailure): boolean => {
+const mayBeAccepted = (error: CallFailure): boolean => {
   switch (error._tag) {
     case "TransportError":
       return error.outcome === "unknown"
@@ -81,7 +74,7 @@ const mayBeAccepted = (error: RedeliveryFailure): boolean => {
   }
 }
 
-const outcomeOf = (error: RedeliveryFailure): SendResult["outcome"] => {
+const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
   switch (error._tag) {
     case "Conflict":
       return "notFailed"
@@ -93,7 +86,7 @@ const outcomeOf = (error: RedeliveryFailure): SendResult["outcome"] => {
 }
 
 /** Converts the exit of a call. The outcome of an interrupted call is unknown; a defect stays a defect. */
-export const fromExit = (exit: Exit.Exit<void, RedeliveryFailure>): Effect.Effect<SendResult> => {
+export const fromExit = (exit: Exit.Exit<void, CallFailure>): Effect.Effect<SendResult> => {
   if (Exit.isSuccess(exit)) return Effect.succeed({ outcome: "accepted" })
   const { cause } = exit
   const error = Cause.failureOption(cause)

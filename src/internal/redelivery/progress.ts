@@ -56,31 +56,29 @@ export const add = (before: Progress, { outcome, recalled }: Result, millis: num
   }
 }
 
-/** Counts the results of one run. */
-export interface ProgressTracker {
-  /** Adds a result. Calls `stop` if the run is to take no more ids. */
-  readonly add: (result: Result, stop: () => void) => Effect.Effect<void>
+export interface ProgressOptions {
+  readonly stopWhen?: ((progress: Progress) => boolean) | undefined
+  readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
 }
 
-/** Makes a tracker, which publishes each change to `ref`. */
-export const track = ({ ref, startedAt, stopWhen, total }: {
-  readonly ref: SubscriptionRef.SubscriptionRef<Progress> | undefined
-  /** In milliseconds since the epoch. */
-  readonly startedAt: number
-  readonly stopWhen: ((progress: Progress) => boolean) | undefined
-  readonly total: number | undefined
-}): Effect.Effect<ProgressTracker> => {
+/**
+ * Publishes the progress of a run that starts at this time in milliseconds. Returns a function that adds a result, and calls
+ * `stop` if the run is to take no more ids.
+ */
+export const track = (
+  { progress: ref, stopWhen }: ProgressOptions,
+  total: number | undefined,
+  startedAt: number
+): Effect.Effect<(result: Result, stop: () => void) => Effect.Effect<void>> => {
   let progress: Progress = { ...initial, total }
   const publish = ref === undefined ? Effect.void : SubscriptionRef.update(ref, () => progress)
-  return Effect.as(publish, {
-    add: (result, stop) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        progress = add(progress, result, now - startedAt)
-        if (!progress.stopped && stopWhen?.(progress) === true) {
-          progress = { ...progress, stopped: true }
-          stop()
-        }
-        return publish
-      })
-  })
+  return Effect.as(publish, (result, stop) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      progress = add(progress, result, now - startedAt)
+      if (!progress.stopped && stopWhen?.(progress) === true) {
+        progress = { ...progress, stopped: true }
+        stop()
+      }
+      return publish
+    }))
 }

@@ -21,7 +21,7 @@ export interface RunOptions extends Journal.OpenJournal {
   readonly runId: string
   /** Returns the error of an id that cannot be an event's id. */
   readonly validate: (id: string) => InvalidInput | undefined
-  readonly redeliver: (id: string) => Effect.Effect<void, Outcome.RedeliveryFailure>
+  readonly redeliver: (id: string) => Effect.Effect<void, Outcome.CallFailure>
   /** Outcomes of earlier runs that this run retries. */
   readonly repeat: ReadonlyArray<Outcome.Outcome>
   readonly dryRun: boolean
@@ -34,7 +34,7 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
     const { checkLock, dryRun, redeliver, repeat, runId, store, validate } = options
     /** Ids in progress: an id that comes again meanwhile waits for the same result. */
     const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, Journal.JournalError>>()
-    const calls = new Set<Fiber.Fiber<void, Outcome.RedeliveryFailure>>()
+    const calls = new Set<Fiber.Fiber<void, Outcome.CallFailure>>()
     /** Ids that this dry run would have sent. */
     const due = new Set<string>()
     let graceTimer: Fiber.Fiber<unknown> | undefined
