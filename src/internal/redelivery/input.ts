@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
 /** A source of ids that several workers share. */
-export interface Input {
+export interface IdInput {
   /** Takes the next id; none at the end. */
   readonly next: Effect.Effect<Option.Option<string>>
   /** Ends the input at once, also if a worker waits for an id. */
@@ -19,7 +19,7 @@ export interface Input {
 export const make = <E, R>(
   ids: Stream.Stream<string, E, R>,
   onFailure: (cause: Cause.Cause<E>) => void
-): Effect.Effect<Input, never, R | Scope.Scope> =>
+): Effect.Effect<IdInput, never, R | Scope.Scope> =>
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
     const pull = Effect.provide(yield* Stream.toPull(ids), context)
