@@ -83,7 +83,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly state: Effect.Effect<State>
   /** Adds data. An item replaces the one with the same id. */
   readonly seed: (seed: Seed) => Effect.Effect<void>
-  /** Adds a fault to a queue. Each call takes the oldest fault that applies to it. Dies of an invalid status or header. */
+  /** Adds a fault to a queue. Each call takes the oldest fault that applies to it. An invalid status or header is a defect. */
   readonly injectFault: (fault: Fault) => Effect.Effect<void>
   /** Revokes all tokens issued so far: they are refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
@@ -91,7 +91,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly app: HttpApp.Default
 }>() {}
 
-/** Makes a tenant. It runs no fibers of its own, and nothing has to be released. Dies of an invalid bucket size. */
+/** Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect. */
 export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
   Effect.gen(function*() {
     const seed = (seed: Seed) =>

@@ -40,8 +40,8 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = job
  * Starts a job that exports users and returns the job, whose status is `pending` (contract: Endpoints 1).
  *
  * Every input is optional: `connection_id` selects a connection (default: all), `format` is `json` or `csv`, `limit` is the
- * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's selection). Requires the
- * scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
+ * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's
+ * selection). Requires the scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
  *
  * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
  */

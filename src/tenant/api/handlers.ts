@@ -1,4 +1,4 @@
-/** The behaviour of each operation: a pure function from input and state to response and new state, keyed by the operation's name. */
+/** The behaviour of each operation: a pure function from input and state to response and new state. */
 import * as DateTime from "effect/DateTime"
 import type * as operations from "../../operations/index.js"
 import { invalidField } from "../server/requestInput.js"

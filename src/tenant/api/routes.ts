@@ -24,5 +24,5 @@ export const servedOperations: ReadonlyArray<ServedOperation> = Record.toEntries
 /** The path of the management interface on every tenant (contract: Versioning). */
 export const prefix = "/api/v2"
 
-/** The token path of the contract, and the one in practice. */
+/** The token path of the contract, and the one that tenants have in practice. */
 export const tokenPaths = ["/oauth/token/", "/oauth/token"] as const
