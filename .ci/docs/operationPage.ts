@@ -1,4 +1,4 @@
-/** The page of an operation, made of its declaration and of what the tenant's OpenAPI document says of it. */
+/** Writes the page of an operation from its declaration and the tenant's OpenAPI document. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
@@ -7,7 +7,7 @@ import * as Errors from "../../src/Errors.js"
 import { examples } from "../../src/tenant/docs/examples.js"
 import { document, operationOf, type Schema } from "../../test/support/openapi.js"
 
-/** The docstring of an export of a file in `src`, without its stars. */
+/** Returns the docstring of an export of a file in `src`, without its stars. */
 export const docstring = (file: string, name: string): string => {
   const path = fileURLToPath(new URL(`../../src/${file}`, import.meta.url))
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true)
@@ -24,10 +24,10 @@ export const docstring = (file: string, name: string): string => {
 
 const core = "effect-identity-client"
 
-/** A link to an export. */
+/** Links to an export. */
 const link = (name: string): string => `{@link "${core}"!${name} \`${name}\`}`
 
-/** A link to a module. */
+/** Links to a module. */
 export const linkToModule = (module: string): string => `{@link "${module}"! \`${module}\`}`
 
 const code = (text: string) => `\`${text}\``
@@ -41,30 +41,30 @@ const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<s
 const at = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}
 
-/** What a schema allows, in words. */
-const allows = (reference: Schema): string => {
+/** Describes the values of a schema in words. */
+const describe = (reference: Schema): string => {
   const { anyOf, description, enum: values, format, items, minimum, pattern, properties, type } = at(reference)
   if (values !== undefined) return values.map((value) => code(String(value))).join(" or ")
   if (anyOf !== undefined) {
     const known = anyOf.flatMap(({ enum: values = [] }) => values).map((value) => code(String(value)))
     return `text; known: ${known.join(", ")}`
   }
-  if (items !== undefined) return at(items).type === "object" ? "a list of objects" : `a list: ${allows(items)}`
+  if (items !== undefined) return at(items).type === "object" ? "a list of objects" : `a list: ${describe(items)}`
   if (properties !== undefined) return "an object"
   if (pattern !== undefined) return `text that matches ${code(pattern)}`
   if (format === "date-time") return "a point in time, ISO 8601"
-  if (type === "integer") return minimum === undefined ? "an integer" : `an integer of at least ${minimum}`
+  if (type === "integer") return minimum === undefined ? "an integer" : `an integer, at least ${minimum}`
   return description ?? ({ string: "text", number: "a number", boolean: "`true` or `false`" }[type ?? ""] ?? "anything")
 }
 
-type Row = readonly [member: string, value: string, isRequired: boolean]
+type Row = readonly [field: string, value: string, isRequired: boolean]
 
-const members = (reference: Schema, before = ""): ReadonlyArray<Row> => {
+const fields = (reference: Schema, before = ""): ReadonlyArray<Row> => {
   const { items, properties = {}, required = [] } = at(reference)
-  if (items !== undefined) return members(items, `${before}[]`)
-  return Object.entries(properties).flatMap(([name, member]): ReadonlyArray<Row> => {
+  if (items !== undefined) return fields(items, `${before}[]`)
+  return Object.entries(properties).flatMap(([name, field]): ReadonlyArray<Row> => {
     const path = before === "" ? name : `${before}.${name}`
-    return [[path, allows(member), required.includes(name)], ...members(member, path)]
+    return [[path, describe(field), required.includes(name)], ...fields(field, path)]
   })
 }
 
@@ -73,20 +73,20 @@ const input = (endpoint: Endpoint.Any): string => {
   const body = requestBody?.content["application/json"]?.schema ?? {}
   const least = at(body).minProperties
   const rows = [
-    ...parameters.map(({ in: place, name, required, schema }) => [name, allows(schema), place, required] as const),
-    ...members(body).map(([path, value, required]) => [path, value, "body", required] as const)
+    ...parameters.map(({ in: place, name, required, schema }) => [name, describe(schema), place, required] as const),
+    ...fields(body).map(([path, value, required]) => [path, value, "body", required] as const)
   ]
   return [
     table(
-      ["member", "value"],
+      ["field", "value"],
       rows.map(([name, value, place, required]) => [
         code(name),
-        `${value}; in the ${place}${required ? "; must be set" : ""}`
+        `${value}; in the ${place}${required ? "; required" : ""}`
       ])
     ),
-    ...(least === undefined ? [] : [`Of the body's members at least ${least} must be set.`]),
+    ...(least === undefined ? [] : [`The body needs at least ${least} of these fields.`]),
     ...(requestBody === undefined ? [] : [
-      `The body travels as ${Object.keys(requestBody.content).map(code).join(" or ")} (${
+      `The body is sent as ${Object.keys(requestBody.content).map(code).join(" or ")} (${
         link("IdentityClient.withFormBody")
       }).`
     ])
@@ -95,28 +95,32 @@ const input = (endpoint: Endpoint.Any): string => {
 
 const output = (endpoint: Endpoint.Any): string => {
   const { responses } = operationOf(endpoint)
-  const [status = "", answer] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? []
-  const schema = answer === undefined || "$ref" in answer ? undefined : answer.content?.["application/json"]?.schema
+  const [status = "", response] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? []
+  const schema = response === undefined || "$ref" in response
+    ? undefined
+    : response.content?.["application/json"]?.schema
   if (endpoint.success === undefined || schema === undefined) {
-    return `Nothing; the body of the answer is not read. The tenant answers ${code(status)}, and any 2xx will do.`
+    return `No value; the response body is not decoded. The tenant responds with ${
+      code(status)
+    }; any 2xx status is a success.`
   }
   const name = schema.$ref?.split("/").at(-1)
-  const rows = members(schema).map((
+  const rows = fields(schema).map((
     [path, value, required]
-  ) => [code(path), `${value}${required ? "; always there" : ""}`])
+  ) => [code(path), `${value}${required ? "; always present" : ""}`])
   return [
-    `${name === undefined ? "An object" : link(name)}. The tenant answers ${
+    `${name === undefined ? "An object" : link(name)}. The tenant responds with ${
       code(status)
-    }, and any 2xx will do. Members that nobody has described are kept.`,
-    table(["member", "value"], rows)
+    }; any 2xx status is a success. Unknown fields are kept.`,
+    table(["field", "value"], rows)
   ].join("\n\n")
 }
 
-/** Each class that is declared, by its name in `Errors`. */
+/** Returns the names in `Errors` of the declared error classes. */
 export const failuresOf = ({ error }: Endpoint.Any): ReadonlyArray<string> =>
   error.map((declared) => {
     const [name] = Object.entries(Errors).find(([, value]) => value === declared) ?? []
-    if (name === undefined) throw new Error(`a failure that is not in Errors: ${declared.status}`)
+    if (name === undefined) throw new Error(`Errors has no class for status ${declared.status}`)
     return name
   })
 
@@ -128,10 +132,10 @@ const failures = (endpoint: Endpoint.Any): string =>
     }),
     `- ${
       link("Errors.ClientError")
-    }, as of any operation: what is wrong with the input, the token, the network or the answer.`
+    }, as for any operation: invalid input, no token, a network failure, or an unexpected response.`
   ].join("\n")
 
-/** The example's input, as a program would write it. */
+/** Writes the example's input as source code. */
 const literal = (value: unknown, indent: string): string => {
   const inside = `${indent}  `
   const block = (open: string, lines: ReadonlyArray<string>, close: string) => {
@@ -144,10 +148,10 @@ const literal = (value: unknown, indent: string): string => {
     return block("[", value.map((item) => literal(item, inside)), "]").replace(/^\[ (.*) \]$/, "[$1]")
   }
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
-  return block("{", Object.entries(value).map(([name, member]) => `${name}: ${literal(member, inside)}`), "}")
+  return block("{", Object.entries(value).map(([name, field]) => `${name}: ${literal(field, inside)}`), "}")
 }
 
-/** A program that calls the operation with its example and looks at each of its failures. */
+/** Writes a program that calls the operation with its example and handles each of its failures. */
 export const example = (endpoint: Endpoint.Any): string => {
   const { name } = endpoint
   const value: unknown = (examples as Readonly<Record<string, unknown>>)[name]
@@ -171,7 +175,7 @@ ${handlers.join(",\n")}
 `
 }
 
-/** The page as Markdown. */
+/** Writes the page as Markdown. */
 export const page = (endpoint: Endpoint.Any): string => {
   const { idempotent, method, name, path, scope } = endpoint
   return `---
@@ -185,10 +189,10 @@ ${docstring(`operations/${name}.ts`, name)}
 
 - Request: ${code(`${method} ${path}`)}
 - Scope: ${code(scope)}
-- Repeated after a failure that leaves open whether it was carried out: ${idempotent ? "yes" : "no"}${
-    endpoint.items === undefined ? "" : `\n- Pages: ${link("Pagination.stream")} gives all ${code(endpoint.items)}`
+- Retried after failures with an unknown outcome: ${idempotent ? "yes" : "no"}${
+    endpoint.items === undefined ? "" : `\n- Pages: ${link("Pagination.stream")} streams all ${code(endpoint.items)}`
   }
-- Its types: ${link(name)}
+- Types: ${link(name)}
 
 ## Input
 

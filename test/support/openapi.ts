@@ -1,4 +1,4 @@
-/** Reads the OpenAPI document as a stranger would: by JSON Schema, knowing nothing of the declarations it was made of. */
+/** Checks requests and responses against the OpenAPI document by JSON Schema, without the declarations it was made from. */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Either } from "effect"
 import type * as Endpoint from "../../src/Endpoint.js"
@@ -6,7 +6,7 @@ import * as Tenant from "../../src/Tenant.js"
 import { type Members, readForm } from "./operations.js"
 
 type Reference = { readonly $ref: string }
-/** What is read of a schema. */
+/** JSON Schema, as far as the tests read it. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -37,7 +37,7 @@ interface Response {
   readonly content?: Content
 }
 
-/** An operation as the document describes it. */
+/** Operation of the document. */
 export interface Described {
   readonly operationId: string
   readonly summary: string
@@ -47,7 +47,8 @@ export interface Described {
   readonly responses: { readonly [status: string]: Response | Reference }
 }
 
-/** What the document must look like for the tests to read it. Whether it does, a validator has to say. */
+/** The document, typed as far as the tests read it. */
+// Sound: a test validates the document against the schema of OpenAPI 3.1.
 export const document = Tenant.openapi as unknown as {
   readonly info: { readonly version: string }
   readonly paths: { readonly [path: string]: { readonly [method: string]: Described } }
@@ -60,7 +61,7 @@ export const document = Tenant.openapi as unknown as {
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
-const made = (coerceTypes: boolean) => {
+const compileWith = (coerceTypes: boolean) => {
   const ajv = new Ajv2020({
     strict: true,
     coerceTypes,
@@ -77,13 +78,13 @@ const made = (coerceTypes: boolean) => {
   }
 }
 
-/** A check of values. */
-export const compiled = made(false)
+/** Compiles a check of JSON values. */
+export const compiled = compileWith(false)
 
-/** A check of what travels as text: in a path, a query, a form, a header. */
-const compiledText = made(true)
+/** Compiles a check of values that are sent as text: in a path, a query, a form or a header. */
+const compiledText = compileWith(true)
 
-/** The operation with the name of a declared one. */
+/** Returns the document's operation for a declared one. */
 export const operationOf = ({ name }: Endpoint.Any): Described => {
   const [found] = Object.values(document.paths).flatMap((methods) => Object.values(methods)).filter(
     ({ operationId }) => operationId === name
@@ -92,7 +93,7 @@ export const operationOf = ({ name }: Endpoint.Any): Described => {
   return found
 }
 
-/** Whether a flat input of an operation is as the document says. */
+/** Tells whether the document allows a flat input of an operation. */
 export const accepts = (endpoint: Endpoint.Any, input: Members): boolean => {
   const { parameters = [], requestBody } = operationOf(endpoint)
   const isParameter = (name: string) => parameters.some((parameter) => parameter.name === name)
@@ -103,7 +104,7 @@ export const accepts = (endpoint: Endpoint.Any, input: Members): boolean => {
       : compiled(requestBody.content["application/json"]?.schema ?? {})(rest))
 }
 
-/** What went over the wire. */
+/** Request and response, as they were sent. */
 export interface Exchange {
   readonly method: string
   readonly path: string
@@ -112,10 +113,10 @@ export interface Exchange {
   readonly body: string | undefined
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly answer: string
+  readonly responseBody: string
 }
 
-const described = ({ method, path }: Exchange) => {
+const findOperation = ({ method, path }: Exchange) => {
   for (const [template, methods] of Object.entries(document.paths)) {
     const names = [...template.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? "")
     const match = new RegExp(`^${template.replace(/\{[^}]+\}/g, "([^/]+)")}$`).exec(path)
@@ -129,8 +130,8 @@ const described = ({ method, path }: Exchange) => {
   return undefined
 }
 
-/** Text that is no JSON is itself, which no schema of an object accepts. */
-const parsed = (text: string): unknown => Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text)
+/** Parses JSON. Returns other text as it is, which no schema of an object accepts. */
+const parse = (text: string): unknown => Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text)
 
 const mediaType = (contentType: string | undefined) => contentType?.split(";")[0] ?? ""
 
@@ -143,40 +144,42 @@ const requestFaults = (exchange: Exchange, operation: Described, params: Readonl
     given.delete(place === "query" ? name : "")
     if (value === undefined ? required : !compiledText(schema)(value)) faults.push(`request: ${place} ${name}`)
   }
-  for (const name of given.keys()) faults.push(`request: nobody knows the parameter ${name}`)
+  for (const name of given.keys()) faults.push(`request: unknown parameter ${name}`)
   if (operation.requestBody === undefined) {
-    if (body !== undefined || contentType !== undefined) faults.push("request: a body that nobody expects")
+    if (body !== undefined || contentType !== undefined) faults.push("request: unexpected body")
     return faults
   }
   const media = operation.requestBody.content[mediaType(contentType)]
-  if (media === undefined) return [...faults, `request: a body as ${contentType}`]
+  if (media === undefined) return [...faults, `request: unexpected media type ${contentType}`]
   const isForm = mediaType(contentType) !== "application/json"
-  const value: unknown = isForm ? readForm((body ?? "").replaceAll("+", "%20")) : parsed(body ?? "")
-  if (!(isForm ? compiledText : compiled)(media.schema ?? {})(value)) faults.push("request: the body")
+  const value: unknown = isForm ? readForm((body ?? "").replaceAll("+", "%20")) : parse(body ?? "")
+  if (!(isForm ? compiledText : compiled)(media.schema ?? {})(value)) faults.push("request: invalid body")
   return faults
 }
 
-const answerFaults = ({ answer, headers, status }: Exchange, operation: Described) => {
+const responseFaults = ({ headers, responseBody, status }: Exchange, operation: Described) => {
   const named = operation.responses[status] ?? operation.responses["default"]
-  if (named === undefined) return [`answer: nobody expects ${status}`]
+  if (named === undefined) return [`response: unexpected status ${status}`]
   const response = "$ref" in named ? document.components.responses[named.$ref.split("/").at(-1) ?? ""] : named
   const faults: Array<string> = []
   for (const name of Object.keys(response?.headers ?? {})) {
     const schema = document.components.headers[name]?.schema
     const value = headers[name.toLowerCase()]
-    if (value === undefined || schema === undefined || !compiledText(schema)(value)) faults.push(`answer: ${name}`)
+    if (value === undefined || schema === undefined || !compiledText(schema)(value)) {
+      faults.push(`response: header ${name}`)
+    }
   }
-  if (response?.content === undefined) return answer === "" ? faults : [...faults, "answer: a body that nobody expects"]
+  if (response?.content === undefined) return responseBody === "" ? faults : [...faults, "response: unexpected body"]
   const media = response.content[mediaType(headers["content-type"])]
-  if (media === undefined) return [...faults, `answer: a body as ${headers["content-type"]}`]
-  if (!compiled(media.schema ?? {})(parsed(answer))) faults.push("answer: the body")
+  if (media === undefined) return [...faults, `response: unexpected media type ${headers["content-type"]}`]
+  if (!compiled(media.schema ?? {})(parse(responseBody))) faults.push("response: invalid body")
   return faults
 }
 
-/** In what an exchange is not as the document says. */
+/** Lists the differences between an exchange and the document. */
 export const faultsOf = (exchange: Exchange): ReadonlyArray<string> => {
-  const found = described(exchange)
+  const found = findOperation(exchange)
   return found === undefined
-    ? ["request: nobody knows the path"]
-    : [...requestFaults(exchange, found.operation, found.params), ...answerFaults(exchange, found.operation)]
+    ? ["request: unknown path"]
+    : [...requestFaults(exchange, found.operation, found.params), ...responseFaults(exchange, found.operation)]
 }

@@ -37,7 +37,7 @@ const noting = (exchanges: Array<Exchange>) =>
             body: body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : undefined,
             status: response.status,
             headers: response.headers,
-            answer: text
+            responseBody: text
           })
           const { headers, status } = response
           return HttpClientResponse.fromWeb(request, new Response(status === 204 ? null : text, { status, headers }))
@@ -264,13 +264,13 @@ describe("exchanges", () => {
         })
       )
       assert.deepStrictEqual(faults.flatMap(faultsOf).filter((fault) => !fault.includes("X-RateLimit")), [
-        "answer: the body",
-        "answer: the body",
-        "answer: a body as text/plain; charset=utf-8"
+        "response: invalid body",
+        "response: invalid body",
+        "response: unexpected media type text/plain; charset=utf-8"
       ])
       assert.includeMembers(faults.flatMap(faultsOf) as Array<string>, [
-        "answer: X-RateLimit-Limit",
-        "answer: X-RateLimit-Reset"
+        "response: header X-RateLimit-Limit",
+        "response: header X-RateLimit-Reset"
       ])
     }))
 
