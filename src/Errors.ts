@@ -39,7 +39,7 @@ export interface ErrorResponse extends ErrorDetails, Quota {
   readonly status: number
   /** True if the service reports that the token lacks a scope. */
   readonly insufficientScope: boolean
-  /** The scopes of which any one would be enough. */
+  /** Scopes that would each be enough. */
   readonly required: ReadonlyArray<string>
 }
 
@@ -100,13 +100,13 @@ export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {
 /** 401: the token is not accepted, even after a retry with a fresh one, or the client is not global. */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
-/** 403: the token lacks a scope. `required` lists the scopes of which any one would be enough. */
+/** 403: the token lacks a scope. `required` lists the scopes that would each be enough. */
 export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
   /** Matches responses that report a missing scope. */
   static override matches(response: ErrorResponse): boolean {
     return response.insufficientScope
   }
-  /** The scopes of which any one would be enough, for example `read:users`. */
+  /** Scopes that would each be enough, for example `read:users`. */
   readonly required: ReadonlyArray<string>
   constructor(details: ErrorDetails & Pick<ErrorResponse, "required">) {
     super(details)

@@ -13,8 +13,11 @@ const suites = [
   "redelivery/redelivery",
   "schema/timestamp",
   "security/hardening",
-  "telemetry/metricsAndLogs",
+  "telemetry/logs",
+  "telemetry/metrics",
   "telemetry/spans",
+  "token/cache",
+  "token/clientCredentials",
   "token/tokenProvider"
 ]
 

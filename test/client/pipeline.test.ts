@@ -14,12 +14,12 @@ import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
-import { type Answer, inProcess } from "../support/tokenServer.js"
+import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 const id = "est_0123456789012345678901"
-const unauthorized: Answer = { status: 401, body: { statusCode: 401, error: "Unauthorized", message: "Invalid token" } }
-const done: Answer = { status: 200 }
+const unauthorized: Reply = { status: 401, body: { statusCode: 401, error: "Unauthorized", message: "Invalid token" } }
+const done: Reply = { status: 200 }
 
 /** Gives the next of these tokens each time the last one is taken back; the last one for good. */
 const tokensOf = (...values: ReadonlyArray<string>) => {
@@ -57,7 +57,7 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
 
 /** The client over a network that answers as it is told. */
 const setUp = (
-  answer: (nth: number) => Effect.Effect<Answer>,
+  answer: (nth: number) => Effect.Effect<Reply>,
   options: { readonly tokens?: ReadonlyArray<string>; readonly acquire?: Effect.Effect<void, RateLimited> } = {}
 ) => {
   const network = inProcess(answer)

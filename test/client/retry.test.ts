@@ -9,13 +9,13 @@ import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { over, scripted } from "../support/client.js"
-import { type Answer, inProcess } from "../support/tokenServer.js"
+import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
 const operation = deleteEventStream({ id })
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
-const turnedAway = (retryAfter?: number | string): Answer => ({
+const turnedAway = (retryAfter?: number | string): Reply => ({
   status: 429,
   headers: {
     date: "Thu, 01 Jan 1970 00:00:00 GMT",
@@ -23,11 +23,11 @@ const turnedAway = (retryAfter?: number | string): Answer => ({
   },
   body: { statusCode: 429, error: "Too Many Requests", message: "Global limit has been reached" }
 })
-const done: Answer = { status: 200 }
+const done: Reply = { status: 200 }
 
 /** The client over a network that answers as it is told; a fresh token for each attempt, and a limiter that only counts. */
 const setUp = (
-  answer: (nth: number) => Effect.Effect<Answer> | Answer,
+  answer: (nth: number) => Effect.Effect<Reply> | Reply,
   options: Partial<IdentityClient.Defaults> & { readonly acquire?: Effect.Effect<void> } = {}
 ) => {
   const times: Array<number> = []
@@ -245,7 +245,7 @@ describe("what is sent again", () => {
 describe("Effect.timeout around a call ends it when its time is up", () => {
   const never = TokenProvider.layerEffect(Effect.never)
   const token = TokenProvider.layerBearer(Redacted.make("t"))
-  const network = (answer: Effect.Effect<Answer>) => inProcess(() => answer).layer
+  const network = (answer: Effect.Effect<Reply>) => inProcess(() => answer).layer
   const silent = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.never })
   const places = {
     "waiting for a token": [network(Effect.succeed(done)), never, RateLimiter.layerUnlimited],

@@ -6,7 +6,7 @@ import { inspect } from "node:util"
 import { Errors, IdentityClient, Operation } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
-import { answered, baseUrl, bodyOf, call, failed, scripted, sent, sentOne, token } from "../support/client.js"
+import { baseUrl, bodyOf, call, failed, resultOf, scripted, sent, sentOne, token } from "../support/client.js"
 import {
   asText,
   contentTypes,
@@ -289,7 +289,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
             body: new TextEncoder().encode(body)
           })
           const parsed: unknown = body === "" || endpoint.success === undefined ? undefined : JSON.parse(body)
-          assert.deepStrictEqual(yield* answered(operation, input, reply), parsed)
+          assert.deepStrictEqual(yield* resultOf(operation, input, reply), parsed)
         })
     ))
 
@@ -301,7 +301,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           Effect.gen(function*() {
             const promised = endpoint.success !== undefined && !ParseResult.is(endpoint.success)(undefined)
             const headers = { "content-type": "application/json" }
-            const exit = yield* Effect.exit(answered(operation, input, Testing.reply({ status, headers, body })))
+            const exit = yield* Effect.exit(resultOf(operation, input, Testing.reply({ status, headers, body })))
             assert.strictEqual(exit._tag, promised ? "Failure" : "Success", `${status} ${body}`)
           }))
     ))
@@ -418,7 +418,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
       const body = { [token]: 1, ...Object.fromEntries(stringsOf(input).map((text) => [text, text])) }
       for (const value of [body, [body], "someone.private@example.com", 7]) {
         const reply = Testing.reply({ headers: { "content-type": "application/json" }, body: JSON.stringify(value) })
-        const exit = yield* Effect.either(answered(operation, input, reply))
+        const exit = yield* Effect.either(resultOf(operation, input, reply))
         if (endpoint.success === undefined) assert.isTrue(exit._tag === "Right")
         else if (exit._tag === "Left") assertSilent(exit.left, input)
       }
@@ -443,7 +443,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           return span
         }
       })
-      yield* answered(operation, input, Testing.reply({ status: 400, body: telltale(input, token) })).pipe(
+      yield* resultOf(operation, input, Testing.reply({ status: 400, body: telltale(input, token) })).pipe(
         Effect.withSpan("a program"),
         Effect.withTracer(recording),
         Effect.exit

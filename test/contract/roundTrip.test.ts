@@ -5,7 +5,7 @@ import { IdentityClient } from "../../src/index.js"
 import * as RequestInput from "../../src/tenant/server/requestInput.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
-import { answered, bodyOf, sentOne } from "../support/client.js"
+import { bodyOf, resultOf, sentOne } from "../support/client.js"
 import { contentTypes, isFormable, operations, part, sample, set, type Subject } from "../support/operations.js"
 
 /** Decides things as chance has it; the same number decides the same. */
@@ -133,7 +133,7 @@ const valuesOf = (schema: Schema.Schema.AnyNoContext): FastCheck.Arbitrary<unkno
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 const given = (operation: Subject, body: unknown) =>
-  Effect.orDie(answered(operation, sample(operation), Testing.reply({ body: bytes(body) })))
+  Effect.orDie(resultOf(operation, sample(operation), Testing.reply({ body: bytes(body) })))
 
 for (const operation of operations) {
   const { name, success } = operation.endpoint
@@ -144,7 +144,7 @@ for (const operation of operations) {
         forAll(anyAnswer, (body) =>
           Effect.gen(function*() {
             const reply = Testing.reply({ body: new TextEncoder().encode(body) })
-            assert.isUndefined(yield* answered(operation, sample(operation), reply))
+            assert.isUndefined(yield* resultOf(operation, sample(operation), reply))
           })))
       return
     }

@@ -28,7 +28,7 @@ import {
 } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
-import { answered, bodyOf, failed, scripted, sent, sentOne } from "../support/client.js"
+import { bodyOf, failed, resultOf, scripted, sent, sentOne } from "../support/client.js"
 import { operations, sample, type Subject } from "../support/operations.js"
 
 const id = "est_1234567890123456789012"
@@ -42,7 +42,7 @@ const bare = (text: string, status = 200) => Testing.reply({ status, body: new T
 
 /** What an operation makes of a JSON body, next to that body. */
 const received = <A>(operation: Subject, value: A) =>
-  Effect.map(answered(operation, sample(operation), json(value)), (found) => [found, value] as const)
+  Effect.map(resultOf(operation, sample(operation), json(value)), (found) => [found, value] as const)
 
 const page = (version: object) => ({ total: 1, per_page: 20, versions: [version] })
 
@@ -156,7 +156,7 @@ describe("successful answers", () => {
     "updateTokenExchangeProfile: 200 with %j for a body gives undefined",
     (body) =>
       Effect.gen(function*() {
-        const found = yield* answered(updateTokenExchangeProfile, sample(updateTokenExchangeProfile), bare(body))
+        const found = yield* resultOf(updateTokenExchangeProfile, sample(updateTokenExchangeProfile), bare(body))
         assert.strictEqual(found, undefined)
       })
   )
@@ -183,7 +183,7 @@ describe("successful answers", () => {
     "redeliverEvent: %i with %j",
     ([status, body]) =>
       Effect.gen(function*() {
-        assert.strictEqual(yield* answered(redeliverEvent, sample(redeliverEvent), bare(body, status)), undefined)
+        assert.strictEqual(yield* resultOf(redeliverEvent, sample(redeliverEvent), bare(body, status)), undefined)
       })
   )
 
@@ -192,7 +192,7 @@ describe("successful answers", () => {
     (status) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status, headers: { "content-type": "application/json; charset=utf-8" } })
-        assert.strictEqual(yield* answered(deleteEventStream, sample(deleteEventStream), reply), undefined)
+        assert.strictEqual(yield* resultOf(deleteEventStream, sample(deleteEventStream), reply), undefined)
       })
   )
 
@@ -201,14 +201,14 @@ describe("successful answers", () => {
     (body) =>
       Effect.gen(function*() {
         for (const operation of [redeliverEvent, deleteEventStream] as ReadonlyArray<Subject>) {
-          assert.strictEqual(yield* answered(operation, sample(operation), bare(body)), undefined)
+          assert.strictEqual(yield* resultOf(operation, sample(operation), bare(body)), undefined)
         }
       })
   )
 
   it.effect("JSON without a content type is JSON", () =>
     Effect.gen(function*() {
-      const found = yield* answered(createUsersExport, {}, bare(JSON.stringify(job)))
+      const found = yield* resultOf(createUsersExport, {}, bare(JSON.stringify(job)))
       assert.deepStrictEqual(found, job)
     }))
 })
@@ -423,7 +423,7 @@ describe("what comes is what is given", () => {
             Effect.sync(() => vi.spyOn(JSON, "parse")),
             (spy) => Effect.sync(() => spy.mockRestore())
           )
-          const found = yield* answered(operation, sample(operation), bare(JSON.stringify(value)))
+          const found = yield* resultOf(operation, sample(operation), bare(JSON.stringify(value)))
           assert.strictEqual(found, parse.mock.results[0]?.value)
           assert.deepStrictEqual(found, value)
         }).pipe(Effect.scoped)))
@@ -432,7 +432,7 @@ describe("what comes is what is given", () => {
       forAll(values(operation), (value) =>
         Effect.gen(function*() {
           const holed = withNulls(operation.endpoint.success!.ast, value)
-          assert.deepStrictEqual(yield* answered(operation, sample(operation), json(holed)), value)
+          assert.deepStrictEqual(yield* resultOf(operation, sample(operation), json(holed)), value)
         })))
   }
 })

@@ -18,7 +18,7 @@ import {
 import { codeOf, completenessOf, concat } from "../../src/internal/http/exchange.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
-import { answered, bearer, call, failed, over, token } from "../support/client.js"
+import { bearer, call, failed, over, resultOf, token } from "../support/client.js"
 import { operations, sample, type Subject } from "../support/operations.js"
 import { answer, rawServer } from "../support/rawServer.js"
 
@@ -503,7 +503,7 @@ describe("an answer", () => {
     Effect.gen(function*() {
       const body =
         `{"id":"1","type":"t","status":"s","created_at":null,"__proto__":{"a":1},"constructor":null,"toString":7}`
-      const found = (yield* answered(createUsersExport, {}, Testing.reply({ body }))) as object
+      const found = (yield* resultOf(createUsersExport, {}, Testing.reply({ body }))) as object
       assert.deepStrictEqual(Object.keys(found).sort(), [
         "__proto__",
         "constructor",
@@ -550,7 +550,7 @@ describe("nulls of members that may be missing", () => {
     ] as const
   )("%#: are removed through every kind of schema, and others stay", ([holed, clean]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* answered(list, {}, Testing.reply({ body: { ...body, ...holed } })), {
+      assert.deepStrictEqual(yield* resultOf(list, {}, Testing.reply({ body: { ...body, ...holed } })), {
         ...body,
         ...clean
       })
@@ -800,7 +800,7 @@ describe("a body", () => {
     Effect.gen(function*() {
       const body = gzipSync(JSON.stringify(job))
       const headers = { "content-type": "application/json", "content-length": String(body.length) }
-      assert.deepInclude(yield* answered(createUsersExport, {}, Testing.reply({ headers, body })), { id: job.id })
+      assert.deepInclude(yield* resultOf(createUsersExport, {}, Testing.reply({ headers, body })), { id: job.id })
     }))
 
   it.scopedLive("that is gzip and breaks off is told as that, and not unpacked", () =>

@@ -19,7 +19,7 @@ import * as SharedStore from "../../src/SharedStore.js"
 import * as Testing from "../../src/Testing.js"
 import * as Timestamp from "../../src/Timestamp.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
-import { answered, bearer, failed, over, scripted } from "../support/client.js"
+import { bearer, failed, over, resultOf, scripted } from "../support/client.js"
 import { json, listen } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -305,7 +305,7 @@ describe("a mock", () => {
   it.effect("a connection that is null is missing", () =>
     Effect.gen(function*() {
       const body = { id: "job_1", type: "users_export", status: "pending", connection: null }
-      assert.notProperty(yield* answered(createUsersExport, {}, Testing.reply({ body })), "connection")
+      assert.notProperty(yield* resultOf(createUsersExport, {}, Testing.reply({ body })), "connection")
     }))
 })
 

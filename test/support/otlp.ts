@@ -1,4 +1,4 @@
-/** A receiver of OTLP over HTTP, in JSON: what an exporter sends, as the programs that read it get it. */
+/** Receives OTLP over HTTP in JSON, to test what an exporter sends. */
 import { layerJson } from "@effect/opentelemetry/Otlp"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Effect, Layer, type Scope } from "effect"
@@ -23,25 +23,25 @@ export interface Span {
   readonly spanId: string
   readonly parentSpanId?: string
   readonly name: string
-  /** 1 internal, 3 client. */
+  /** 1: internal, 3: client. */
   readonly kind: number
   readonly attributes: Attributes
   readonly events: ReadonlyArray<Event>
   readonly links: ReadonlyArray<{ readonly traceId: string; readonly spanId: string; readonly attributes: Attributes }>
-  /** 1 good, 2 failed. */
+  /** 1: ok, 2: failed. */
   readonly status: { readonly code: number; readonly message?: string }
 }
 
 export interface Receiver {
   readonly url: string
   readonly spans: () => ReadonlyArray<Span>
-  /** All that has come, as it came. */
+  /** All requests as text. */
   readonly text: () => string
-  /** Exports to it what an effect does; all has come when the layer is closed. */
+  /** Exports to the receiver; everything has arrived when the layer is closed. */
   readonly layer: Layer.Layer<never>
 }
 
-/** The attributes as an object. */
+/** Turns attributes into an object. */
 export const valuesOf = (attributes: Attributes): Record<string, unknown> =>
   Object.fromEntries(
     attributes.map(({ key, value }) => [
@@ -51,14 +51,14 @@ export const valuesOf = (attributes: Attributes): Record<string, unknown> =>
     ])
   )
 
-/** Listens on 127.0.0.1 as long as the scope is open. */
+/** Listens on 127.0.0.1 until the scope closes. */
 export const receiver: Effect.Effect<Receiver, never, Scope.Scope> = Effect.map(
   rawServer((_, socket) => void socket.write(answer(200, { "content-type": "application/json" }, "{}"))),
   ({ port, requests }) => ({
     url: `http://127.0.0.1:${port}`,
     spans: () =>
       requests.filter(({ line }) => line.startsWith("POST /v1/traces ")).flatMap(({ body }) => {
-        // Sound: the exporter is one that keeps to the protocol.
+        // Sound: the exporter follows the protocol.
         const { resourceSpans } = JSON.parse(body) as {
           readonly resourceSpans: ReadonlyArray<{
             readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }>

@@ -1,9 +1,9 @@
-/** The names that the README's section on telemetry lists: whatever is not among them must not be seen. */
+/** Reads the names in the README's section on telemetry; the library must not use others. */
 import { readFileSync } from "node:fs"
 
 const [, section = ""] = /^## Telemetry\n([^]*?)^## /m.exec(readFileSync("README.md", "utf8")) ?? []
 
-/** The names in the first column of the table whose header begins with `title`, and all that the row has. */
+/** Maps the names in the first column of the table with this header to their rows. */
 export const table = (title: string): ReadonlyMap<string, string> => {
   const [, rows = ""] = new RegExp(`^\\| ${title} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, "m").exec(section) ?? []
   return new Map(

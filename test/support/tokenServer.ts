@@ -1,4 +1,4 @@
-/** Servers that answer as a test says: in process, where the test's clock rules, and on a real socket. */
+/** Test servers for token and other requests: in process with the test's clock, and on a real socket. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A request that arrived. */
+/** A request that the server received. */
 export interface Arrived {
   readonly method: string
   readonly url: string
@@ -14,14 +14,14 @@ export interface Arrived {
   readonly body: string
 }
 
-export interface Answer {
+export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Anything but a string and bytes is sent as JSON. */
+  /** Strings and bytes are sent as they are, everything else as JSON. */
   readonly body?: unknown
 }
 
-const sent = ({ body = "", status }: Answer): string | Uint8Array<ArrayBuffer> | null =>
+const bodyToSend = ({ body = "", status }: Reply): string | Uint8Array<ArrayBuffer> | null =>
   status === 204 ? null : typeof body === "string" || body instanceof Uint8Array
     ? body as string | Uint8Array<ArrayBuffer>
     : JSON.stringify(body)
@@ -29,30 +29,30 @@ const sent = ({ body = "", status }: Answer): string | Uint8Array<ArrayBuffer> |
 const bodyOf = (request: HttpClientRequest.HttpClientRequest): string =>
   request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
 
-/** The members of a form. */
+/** Parses a form. */
 export const form = (body: string): Record<string, string> => Object.fromEntries(new URLSearchParams(body))
 
-/** A network that answers every request, the first numbered 1, and the requests it has seen. */
+/** Makes a network that replies to each request, and records the requests. `nth` counts them from 1. */
 export const inProcess = (
-  answer: (nth: number, request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Answer>
+  reply: (nth: number, request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Reply>
 ) => {
   const arrived: Array<Arrived> = []
   const client = HttpClient.make((request, url) =>
     Effect.suspend(() => {
       const { headers, method } = request
       const nth = arrived.push({ method, url: url.href, headers, body: bodyOf(request) })
-      return Effect.map(answer(nth, request), (answer) =>
+      return Effect.map(reply(nth, request), (reply) =>
         HttpClientResponse.fromWeb(
           request,
-          new Response(sent(answer), { status: answer.status ?? 200, headers: answer.headers ?? {} })
+          new Response(bodyToSend(reply), { status: reply.status ?? 200, headers: reply.headers ?? {} })
         ))
     })
   )
   return { arrived, layer: Layer.succeed(HttpClient.HttpClient, client) }
 }
 
-/** A server on a free port of this machine, closed with the scope. */
-export const listen = (answer: (request: Arrived, response: Http.ServerResponse) => void) =>
+/** Starts a server on a free port of this machine; the scope closes it. */
+export const listen = (respond: (request: Arrived, response: Http.ServerResponse) => void) =>
   Effect.acquireRelease(
     Effect.async<{ readonly server: Http.Server; readonly url: string; readonly arrived: Array<Arrived> }>((resume) => {
       const arrived: Array<Arrived> = []
@@ -63,7 +63,7 @@ export const listen = (answer: (request: Arrived, response: Http.ServerResponse)
           const { headers, method = "", url = "" } = request
           const complete = { method, url, headers, body: Buffer.concat(chunks).toString("utf8") }
           arrived.push(complete)
-          answer(complete, response)
+          respond(complete, response)
         })
       })
       server.listen(0, "127.0.0.1", () => {
@@ -78,11 +78,11 @@ export const listen = (answer: (request: Arrived, response: Http.ServerResponse)
       })
   )
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export const json = (response: Http.ServerResponse, status: number, body: unknown): void => {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 }
 
-/** A JSON Web Token with these claims, signed by nobody. */
+/** Makes an unsigned JSON Web Token with these claims. */
 export const jwt = (claims: unknown): string =>
   [{ alg: "none" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".") + ".c2ln"

@@ -1,0 +1,49 @@
+/** Clients for tests of telemetry, and what they log. */
+import { Effect, Layer, Logger, LogLevel } from "effect"
+import { deleteEventStream, IdentityClient, RateLimiter, type TokenProvider } from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { bearer, silent } from "./client.js"
+
+export const call = deleteEventStream({ id: "est_1234567890123456789012" })
+
+let hosts = 0
+
+interface Setting {
+  readonly replies?: ReadonlyArray<Testing.Reply>
+  readonly limiter?: Layer.Layer<RateLimiter.RateLimiter>
+  readonly tokens?: Layer.Layer<TokenProvider.TokenProvider>
+}
+
+/** Makes a client of a tenant of its own, as all tests share the metrics of the process. Without replies it gets no response. */
+export const clientOf = ({ limiter = RateLimiter.layerUnlimited, replies, tokens = bearer }: Setting) => {
+  const host = `t${++hosts}.example.com`
+  const network = replies === undefined ? silent : Testing.layerHttp(...replies)
+  const layer = IdentityClient.layer({ baseUrl: `https://${host}/api/v2` }).pipe(
+    Layer.provide([network, limiter, tokens])
+  )
+  return { host, layer }
+}
+
+/** Runs an effect, and gives its log lines: level, annotations, message. */
+export const logged = <A, E, R>(self: Effect.Effect<A, E, R>, level: LogLevel.LogLevel = LogLevel.Info) =>
+  Effect.gen(function*() {
+    const lines: Array<string> = []
+    // Lines without annotations are the runtime's own, for example about a fiber that fails.
+    const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
+      const labels = [...annotations].map(([name, value]) => `${name}=${String(value)}`).sort()
+      if (labels.length > 0) lines.push([logLevel.label, ...labels, String(message)].join(" "))
+    })
+    const exit = yield* self.pipe(
+      Effect.exit,
+      Logger.withMinimumLogLevel(level),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    return { lines, exit }
+  })
+
+/** Makes rate-limit headers. */
+export const quota = (remaining: number, limit = 10) => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": "1"
+})
