@@ -35,7 +35,7 @@ const slowTests = [
 /** Test files and folders, without `test/` and `.test.ts`, by folder of `src`. */
 const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/runtime": ["runtime", "limiter", "client/pipeline", "client/retry", "http/undici", "pagination"],
-  "internal/schema": ["schema", "http", "client/pipeline", "pagination", "telemetry/metricsAndLogs"],
+  "internal/schema": ["schema", "http", "client/pipeline", "pagination", "telemetry/metrics"],
   "internal/http": ["http", "schema", "client", "token", "contract", "security", "package/package"],
   "internal/telemetry": ["telemetry", "client/pipeline", "limiter/rateLimiter", "token", "fleet/token", "security"],
   "internal/limiter": ["limiter", "fleet", "runtime", "telemetry", "security", "support/virtualTime"],
