@@ -35,11 +35,11 @@ export const layerRateLimiter = (
     RateLimiter.RateLimiter,
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
-      const { serve, source } = yield* SharedLimiter.make(store, options.reserve ?? RateLimiter.share)
+      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? RateLimiter.share)
       const { maxWait } = options
       // Whether a call has to wait is known only when the store has responded.
       const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
-      return yield* RateLimiter.make(source, { ...options, maxWait: longest }, serve)
+      return yield* RateLimiter.make(strategy, { ...options, maxWait: longest }, serve)
     })
   )
 

@@ -1,14 +1,17 @@
-import { Headers } from "@effect/platform"
+/** Several processes of a fleet in virtual time, with a store that can fail. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Option, type Scope } from "effect"
 import * as Fleet from "../../src/Fleet.js"
+import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
+import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "../support/fleet.js"
+import { acquire, call, exchange, format, key, limitsOf, many, respond, tenant } from "../support/fleetStore.js"
 import { measure, scenarios } from "../support/goodput.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
-// Virtual time leaves no room for anything else: the runner must hear of each test before the next.
+// Virtual time leaves no room for anything else: the runner must learn of each test before the next.
 beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -16,39 +19,20 @@ const quiet = Logger.remove(Logger.defaultLogger)
 const virtually = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>, most: Duration.DurationInput = "1 hour") =>
   VirtualTime.run(Effect.scoped(Effect.provide(effect, quiet)), { most })
 
-const tenant = "https://t.example.com/api/v2"
-const call: RateLimiter.Call = { tenant, operation: "listActionVersions" }
-const other: RateLimiter.Call = { tenant, operation: "createUsersExport" }
+const other: RateLimiter.Call = { tenant, operation: "b" }
 const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", operation: call.operation }
 
-/** An answer with the three headers; `reset` in seconds from now on. */
-const told = (limit: number, remaining: number, reset: number, more: Record<string, string> = {}) =>
-  Effect.map(Clock.currentTimeMillis, (now): RateLimiter.LimitedResponse => ({
-    status: more["retry-after"] === undefined ? 200 : 429,
-    headers: Headers.fromInput({
-      "x-ratelimit-limit": String(limit),
-      "x-ratelimit-remaining": String(remaining),
-      "x-ratelimit-reset": String(Math.floor(now / 1000) + reset),
-      "date": new Date(now).toUTCString(),
-      ...more
-    })
-  }))
-
-/** A process of a fleet: it lives as long as the scope. */
-const process = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Options = {}) =>
+/** A process of a fleet, which ends with the scope. */
+const makeProcess = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Options = {}) =>
   Effect.map(
     Layer.build(Layer.fresh(Fleet.layerRateLimiter(options).pipe(Layer.provide(layerOf(store))))),
     Context.get(RateLimiter.RateLimiter)
   )
 
-type Limiter = Effect.Effect.Success<ReturnType<typeof process>>
+type Limiter = Effect.Effect.Success<ReturnType<typeof makeProcess>>
 
-/** A call that is answered after 5 ms. */
-const exchange = (limiter: Limiter, answer: Effect.Effect<RateLimiter.LimitedResponse | undefined>, which = call) =>
-  Effect.zipRight(
-    limiter.acquire(which),
-    Effect.flatMap(Effect.delay(answer, 5), (answer) => limiter.observe(which, answer))
-  )
+/** The stored value of the first tenant. */
+const snapshotOf = (store: FlakyStore): Snapshot => Option.getOrThrow(format.decode(store.values()[0] ?? ""))
 
 const millis = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timed(effect), ([waited]) => Duration.toMillis(waited))
@@ -82,26 +66,26 @@ describe("a fleet as one client", () => {
     }
   }
 
-  it.effect("knows in every process what one of them was told", () =>
+  it.effect("shares the rate-limit headers of each response", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const [one, two] = [yield* process(store), yield* process(store)]
-      yield* exchange(one, told(50, 49, 1))
+      const [one, two] = [yield* makeProcess(store), yield* makeProcess(store)]
+      yield* exchange(one, respond(50, 49, 1))
       yield* Effect.sleep(50)
-      yield* exchange(two, told(50, 48, 1), other)
+      yield* exchange(two, respond(50, 48, 1), other)
       const status = (yield* two.status).find(({ operation }) => operation === call.operation)
       assert.strictEqual(status?.limit, 50)
       const now = yield* Clock.currentTimeMillis
-      yield* exchange(one, told(50, 0, 9, { "retry-after": "30" }))
+      yield* exchange(one, respond(50, 0, 9, { "retry-after": "30" }))
       yield* Effect.sleep(100)
-      assert.isAtLeast(yield* millis(two.acquire(other)), 29_000, "it asked all to wait")
+      assert.isAtLeast(yield* millis(acquire(two, other)), 29_000, "the service asked for a pause")
       assert.isAtLeast(yield* Clock.currentTimeMillis, now + 30_000)
     })))
 
-  it.effect("counts by the store's clock, whatever the local ones show", () =>
+  it.effect("counts by the store's clock, whatever the local clocks show", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const one = yield* process(store)
+      const one = yield* makeProcess(store)
       const clock = yield* Effect.clock
       const ahead: Clock.Clock = {
         ...clock,
@@ -112,54 +96,54 @@ describe("a fleet as one client", () => {
         currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + 60_000_000_000n),
         sleep: (duration) => clock.sleep(duration)
       }
-      const two = yield* Effect.withClock(process(store), ahead)
+      const two = yield* Effect.withClock(makeProcess(store), ahead)
       const { ask, refused, served } = bucket(10, 10)
       const from = yield* Clock.currentTimeMillis
       const many = (limiter: Limiter) =>
         Effect.forEach(Array.from({ length: 50 }), () => exchange(limiter, ask), { concurrency: 10, discard: true })
-      // What is asked for lives by the true clock.
+      // The service lives by the true clock.
       yield* Effect.all([many(one), Effect.withClock(many(two), clock)], { concurrency: "unbounded" })
       assert.deepStrictEqual([served(), refused()], [100, 0])
       assert.isAtMost((yield* Clock.currentTimeMillis) - from, 90 / 10 * 1000 / 0.9)
     })))
 
-  it.effect("keeps tenants apart in one process, and in the store", () =>
+  it.effect("keeps tenants apart in a process and in the store", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const one = yield* process(store)
-      yield* exchange(one, told(5, 4, 1))
-      yield* exchange(one, told(5, 0, 60, { "retry-after": "60" }))
-      assert.isBelow(yield* millis(exchange(one, told(50, 49, 1), abroad)), 100)
-      assert.isAtLeast(yield* millis(one.acquire(call)), 58_000)
-      const values = store.values()
-      assert.strictEqual(values.length, 2)
-      assert.notDeepEqual(JSON.parse(values[0] ?? "").learned, JSON.parse(values[1] ?? "").learned)
+      const one = yield* makeProcess(store)
+      yield* exchange(one, respond(5, 4, 1))
+      yield* exchange(one, respond(5, 0, 60, { "retry-after": "60" }))
+      assert.isBelow(yield* millis(exchange(one, respond(50, 49, 1), abroad)), 100)
+      assert.isAtLeast(yield* millis(acquire(one, call)), 58_000)
+      const limits = store.values().map((value) => Option.getOrThrow(format.decode(value)).limits)
+      assert.strictEqual(limits.length, 2)
+      assert.notDeepEqual(limits[0], limits[1])
       assert.deepStrictEqual((yield* one.status).map(({ limit, tenant }) => [tenant, limit]), [[tenant, 5], [
         abroad.tenant,
         50
       ]])
     })))
 
-  it.effect("refuses at once what would wait too long, and leaves the reserve to the others", () =>
+  it.effect("refuses at once a call that would wait longer than maxWait", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const one = yield* process(store, { maxWait: "1 second" })
-      yield* exchange(one, told(10, 9, 60))
-      yield* exchange(one, told(10, 0, 600, { "retry-after": "600" }))
+      const one = yield* makeProcess(store, { maxWait: "1 second" })
+      yield* exchange(one, respond(10, 9, 60))
+      yield* exchange(one, respond(10, 0, 600, { "retry-after": "600" }))
       yield* Effect.sleep(50)
       const [waited, exit] = yield* Effect.timed(Effect.exit(one.acquire(call)))
       assert.isTrue(Exit.isFailure(exit))
       assert.isBelow(Duration.toMillis(waited), 50)
     })))
 
-  it.effect("lets go at once what may go, however short it may wait", () =>
+  it.effect("starts a call that need not wait, even with a maxWait of 0", () =>
     virtually(Effect.gen(function*() {
-      const one = yield* process(yield* flakyStore, { maxWait: 0 })
-      yield* exchange(one, told(10, 9, 60))
-      yield* exchange(one, told(10, 8, 60))
+      const one = yield* makeProcess(yield* flakyStore, { maxWait: 0 })
+      yield* exchange(one, respond(10, 9, 60))
+      yield* exchange(one, respond(10, 8, 60))
     })))
 
-  it.effect("is told of a process that goes, even by an interruption, and hears nothing of it afterwards", () =>
+  it.effect("loses a process that is interrupted, and is not visited by it afterwards", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
       const near: SharedStore.Backend = {
@@ -167,8 +151,8 @@ describe("a fleet as one client", () => {
         swap: (...change) => Effect.delay(store.backend.swap(...change), 2)
       }
       const worker = Effect.flatMap(
-        process({ backend: near }),
-        (one) => Effect.zipRight(one.acquire(call), Effect.never)
+        makeProcess({ backend: near }),
+        (one) => Effect.zipRight(acquire(one), Effect.never)
       )
       const fiber = yield* Effect.fork(Effect.scoped(worker))
       yield* Effect.sleep(500)
@@ -177,50 +161,52 @@ describe("a fleet as one client", () => {
       const trips = store.trips()
       yield* Effect.sleep("1 minute")
       assert.strictEqual(store.trips(), trips)
-      assert.deepStrictEqual(JSON.parse(store.values()[0] ?? "").members, {})
+      assert.deepStrictEqual(snapshotOf(store).members, {})
     })))
 
-  it.effect("gets back what interrupted callers and closed processes have taken", () =>
+  it.effect("gets back the permits of interrupted calls and of processes that left", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
-      const one = yield* process(store)
-      yield* exchange(one, told(50, 49, 1))
+      const one = yield* makeProcess(store)
+      yield* exchange(one, respond(50, 49, 1))
       for (let nth = 0; nth < 40; nth++) {
-        const fiber = yield* Effect.fork(Effect.zipRight(one.acquire(call), Effect.never))
+        const fiber = yield* Effect.fork(Effect.zipRight(acquire(one), Effect.never))
         yield* Effect.sleep(nth % 3)
         yield* Fiber.interrupt(fiber)
       }
       yield* Effect.scoped(
-        Effect.flatMap(process(store), (two) => Effect.zipRight(two.acquire(call), two.observe(call, undefined)))
+        Effect.flatMap(makeProcess(store), (two) => Effect.flatMap(acquire(two), ({ settle }) => settle(undefined)))
       )
       yield* Effect.sleep("1 second")
-      yield* exchange(one, told(50, 48, 1))
+      yield* exchange(one, respond(50, 48, 1))
       yield* Effect.sleep("1 second")
-      const [value] = store.values()
-      const { learned, members } = JSON.parse(value ?? "")
-      assert.deepStrictEqual(Object.values<any>(members).map(({ lanes, waiting }) => [lanes, waiting]), [[{}, 0]])
-      for (const { supply } of learned.buckets) assert.strictEqual(supply.started - supply.ended, 0)
+      const { limits, members } = snapshotOf(store)
+      assert.deepStrictEqual(
+        Object.values(members).map(({ inFlight, waiting }) => [inFlight.operations, waiting]),
+        [[{}, 0]]
+      )
+      for (const { estimator } of limits.buckets) assert.strictEqual(estimator.started, estimator.ended)
     })))
 
   it.effect("forgets the calls of a process that is gone", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
       const line = lineTo(store)
-      const [one, dead] = [yield* process(store), yield* process(line)]
-      yield* exchange(one, told(20, 19, 1))
+      const [one, dead] = [yield* makeProcess(store), yield* makeProcess(line)]
+      yield* exchange(one, respond(20, 19, 1))
       yield* Effect.sleep(50)
-      for (let nth = 0; nth < 5; nth++) yield* dead.acquire(call)
+      for (let nth = 0; nth < 5; nth++) yield* acquire(dead)
       line.cut()
       yield* Effect.sleep("11 seconds")
-      yield* exchange(one, told(20, 19, 1))
+      yield* exchange(one, respond(20, 19, 1))
       yield* Effect.sleep("1 second")
-      const { learned, members } = JSON.parse(store.values()[0] ?? "")
+      const { limits, members } = snapshotOf(store)
       assert.strictEqual(Object.keys(members).length, 1)
-      assert.strictEqual(learned.buckets[0].supply.started - learned.buckets[0].supply.ended, 0)
+      for (const { estimator } of limits.buckets) assert.strictEqual(estimator.started, estimator.ended)
     })))
 })
 
-/** A bucket that counts what it was asked for, by the clock of here and now. */
+/** A service with one bucket, by the current clock. */
 const bucket = (burst: number, perSecond: number) => {
   let [level, at, refused, served] = [burst, 0, 0, 0]
   const ask = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -232,25 +218,22 @@ const bucket = (burst: number, perSecond: number) => {
       served++
       level--
     }
-    return Effect.map(
-      told(
-        burst,
-        Math.max(0, Math.floor(level)),
-        Math.ceil((burst - level) / perSecond),
-        isRefused ? { "retry-after": "1" } : {}
-      ),
-      (answer) => answer
+    return respond(
+      burst,
+      Math.max(0, Math.floor(level)),
+      Math.ceil((burst - level) / perSecond),
+      isRefused ? { "retry-after": "1" } : {}
     )
   })
   return { ask, refused: () => refused, served: () => served }
 }
 
-describe("while the store is away", () => {
+describe("while the store is unavailable", () => {
   for (const lost of [true, false]) {
-    it.effect(`the fleet goes on, and shares again when it is back${lost ? ", empty" : ""}`, () =>
+    it.effect(`the fleet goes on, and shares again when the store is back${lost ? ", empty" : ""}`, () =>
       virtually(Effect.gen(function*() {
         const store = yield* flakyStore
-        const fleet = yield* Effect.all(Array.from({ length: 8 }, () => process(store)))
+        const fleet = yield* Effect.all(Array.from({ length: 8 }, () => makeProcess(store)))
         const { ask, refused, served } = bucket(50, 32)
         const from = yield* Clock.currentTimeMillis
         const work = Effect.forEach(
@@ -279,18 +262,18 @@ describe("while the store is away", () => {
       })))
   }
 
-  it.effect("a store that hangs delays a call by its timeout, and no more", () =>
+  it.effect("a store that hangs delays a call by its timeout at most", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
       store.state = "hung"
-      const one = yield* process(store)
+      const one = yield* makeProcess(store)
       const { ask, refused } = bucket(50, 16)
       assert.isAtMost(yield* millis(exchange(one, ask)), 110)
       assert.isAtMost(yield* millis(exchange(one, ask)), 110)
       assert.strictEqual(refused(), 0)
     })))
 
-  it.effect("a store that is slow, and lets others go first, delays a call by its timeout, and no more", () =>
+  it.effect("a store that is slow and refuses every other swap delays a call by its timeout at most", () =>
     virtually(Effect.gen(function*() {
       const { backend } = yield* flakyStore
       let turn = 0
@@ -304,15 +287,15 @@ describe("while the store is away", () => {
             45
           )
       }
-      const one = yield* process({ backend: slow })
-      yield* exchange(one, told(50, 49, 1))
+      const one = yield* makeProcess({ backend: slow })
+      yield* exchange(one, respond(50, 49, 1))
       for (let nth = 0; nth < 40; nth++) {
         yield* Effect.sleep(nth * 7)
-        assert.isAtMost(yield* millis(exchange(one, told(50, 49, 1))), 200 + 5)
+        assert.isAtMost(yield* millis(exchange(one, respond(50, 49, 1))), 200 + 5)
       }
     })))
 
-  it.effect("a store that cannot be interrupted, fails at once, or knows no time delays a call no longer", () =>
+  it.effect("a store that cannot be interrupted, fails or knows no time delays a call no longer", () =>
     virtually(Effect.gen(function*() {
       const stuck = Effect.uninterruptible(Effect.delay(Effect.fail("late"), "5 seconds"))
       const thrown = (): never => {
@@ -322,20 +305,20 @@ describe("while the store is away", () => {
       for (const request of [() => stuck, thrown, () => Effect.die("defect"), () => timeless]) {
         const backend = { get: request, swap: request }
         assert.isTrue(Exit.isFailure(yield* Effect.exit((yield* SharedStore.make(backend)).get("key"))))
-        const one = yield* process({ backend })
+        const one = yield* makeProcess({ backend })
         const { ask } = bucket(50, 16)
         assert.isAtMost(yield* millis(exchange(one, ask)), 210)
       }
     })))
 
-  it.effect("one warning tells of it", () =>
+  it.effect("one warning is logged", () =>
     VirtualTime.run(
       Effect.scoped(Effect.gen(function*() {
         const lines: Array<string> = []
         const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
         const store = yield* flakyStore
         yield* Effect.gen(function*() {
-          const one = yield* process(store)
+          const one = yield* makeProcess(store)
           const { ask } = bucket(50, 16)
           for (const state of ["up", "down", "up"] as const) {
             store.state = state
@@ -346,38 +329,105 @@ describe("while the store is away", () => {
       })),
       { most: "1 hour" }
     ))
+})
 
-  it.effect("whatever lies in the store, calls go on", () =>
+describe("a stored value of another version or shape", () => {
+  const stored: Snapshot = { writtenAt: 1, members: {}, limits: limitsOf(0, many) }
+  const damage = FastCheck.oneof(
+    FastCheck.string(),
+    FastCheck.json(),
+    FastCheck.jsonValue().map((limits) => JSON.stringify({ ...JSON.parse(format.encode(stored)), limits })),
+    FastCheck.jsonValue().map((a) => JSON.stringify({ ...JSON.parse(format.encode(stored)), members: { a } })),
+    FastCheck.constant(makeFormat(2).encode(stored))
+  )
+
+  const warnings = () => {
+    const lines: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+    return { lines, logger: Logger.replace(Logger.defaultLogger, logger) }
+  }
+
+  const warning =
+    `the shared store's value of ${key} was stored by another version of this library or is damaged; ignoring it`
+
+  const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
+    VirtualTime.run(Effect.scoped(effect), { most: "1 hour" })
+
+  it.effect("is ignored with one warning, and calls go on", () =>
     Effect.promise(() =>
       FastCheck.assert(
-        FastCheck.asyncProperty(
-          FastCheck.oneof(
-            FastCheck.string(),
-            FastCheck.json(),
-            FastCheck.jsonValue().map((learned) =>
-              JSON.stringify({
-                at: 1,
-                members: { a: learned },
-                learned: {
-                  buckets: [learned, { id: "1", limit: 5, supply: learned }],
-                  lanes: { listActionVersions: learned }
-                }
-              })
-            )
-          ),
-          (value) =>
-            Effect.runPromise(virtually(Effect.gen(function*() {
-              const store = yield* flakyStore
-              yield* Effect.orDie(
-                store.backend.swap(`limit:1:${tenant}`, undefined, { value, timeToLive: Duration.hours(1) })
-              )
-              const one = yield* process(store)
-              const { ask, refused } = bucket(50, 16)
-              for (let nth = 0; nth < 5; nth++) yield* exchange(one, ask)
-              assert.strictEqual(refused(), 0)
-            })))
-        ),
+        FastCheck.asyncProperty(damage, (value) =>
+          Effect.runPromise(run(Effect.gen(function*() {
+            const store = yield* flakyStore
+            yield* Effect.orDie(store.backend.swap(key, undefined, { value, timeToLive: Duration.hours(1) }))
+            const { lines, logger } = warnings()
+            const { ask, refused } = bucket(50, 16)
+            yield* Effect.flatMap(
+              makeProcess(store),
+              (one) => Effect.forEach(Array.from({ length: 5 }), () => exchange(one, ask))
+            ).pipe(Effect.provide(logger))
+            assert.strictEqual(refused(), 0)
+            assert.deepStrictEqual(lines, [warning])
+          })))),
         { numRuns: 60 }
       )
     ))
+
+  /** Lets the processes make calls for a minute, and counts what the service did. */
+  const minute = (fleet: ReadonlyArray<Limiter>) =>
+    Effect.gen(function*() {
+      const { ask, refused, served } = bucket(20, 10)
+      const until = (yield* Clock.currentTimeMillis) + 60_000
+      const worker = (limiter: Limiter) =>
+        Effect.repeat(exchange(limiter, ask), {
+          while: () => Effect.map(Clock.currentTimeMillis, (now) => now < until)
+        })
+      const workers = fleet.flatMap((limiter) => Array.from({ length: 5 }, () => worker(limiter)))
+      yield* Effect.all(workers, { concurrency: "unbounded", discard: true })
+      return { refused: refused(), served: served() }
+    })
+
+  const independent = Effect.forEach(
+    [1, 2],
+    () => Effect.map(Layer.build(Layer.fresh(RateLimiter.layer)), Context.get(RateLimiter.RateLimiter))
+  )
+
+  it.effect("keeps no process from pacing its calls and is logged once, even if it comes back again and again", () =>
+    run(Effect.gen(function*() {
+      const bound = yield* Effect.flatMap(independent, minute)
+      for (const value of ["damaged", makeFormat(2).encode(stored)]) {
+        const store = yield* flakyStore
+        const { lines, logger } = warnings()
+        const foreign = Effect.flatMap(
+          store.backend.get(key),
+          ({ entry }) => store.backend.swap(key, entry?.version, { value, timeToLive: Duration.hours(1) })
+        )
+        const writer = yield* Effect.fork(Effect.forever(Effect.zipRight(foreign, Effect.sleep(10))))
+        const result = yield* Effect.gen(function*() {
+          return yield* minute([yield* makeProcess(store), yield* makeProcess(store)])
+        }).pipe(Effect.provide(logger))
+        yield* Fiber.interrupt(writer)
+        assert.deepStrictEqual(lines, [warning, warning], "one for each process")
+        assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
+        assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
+      }
+    })))
+
+  it.effect("does not meet another version: fleets of two versions adapt as two clients do", () =>
+    run(Effect.gen(function*() {
+      const bound = yield* Effect.flatMap(independent, minute)
+      const store = yield* flakyStore
+      const { lines, logger } = warnings()
+      const later = Effect.gen(function*() {
+        const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, makeFormat(2))
+        return yield* RateLimiter.make(strategy, {}, serve)
+      })
+      const result = yield* Effect.gen(function*() {
+        return yield* minute([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])
+      }).pipe(Effect.provide(logger))
+      assert.deepStrictEqual(lines, [])
+      assert.strictEqual(store.values().length, 2, "each version has its own key")
+      assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
+      assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
+    })))
 })

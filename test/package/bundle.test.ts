@@ -29,7 +29,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
   it("holds nothing that it does not use", () => {
     const [files, text] = bundled("layer")
     assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator.ts"])
-    for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshot", "internal/fleet/saved"]) {
+    for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshot", "internal/fleet/sync"]) {
       assert.notInclude(files, `src/${name}.ts`)
     }
     assert.sameMembers(files.filter((file) => file.startsWith("src/operations/")), [

@@ -1,92 +1,122 @@
-/** The state of a tenant's limits, as the shared store keeps it. */
-import * as Predicate from "effect/Predicate"
-import type { AdaptiveStrategy } from "../limiter/adaptive.js"
-import type { BucketSnapshot, Observation, OperationSnapshot, TenantSnapshot } from "../limiter/adaptiveState.js"
-import { type EstimatorState, initialState, type RateSample } from "../limiter/estimatorState.js"
-import * as FixedWindow from "../limiter/fixedWindow.js"
-import { plain, restore, type Saved } from "./saved.js"
+/**
+ * A fleet's knowledge of one tenant in the shared store: under the key `limit:1:TENANT`, JSON of the schema below.
+ *
+ * Compatibility: a change of the schema, or of the meaning of a field, needs another version. The version is part of the
+ * value and of the key, so processes of two versions keep separate state and adapt to one another as two clients do. A value of
+ * another version or shape is ignored.
+ */
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { JsonNumber } from "./format.js"
 
-/** The number of calls in flight, by operation and by bucket. */
-interface Open {
-  readonly lanes: ReadonlyMap<string, number>
-  readonly supplies: ReadonlyMap<string, number>
+/** An optional value; JSON has no `undefined`. */
+const optional = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | null> =>
+  Schema.transform(Schema.NullOr(schema), Schema.UndefinedOr(Schema.typeSchema(schema)), {
+    strict: true,
+    decode: (value) => value ?? undefined,
+    encode: (value) => value ?? null
+  })
+
+const byName = <A, I>(schema: Schema.Schema<A, I>) => Schema.Record({ key: Schema.String, value: schema })
+
+const makeSchema = (version: number) => {
+  const time = JsonNumber // milliseconds on the store's clock
+  const count = JsonNumber
+  const rate = JsonNumber // calls per millisecond
+
+  const Window = Schema.Struct({
+    isFound: Schema.Boolean,
+    isNew: Schema.Boolean,
+    endsAt: time,
+    lastReset: JsonNumber,
+    lastLeft: count,
+    beganAt: time,
+    length: JsonNumber,
+    minSecondsPerCall: JsonNumber,
+    minCallsPerSecond: JsonNumber,
+    refusals: count
+  })
+
+  const Estimator = Schema.Struct({
+    limit: optional(count),
+    level: JsonNumber,
+    levelAt: time,
+    netRate: rate,
+    provenRate: rate,
+    isShared: Schema.Boolean,
+    reported: JsonNumber,
+    reportedAt: time,
+    callMillis: JsonNumber,
+    started: count,
+    ended: count,
+    served: count,
+    rateLimited: count,
+    pausedUntil: time,
+    latest: time,
+    lastSentAt: time,
+    loweredAt: time,
+    fullResponses: count,
+    isRecovering: Schema.Boolean,
+    maxInFlight: count,
+    refusalsInRow: count,
+    samples: Schema.Array(Schema.Struct({ sentAt: time, endedAt: time, low: JsonNumber, high: JsonNumber })),
+    window: Window
+  })
+
+  const Limits = Schema.Struct({
+    bucketCount: count,
+    startedAt: time,
+    unknown: Estimator,
+    buckets: Schema.Array(Schema.Struct({
+      id: Schema.String,
+      limit: count,
+      estimator: Estimator,
+      similarity: byName(count)
+    })),
+    operations: byName(Schema.Struct({
+      startedAt: time,
+      bucket: optional(Schema.String),
+      isSilent: Schema.Boolean,
+      observations: Schema.Array(
+        Schema.Struct({ sentAt: time, endedAt: time, remaining: count, fullAt: time })
+      ),
+      contradictions: count
+    }))
+  })
+
+  const Member = Schema.Struct({
+    seenAt: time,
+    waiting: count,
+    waitingSince: time,
+    inFlight: Schema.Struct({ operations: byName(count), buckets: byName(count) })
+  })
+
+  return Schema.parseJson(Schema.Struct({
+    version: Schema.Literal(version),
+    writtenAt: time,
+    members: byName(Member),
+    limits: Limits
+  }))
 }
 
-const part = (saved: unknown): Saved => Predicate.isReadonlyRecord(saved) ? saved : {}
+type Stored = Schema.Schema.Type<ReturnType<typeof makeSchema>>
 
-const list = (saved: unknown): ReadonlyArray<unknown> => Array.isArray(saved) ? saved : []
+/** The value of one tenant. */
+export type Snapshot = Omit<Stored, "version">
 
-const encodeEstimator = (state: EstimatorState): Saved => ({
-  ...plain(state),
-  samples: state.samples.map(plain),
-  window: plain(state.window)
-})
+/** Reads and writes snapshots of one version. */
+export interface Format {
+  readonly keyOf: (tenant: string) => string
+  readonly encode: (snapshot: Snapshot) => string
+  readonly decode: (text: string) => Option.Option<Snapshot>
+}
 
-const decodeEstimator = (saved: Saved): EstimatorState => ({
-  ...restore(initialState(), saved),
-  samples: list(saved["samples"]).map((sample) =>
-    restore<RateSample>({ sentAt: 0, endedAt: 0, low: 0, high: 0 }, sample)
-  ),
-  window: restore(FixedWindow.initialState(), saved["window"])
-})
-
-/** Encodes all that is known of a tenant. */
-export const save = (learning: AdaptiveStrategy, name: string): Saved => {
-  const { buckets, operations, unknown, ...rest } = learning.exportTenant(name)
+export const makeFormat = (version = 1): Format => {
+  const schema = makeSchema(version)
+  const encode = Schema.encodeSync(schema)
   return {
-    ...plain(rest),
-    unknown: encodeEstimator(unknown),
-    buckets: buckets.map(({ estimator, ...bucket }) => ({ ...bucket, estimator: encodeEstimator(estimator) })),
-    operations: Object.fromEntries(
-      Object.entries(operations).map(([name, { bucket, observations, ...operation }]) => [
-        name,
-        { ...plain(operation), bucket, observations: observations.map(plain) }
-      ])
-    )
+    keyOf: (tenant) => `limit:${version}:${tenant}`,
+    encode: (snapshot) => encode({ version, ...snapshot }),
+    decode: Schema.decodeOption(schema)
   }
-}
-
-const decodeBucket = (saved: Saved): BucketSnapshot => ({
-  ...restore({ id: "", limit: 0 }, saved),
-  estimator: decodeEstimator(part(saved["estimator"])),
-  similarity: Object.fromEntries(
-    Object.entries(part(saved["similarity"])).map(([id, times]) => [id, Number(times)])
-  )
-})
-
-const decodeOperation = (saved: Saved): OperationSnapshot => ({
-  ...restore({ startedAt: -Infinity, isSilent: false, contradictions: 0 }, saved),
-  bucket: Predicate.isString(saved["bucket"]) ? saved["bucket"] : undefined,
-  observations: list(saved["observations"]).map((observation) =>
-    restore<Observation>({ sentAt: 0, endedAt: 0, remaining: 0, fullAt: 0 }, observation)
-  )
-})
-
-/** Replaces all that is known of a tenant. */
-export const load = (learning: AdaptiveStrategy, name: string, saved: Saved, open: Open): void => {
-  const snapshot: TenantSnapshot = {
-    ...restore({ bucketCount: 0, startedAt: -Infinity }, saved),
-    unknown: decodeEstimator(part(saved["unknown"])),
-    buckets: list(saved["buckets"]).map((bucket) => decodeBucket(part(bucket))),
-    operations: Object.fromEntries(
-      Object.entries(part(saved["operations"])).map(([name, operation]) => [name, decodeOperation(part(operation))])
-    )
-  }
-  learning.importTenant(name, snapshot, { operations: open.lanes, buckets: open.supplies })
-}
-
-/** The calls left in each bucket that is known. */
-export const levels = (learning: AdaptiveStrategy, name: string, now: number): ReadonlyMap<string, number> =>
-  new Map(
-    Array.from(learning.tenantOf(name).buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0])
-  )
-
-/** Lowers the estimates to those levels. */
-export const cap = (
-  learning: AdaptiveStrategy,
-  name: string,
-  levels: ReadonlyMap<string, number>,
-  now: number
-): void => {
-  for (const { estimator, id } of learning.tenantOf(name).buckets) estimator.cap(levels.get(id) ?? Infinity, now)
 }

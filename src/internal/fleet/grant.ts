@@ -1,0 +1,65 @@
+/** Chooses the waiting calls of a process that get permits, so that every other process that waits gets as many. */
+import type { AdaptiveStrategy } from "../limiter/adaptive.js"
+import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
+import type { Waiting } from "../limiter/queue.js"
+
+type Waiter = Waiting<OperationState>
+
+export interface Request {
+  /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
+  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "start">
+  /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
+  readonly queues: ReadonlyArray<Iterable<Waiter>>
+  /** The number of other processes that wait. */
+  readonly rivals: number
+  /** The share of a limit that background calls leave to others. */
+  readonly reserve: number
+  /** The time by the strategy's clock, and by the queue's. */
+  readonly now: number
+  readonly queueNow: number
+  /** The times by the queue's clock at which operations were last throttled by their limit. */
+  readonly throttledAt: ReadonlyMap<OperationState, number>
+}
+
+export interface Granted {
+  readonly grants: ReadonlyArray<AdaptiveGrant>
+  /** The operations whose next call has to wait even without rivals. */
+  readonly throttled: ReadonlySet<OperationState>
+}
+
+export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: Request): Granted => {
+  const grants: Array<AdaptiveGrant> = []
+  const throttled = new Set<OperationState>()
+  const heads = queues.map((queue) => {
+    const rest = queue[Symbol.iterator]()
+    return { rest, head: rest.next() }
+  })
+
+  const waitOf = ({ isBackground, since, state }: Waiter, ahead: number): number =>
+    strategy.wait(state, now, isBackground ? reserve : 0, ahead, queueNow - since)
+
+  const goesBefore = (one: Waiter, other: Waiter): boolean => {
+    const [isFirst, isOtherFirst] = [strategy.isFirst(one.state), strategy.isFirst(other.state)]
+    if (isFirst !== isOtherFirst) return isFirst
+    return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
+  }
+
+  /** Tests whether a call can start now, and remembers its operation if the limit is the reason that it cannot. */
+  const canStart = (waiter: Waiter): boolean => {
+    if (waitOf(waiter, grants.length * rivals) <= 0) return true
+    if (waitOf(waiter, 0) > 0) throttled.add(waiter.state)
+    return false
+  }
+
+  for (;;) {
+    let best: { readonly queue: typeof heads[number]; readonly waiter: Waiter } | undefined
+    for (const queue of heads) {
+      if (queue.head.done === true || !canStart(queue.head.value)) continue
+      if (best === undefined || goesBefore(queue.head.value, best.waiter)) best = { queue, waiter: queue.head.value }
+    }
+    if (best === undefined) return { grants, throttled }
+    const { queue, waiter: { since, state } } = best
+    grants.push(strategy.start(state, now, (throttledAt.get(state) ?? -Infinity) >= since))
+    queue.head = queue.rest.next()
+  }
+}

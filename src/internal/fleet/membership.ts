@@ -1,0 +1,53 @@
+/** Tells who is in a fleet, who waits and who is gone, by the entries of its members. Times are milliseconds on the store's clock. */
+import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
+import type { Snapshot } from "./snapshot.js"
+
+/** The entry of a process: when it last wrote it, how many of its calls waited and since when, and its calls in flight. */
+export type Member = Snapshot["members"][string]
+
+/** Members by their ids. */
+export type Members = ReadonlyMap<string, Member>
+
+/** A member that has not written for so long is gone, with its calls in flight. */
+const goneAfter = 10_000
+
+/** A member that has not written for so long does not wait any more. */
+const waitsFor = 2000
+
+/** The members that are not gone. */
+export const present = (members: Members, now: number): Members =>
+  new Map(Array.from(members).filter(([, { seenAt }]) => seenAt > now - goneAfter))
+
+/** The members whose calls wait. */
+export const rivals = (members: Members, now: number): ReadonlyArray<Member> =>
+  Array.from(members.values()).filter(({ seenAt, waiting }) => waiting > 0 && seenAt > now - waitsFor)
+
+/** The number of members whose turn comes before that of a process that has waited since `since`. */
+export const turnsBefore = (members: Members, now: number, since: number): number =>
+  rivals(members, now).filter(({ waitingSince }) => waitingSince <= since).length
+
+const count = (names: ReadonlyArray<string>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+/** Counts a process's calls in flight by operation and by bucket. */
+export const countInFlight = (grants: ReadonlyArray<AdaptiveGrant>): Member["inFlight"] => ({
+  operations: count(grants.map(({ state }) => state.call.operation)),
+  buckets: count(grants.flatMap(bucketIdsOf))
+})
+
+const sum = (counts: ReadonlyArray<Readonly<Record<string, number>>>): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const [name, calls] of counts.flatMap((each) => Object.entries(each))) {
+    sums.set(name, (sums.get(name) ?? 0) + calls)
+  }
+  return sums
+}
+
+/** Adds up the calls in flight of several processes. */
+export const totalInFlight = (counts: ReadonlyArray<Member["inFlight"]>): InFlight => ({
+  operations: sum(counts.map(({ operations }) => operations)),
+  buckets: sum(counts.map(({ buckets }) => buckets))
+})

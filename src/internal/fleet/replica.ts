@@ -1,0 +1,256 @@
+/** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
+import * as Adaptive from "../limiter/adaptive.js"
+import type { AdaptiveGrant, OperationState, TenantSnapshot } from "../limiter/adaptiveState.js"
+import type { CallQueue } from "../limiter/queue.js"
+import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
+import { grant } from "./grant.js"
+import { countInFlight, type Member, type Members, present, rivals, totalInFlight, turnsBefore } from "./membership.js"
+import type { Snapshot } from "./snapshot.js"
+
+/** A call that was granted. */
+export interface FleetGrant {
+  readonly own: AdaptiveGrant
+  /** While the store is unavailable: the calls that the other members are assumed to start at the same time. */
+  readonly others: ReadonlyArray<AdaptiveGrant>
+  /** Whether the counts began anew since it was granted: its response says nothing about them. */
+  isOutdated: boolean
+}
+
+/** A call that has ended, as the other members do not know yet. */
+interface EndedCall {
+  readonly grant: FleetGrant
+  /** `undefined`: there was no response. */
+  readonly reading: RateLimitReading | undefined
+  readonly wasSent: boolean
+}
+
+/** The changes that a process wants to make known. */
+export interface Update {
+  readonly snapshot: Snapshot
+  readonly own: Member
+  /** The number of ended calls that it reports. */
+  readonly reported: number
+  readonly grants: ReadonlyArray<FleetGrant>
+  readonly throttled: ReadonlySet<OperationState>
+}
+
+/** If the store's clock is behind the last write by more than this, it was set back. */
+const maxLag = 1000
+
+export interface Settings {
+  /** The id of this process. */
+  readonly id: string
+  readonly tenant: string
+  /** The share of a limit that background calls leave to others. */
+  readonly reserve: number
+  /** The time by the store's clock, as far as it is known. */
+  readonly storeTime: () => number
+  /** The time by the queue's clock. */
+  readonly queueTime: () => number
+}
+
+export class Replica {
+  readonly strategy = Adaptive.make()
+  private readonly settings: Settings
+  private members: Members = new Map()
+  private writtenAt = -Infinity
+  /** When this process began to wait for its turn, as the others know; it does not wait: never. */
+  private waitingSince = Infinity
+  /** The calls in flight, as the others know; a call that has ended is one of them until that is reported. */
+  private readonly inFlight = new Set<FleetGrant>()
+  private ended: Array<EndedCall> = []
+  /** Granted calls that have not started. */
+  private readonly granted = new Map<OperationState, Array<FleetGrant>>()
+  /** Grants that the others do not know yet. */
+  private uncommitted: ReadonlyArray<FleetGrant> = []
+  /** The times by the queue's clock at which operations were last throttled by their limit. */
+  private readonly throttledAt = new Map<OperationState, number>()
+
+  constructor(settings: Settings) {
+    this.settings = settings
+  }
+
+  /** The store's time, but not before the last write. */
+  now(): number {
+    const now = this.settings.storeTime()
+    return this.writtenAt > now && this.writtenAt - now < maxLag ? this.writtenAt : now
+  }
+
+  get hasEnded(): boolean {
+    return this.ended.length > 0
+  }
+
+  get hasInFlight(): boolean {
+    return this.inFlight.size > 0
+  }
+
+  hasGrant(state: OperationState): boolean {
+    return this.granted.has(state)
+  }
+
+  /** The milliseconds until a call may be granted, by what is known here, if all others that wait take their turns. */
+  wait(state: OperationState, share: number, ahead: number, waited: number): number {
+    const now = this.now()
+    const before = turnsBefore(this.members, now, this.waitingSince)
+    return this.strategy.wait(state, now, share, ahead + before, waited)
+  }
+
+  /** The same while the store is unavailable, if each other member makes a call at the same time. */
+  waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
+    const now = this.now()
+    // A bucket that cannot hold a call of each would never allow one.
+    const most = Math.max(0, (this.strategy.bucketOf(state)?.status(now)?.limit ?? 0) - 2)
+    return this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited)
+  }
+
+  /** Starts a granted call, or one without the store. */
+  start(state: OperationState, waited: boolean): FleetGrant {
+    const granted = this.granted.get(state)
+    const first = granted?.shift()
+    if (granted?.length === 0) this.granted.delete(state)
+    return first ?? this.startAlone(state, waited)
+  }
+
+  private startAlone(state: OperationState, waited: boolean): FleetGrant {
+    const now = this.now()
+    const others = state.bucket === undefined ? 0 : present(this.members, now).size
+    const started: FleetGrant = {
+      // A response tests the estimate only if the others cannot have used less than they were left.
+      own: this.strategy.start(state, now, waited && others === 0),
+      others: Array.from({ length: others }, () => this.strategy.start(state, now, false)),
+      isOutdated: false
+    }
+    this.inFlight.add(started)
+    return started
+  }
+
+  /** Ends a call; the next update reports it. */
+  end(grant: FleetGrant, reading: RateLimitReading | undefined, wasSent: boolean): void {
+    this.ended.push({ grant, reading, wasSent })
+  }
+
+  /** Returns the grants of calls that do not wait any more. */
+  returnGrants(): void {
+    for (const grants of this.granted.values()) {
+      for (const grant of grants) this.end(grant, undefined, false)
+    }
+    this.granted.clear()
+  }
+
+  /** Settles the ended calls here alone, without reporting them. */
+  settleAlone(): void {
+    const now = this.now()
+    for (const call of this.ended) {
+      this.settle(call, now)
+      this.inFlight.delete(call.grant)
+    }
+    this.ended = []
+  }
+
+  private settle({ grant: { isOutdated, others, own }, reading, wasSent }: EndedCall, now: number): void {
+    if (!isOutdated) { for (const other of others) this.strategy.settle(other, undefined, now) }
+    if (wasSent) this.strategy.settle(own, isOutdated ? undefined : reading, now)
+    else this.strategy.giveBack(own, now)
+  }
+
+  /** Makes the next update. It grants calls of the queue; without one it says that this process leaves. */
+  update(queue: CallQueue<OperationState> | undefined): Update {
+    const { id, tenant } = this.settings
+    const now = this.now()
+    this.forgetGone(now)
+    for (const call of this.ended) this.settle(call, now)
+    const { grants, throttled } = this.grant(queue, now)
+    const waiting = this.countWaiting(queue) - grants.length
+    const inFlight = new Set(this.inFlight)
+    for (const call of this.ended) inFlight.delete(call.grant)
+    for (const grant of grants) inFlight.add(grant)
+    const own: Member = {
+      seenAt: now,
+      waiting,
+      waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
+      inFlight: countInFlight(Array.from(inFlight, ({ own }) => own))
+    }
+    const members = Object.fromEntries(queue === undefined ? this.members : [...this.members, [id, own]])
+    const snapshot = { writtenAt: now, members, limits: this.strategy.exportTenant(tenant) }
+    return { snapshot, own, reported: this.ended.length, grants, throttled }
+  }
+
+  private grant(queue: CallQueue<OperationState> | undefined, now: number) {
+    const { reserve, tenant } = this.settings
+    const isOwn = (waiters: Iterable<{ readonly state: OperationState }>) => {
+      for (const { state } of waiters) return state.call.tenant === tenant
+      return false
+    }
+    const { grants, throttled } = grant({
+      strategy: this.strategy,
+      queues: Array.from(queue?.queues() ?? []).filter(isOwn),
+      rivals: rivals(this.members, now).length,
+      reserve,
+      now,
+      queueNow: this.settings.queueTime(),
+      throttledAt: this.throttledAt
+    })
+    this.uncommitted = grants.map((own) => ({ own, others: [], isOutdated: false }))
+    return { grants: this.uncommitted, throttled }
+  }
+
+  private countWaiting(queue: CallQueue<OperationState> | undefined): number {
+    let sum = 0
+    for (const state of this.strategy.states()) sum += queue?.waiting(state) ?? 0
+    return sum
+  }
+
+  /** Forgets members that are gone, and their calls. */
+  private forgetGone(now: number): void {
+    const members = present(this.members, now)
+    if (members.size === this.members.size) return
+    this.members = members
+    this.restore(this.export())
+  }
+
+  /** Takes over an update that the others know by now. */
+  commit({ grants, own, reported, snapshot, throttled }: Update): void {
+    for (const { grant } of this.ended.splice(0, reported)) this.inFlight.delete(grant)
+    for (const grant of grants) {
+      this.inFlight.add(grant)
+      const { state } = grant.own
+      this.granted.set(state, [...this.granted.get(state) ?? [], grant])
+    }
+    for (const state of throttled) this.throttledAt.set(state, this.settings.queueTime())
+    this.uncommitted = []
+    this.writtenAt = snapshot.writtenAt
+    this.waitingSince = own.waiting > 0 ? own.waitingSince : Infinity
+  }
+
+  /** Takes over what another process has written. */
+  load({ limits, members, writtenAt }: Snapshot): void {
+    this.writtenAt = writtenAt
+    this.members = new Map(Object.entries(members).filter(([id]) => id !== this.settings.id))
+    this.restore(limits)
+  }
+
+  export(): TenantSnapshot {
+    return this.strategy.exportTenant(this.settings.tenant)
+  }
+
+  /** Replaces the knowledge of the limits, and drops grants that were not committed. */
+  restore(limits: TenantSnapshot): void {
+    for (const { own } of this.uncommitted) this.strategy.giveBack(own, this.now())
+    this.uncommitted = []
+    const own = countInFlight(Array.from(this.inFlight, ({ own }) => own))
+    const others = Array.from(this.members.values(), ({ inFlight }) => inFlight)
+    this.strategy.importTenant(this.settings.tenant, limits, totalInFlight([own, ...others]))
+  }
+
+  /** Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are left here. */
+  rejoin(snapshot: Snapshot | undefined): void {
+    const { strategy, settings: { tenant } } = this
+    const { buckets } = strategy.tenantOf(tenant)
+    const now = this.now()
+    const left = new Map(Array.from(buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0]))
+    for (const grant of this.inFlight) grant.isOutdated = true
+    if (snapshot === undefined) this.restore(this.export())
+    else this.load(snapshot)
+    for (const { estimator, id } of buckets) estimator.cap(left.get(id) ?? Infinity, this.now())
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Keeps a process's copy of one tenant's limits in step with the shared store: it reads the value, adds the calls of this
+ * process, and writes it back unless another process has written since; then it begins again with that. While the store is
+ * unavailable the process goes on alone, and rejoins the others later.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import { getOrUndefined } from "effect/Option"
+import type * as SharedStore from "../../SharedStore.js"
+import type { OperationState } from "../limiter/adaptiveState.js"
+import type { CallQueue } from "../limiter/queue.js"
+import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
+import type { Timer } from "../runtime/timer.js"
+import { reader } from "./format.js"
+import type { FleetGrant, Replica, Update } from "./replica.js"
+import type { Format, Snapshot } from "./snapshot.js"
+
+/** All in milliseconds. */
+const timing = {
+  /** A process with calls in flight writes at least this often, so that it does not count as gone. */
+  heartbeat: 3000,
+  /** The time until the store is read again for what others have learned: if nothing else can end a wait, and otherwise. */
+  poll: { blocked: 50, waiting: 1000 },
+  /** The end of a call is reported within this time. */
+  reportDelay: 15,
+  /** The time between two visits of a process whose calls wait. */
+  pace: { least: 20, most: 250 },
+  /** The time until an unavailable store is tried again. */
+  retry: 250,
+  /** A process that leaves says so within this time. */
+  leave: 1000
+}
+
+/** A process whose calls wait visits the store about as often as this share of a bucket comes back. */
+const refillPerVisit = 1 / 8
+
+/** The store removes a value that nobody has written for so long. */
+const timeToLive = Duration.hours(1)
+
+/** A process's part in a fleet, which all its tenants have in common. */
+export interface Host {
+  readonly store: SharedStore.SharedStore["Type"]
+  readonly format: Format
+  /** The waiting calls; set when the fleet begins to serve them. */
+  queue: CallQueue<OperationState> | undefined
+  /** Whether the process has left. Its calls may still end. */
+  isClosed: boolean
+  /** Sets the clock to the store's time. */
+  readonly setStoreTime: (now: number) => void
+  readonly fork: (effect: Effect.Effect<void>) => void
+}
+
+export class TenantSync {
+  readonly replica: Replica
+  private readonly host: Host
+  /** Visits the store when it fires. */
+  private readonly timer: Timer
+  private readonly key: string
+  private readonly decode: (text: string) => Effect.Effect<Option.Option<Snapshot>>
+  /** The version of the entry that the replica is based on. */
+  private version: string | undefined
+  private isAlone = false
+  private isVisiting = false
+  /** Whether another visit must follow at once. */
+  private isUrgent = false
+  /** By the timer's clock: the earliest time of the next visit for waiting calls, and when they may start by what is known. */
+  private notBefore = -Infinity
+  private dueAt = Infinity
+
+  constructor(replica: Replica, tenant: string, host: Host, timer: Timer) {
+    this.replica = replica
+    this.host = host
+    this.timer = timer
+    this.key = host.format.keyOf(tenant)
+    this.decode = reader(this.key, host.format.decode)
+  }
+
+  /** The milliseconds until a call can start; `Infinity`: a visit will tell. */
+  wait(state: OperationState, share: number, ahead: number, waited: number): number {
+    if (this.replica.hasGrant(state)) return 0
+    if (this.isAlone) return this.replica.waitAlone(state, share, ahead, waited)
+    const wait = this.replica.wait(state, share, ahead, waited)
+    const now = this.timer.now()
+    // The copy may be outdated: it is trusted only until the first time at which a call was expected to start.
+    if (wait > 0 && now < this.dueAt) {
+      this.dueAt = Math.min(this.dueAt, now + wait)
+      this.timer.set(now + (wait === Infinity ? timing.poll.blocked : timing.poll.waiting))
+      return wait
+    }
+    if (this.notBefore > now) return this.notBefore - now
+    this.visit()
+    return Infinity
+  }
+
+  /** Ends a call; `reading` is `undefined` if there was no response. */
+  end(grant: FleetGrant, reading: RateLimitReading | undefined, wasSent: boolean): void {
+    const isUrgent = reading?.isRateLimited === true || grant.own.state.bucket === undefined
+    this.replica.end(grant, reading, wasSent)
+    if (this.isAlone) return this.replica.settleAlone()
+    if (!isUrgent) return this.timer.set(this.timer.now() + timing.reportDelay)
+    this.isUrgent = true
+    this.visit()
+  }
+
+  /** Visits the store soon, unless a visit is under way. */
+  visit(): void {
+    if (this.isVisiting || this.host.isClosed) return
+    this.isVisiting = true
+    this.host.fork(Effect.zipRight(Effect.yieldNow(), this.run))
+  }
+
+  private readonly run: Effect.Effect<void> = Effect.suspend(() => {
+    this.isUrgent = false
+    return Effect.zipRight(
+      Effect.when(this.rejoin, () => this.isAlone),
+      Effect.suspend(() => {
+        this.replica.returnGrants()
+        return this.exchange(Duration.toMillis(this.host.store.timeout) / 4)
+      })
+    )
+  }).pipe(
+    Effect.catchAllCause(() => Effect.sync(() => this.goOnAlone())),
+    Effect.zipRight(Effect.sync(() => this.afterVisit()))
+  )
+
+  /** Writes an update until no other process interferes; gives up after so many milliseconds. */
+  private exchange(limit: number, isLeaving = false): Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> {
+    const { host: { format, store }, replica, timer } = this
+    const began = timer.now()
+    let before = replica.export()
+    const attempt: Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> = Effect.suspend(() => {
+      const update = replica.update(isLeaving ? undefined : this.host.queue)
+      const write = { value: format.encode(update.snapshot), timeToLive }
+      return Effect.flatMap(store.swap(this.key, this.version, write), ({ entry, now, swapped }) => {
+        this.host.setStoreTime(now)
+        this.version = entry?.version
+        if (swapped) return Effect.sync(() => this.commit(update))
+        return Effect.flatMap(this.read(entry), (snapshot) => {
+          if (snapshot === undefined) replica.restore(before)
+          else replica.load(snapshot)
+          before = replica.export()
+          return timer.now() - began > limit ? Effect.fail("contended" as const) : attempt
+        })
+      })
+    })
+    return Effect.onError(attempt, () => Effect.sync(() => replica.restore(before)))
+  }
+
+  private commit(update: Update): void {
+    this.replica.commit(update)
+    if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
+  }
+
+  /** Reads an entry; one of another format counts as none. */
+  private read(entry: SharedStore.Entry | undefined): Effect.Effect<Snapshot | undefined> {
+    return entry === undefined ? Effect.succeed(undefined) : Effect.map(this.decode(entry.value), getOrUndefined)
+  }
+
+  /** From now on this process knows only what it learns by itself. */
+  private goOnAlone(): void {
+    this.isAlone = true
+    this.replica.settleAlone()
+  }
+
+  private readonly rejoin = Effect.suspend(() => this.host.store.get(this.key)).pipe(
+    Effect.flatMap(({ entry, now }) => {
+      this.host.setStoreTime(now)
+      return Effect.map(this.read(entry?.version === this.version ? undefined : entry), (snapshot) => {
+        this.isAlone = false
+        this.version = entry?.version
+        this.replica.rejoin(snapshot)
+      })
+    })
+  )
+
+  private afterVisit(): void {
+    this.isVisiting = false
+    this.dueAt = Infinity
+    const now = this.timer.now()
+    if (this.isAlone) this.timer.set(now + timing.retry)
+    else if (this.replica.hasEnded) this.timer.set(now + timing.reportDelay)
+    else if (this.replica.hasInFlight) this.timer.set(now + timing.heartbeat)
+    if (this.isUrgent) this.visit()
+    this.host.queue?.wake()
+  }
+
+  /** The milliseconds until the next visit for waiting calls: enough for several calls to come back, and not so many that the bucket is full. */
+  private pace(): number {
+    const { replica: { strategy }, replica } = this
+    const now = replica.now()
+    let fastest = 0
+    for (const state of strategy.states()) {
+      const status = strategy.bucketOf(state)?.status(now)
+      if (status === undefined || status.fullAt <= now) continue
+      fastest = Math.max(fastest, (status.limit - status.remaining) / (status.fullAt - now) / status.limit)
+    }
+    return Math.max(timing.pace.least, Math.min(timing.pace.most, refillPerVisit / fastest))
+  }
+
+  /** Leaves the fleet: the others get the grants that this process does not need. */
+  readonly leave: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.isAlone) return Effect.void
+    this.replica.returnGrants()
+    return Effect.ignore(this.exchange(timing.leave, true))
+  })
+}
