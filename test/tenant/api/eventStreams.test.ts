@@ -1,0 +1,81 @@
+/** Tests of the tenant's event streams: redelivery and deletion. */
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
+import * as Tenant from "../../../src/Tenant.js"
+import { call, deleteEventStream, itInProcess, redeliverEvent, stream } from "../support/calls.js"
+
+const { demo } = Tenant
+const [failed, secondFailed, queued, delivered] = stream.events
+
+describe("event streams", () => {
+  const redeliver = (event_id: string, id: string = stream.id) => call(redeliverEvent, { params: { id, event_id } })
+
+  itInProcess("redeliver a failed event once, and deliver it 30 seconds later", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const states = Effect.map(tenant.state, ({ streams }) => streams[0]!.events.map(({ state }) => state))
+      assert.deepStrictEqual(yield* states, ["failed", "failed", "queued", "delivered"])
+      yield* TestClock.adjust("10 seconds")
+      const response = yield* redeliver(failed.id)
+      assert.deepStrictEqual([response.status, response.text], [202, "{}"])
+      assert.strictEqual((yield* redeliver(failed.id)).status, 409)
+      assert.deepStrictEqual(yield* states, ["queued", "failed", "queued", "delivered"])
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(yield* states, ["queued", "failed", "delivered", "delivered"])
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* states, ["delivered", "failed", "delivered", "delivered"])
+      assert.strictEqual((yield* redeliver(failed.id)).status, 409)
+      assert.strictEqual((yield* redeliver(secondFailed.id)).status, 202)
+    }))
+
+  itInProcess("refuse to redeliver a queued or delivered event", () =>
+    Effect.gen(function*() {
+      for (const { id } of [queued, delivered]) {
+        const response = yield* redeliver(id)
+        assert.strictEqual(response.status, 409)
+        assert.include(response.json.message, "not in a state that allows redelivery")
+      }
+    }))
+
+  itInProcess("give a 404 for an unknown event or stream", () =>
+    Effect.gen(function*() {
+      const noStream = yield* redeliver(failed.id, "est_0000000000000000000000")
+      assert.deepStrictEqual(noStream.json, {
+        statusCode: 404,
+        error: "Not Found",
+        message: "The requested stream does not exist."
+      })
+      for (
+        const response of [
+          yield* redeliver("evt_0000000000000000000000"),
+          yield* redeliver(failed.id, demo.streams[1].id)
+        ]
+      ) {
+        assert.deepStrictEqual([response.status, response.json.message], [404, "The requested event does not exist."])
+      }
+    }))
+
+  itInProcess("are deleted, any number of times, with an empty body labelled as JSON", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      for (const _ of [1, 2]) {
+        const response = yield* call(deleteEventStream, { params: { id: stream.id } })
+        assert.deepStrictEqual([response.status, response.text], [204, ""])
+        assert.strictEqual(response.headers["content-type"], "application/json")
+        assert.deepStrictEqual((yield* tenant.state).streams, [demo.streams[1]])
+      }
+      assert.strictEqual((yield* redeliver(failed.id)).status, 404)
+    }))
+
+  itInProcess("refuse ids that do not have exactly 26 characters", () =>
+    Effect.gen(function*() {
+      for (const id of ["est_short", `${stream.id}x`, `${stream.id};x`]) {
+        const response = yield* call(deleteEventStream, { params: { id } })
+        assert.deepStrictEqual([response.status, response.json.errorCode], [400, "validation_error"])
+        assert.match(response.json.message, / on property id$/)
+      }
+      const tenant = yield* Tenant.Tenant
+      assert.lengthOf((yield* tenant.state).streams, 2)
+    }))
+})

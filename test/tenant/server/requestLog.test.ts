@@ -1,0 +1,150 @@
+/** Tests of the request log. */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/TestClock"
+import { inspect } from "node:util"
+import * as Tenant from "../../../src/Tenant.js"
+import {
+  action,
+  createUsersExport,
+  credentials,
+  host,
+  itInProcess,
+  listActionVersions,
+  requestToken,
+  send,
+  tokenOf
+} from "../support/calls.js"
+
+const { demoClients } = Tenant
+
+describe("the request log", () => {
+  itInProcess("records requests as received, in their order", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const token = yield* tokenOf()
+      yield* TestClock.adjust("5 seconds")
+      yield* send(createUsersExport, { form: "fields[0][name]=a%20b&limit=5", token, headers: { "X-Mine": "1" } })
+      yield* send(createUsersExport, { body: { limit: 0 } })
+      yield* send(listActionVersions, { params: { actionId: "a/b c" }, query: "?page=1&q=a%26b&q=", token })
+      yield* HttpClient.post(`${host}/nothing?x`, { body: HttpBody.text("{", "application/json") })
+      const [first, ...rest] = yield* tenant.requests
+      assert.deepStrictEqual([first!.operation, first!.at, first!.status, first!.path], [
+        "token",
+        0,
+        200,
+        "/oauth/token"
+      ])
+      assert.deepStrictEqual(
+        rest.map((
+          { at, body, contentType, method, operation, path, query, status }
+        ) => [at, method, path, query, contentType, body, operation, status]),
+        [
+          [
+            5000,
+            "POST",
+            "/api/v2/jobs/users-exports",
+            [],
+            "application/x-www-form-urlencoded",
+            { fields: [{ name: "a b" }], limit: 5 },
+            "createUsersExport",
+            200
+          ],
+          [5000, "POST", "/api/v2/jobs/users-exports", [], "application/json", { limit: 0 }, "createUsersExport", 401],
+          [
+            5000,
+            "GET",
+            "/api/v2/actions/actions/a%2Fb%20c/versions",
+            [["page", "1"], ["q", "a&b"], ["q", ""]],
+            undefined,
+            undefined,
+            "listActionVersions",
+            400
+          ],
+          [5000, "POST", "/nothing", [["x", ""]], "application/json", "{", undefined, 404]
+        ]
+      )
+      assert.strictEqual(rest[0]!.headers["x-mine"], "1")
+      assert.strictEqual(rest[0]!.headers["host"], "tenant.test")
+    }))
+
+  itInProcess("never shows a token or a client's secret", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const token = yield* tokenOf()
+      const secret = "demo-full-secret"
+      yield* send(listActionVersions, {
+        params: { actionId: action.id },
+        token,
+        headers: { cookie: secret, "proxy-authorization": secret }
+      })
+      for (
+        const text of [
+          `{"client_secret":"${secret}"`,
+          `client_secret=${secret}`,
+          `client_secret=${secret}&client_secret=x`
+        ]
+      ) {
+        for (const type of ["application/json", "application/x-www-form-urlencoded", "text/plain"]) {
+          yield* HttpClient.post(`${host}/oauth/token`, { body: HttpBody.text(text, type) })
+        }
+      }
+      const requests = yield* tenant.requests
+      for (const text of [inspect(requests, { depth: 9 }), JSON.stringify(requests)]) {
+        assert.notInclude(text, token)
+        assert.notInclude(text, secret)
+        assert.include(text, "<redacted>")
+      }
+      assert.strictEqual(
+        Redacted.value(requests[1]!.headers["authorization"] as Redacted.Redacted<string>),
+        `Bearer ${token}`
+      )
+    }))
+
+  itInProcess(
+    "shows the grant parameters of a token request, and nothing of other bodies",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const given = { ...credentials(demoClients.full), scope: "read:users" }
+        yield* requestToken(given)
+        yield* requestToken({ grant_type: "password" })
+        yield* requestToken({ grant_type: "password", password: "p" })
+        yield* HttpClient.post(`${host}/oauth/token`, { body: HttpBody.text("[]", "application/json") })
+        yield* HttpClient.post(`${host}/oauth/token`)
+        const bodies = (yield* tenant.requests).map(({ body }) => body) as ReadonlyArray<any>
+        assert.deepStrictEqual(JSON.parse(JSON.stringify(bodies)), [
+          { ...given, client_secret: "<redacted>" },
+          { grant_type: "password" },
+          "<redacted>",
+          "<redacted>",
+          null
+        ])
+        assert.strictEqual(Redacted.value(bodies[0].client_secret), given.client_secret)
+      })
+  )
+
+  itInProcess(
+    "records a body without a content type as text, and a missing body as undefined",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        for (
+          const body of [
+            HttpBody.raw(new TextEncoder().encode("{}")),
+            HttpBody.text("", "application/json"),
+            HttpBody.empty
+          ]
+        ) {
+          yield* HttpClient.post(`${host}/`, { body })
+        }
+        assert.deepStrictEqual(
+          (yield* tenant.requests).map(({ body, contentType }) => [contentType, body]),
+          [[undefined, "{}"], ["application/json", ""], [undefined, undefined]]
+        )
+      })
+  )
+})

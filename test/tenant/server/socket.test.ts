@@ -1,0 +1,127 @@
+/** Tests of the tenant on a socket. */
+import { NodeHttpServer } from "@effect/platform-node"
+import * as HttpServer from "@effect/platform/HttpServer"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { createServer } from "node:http"
+import { connect } from "node:net"
+import * as Tenant from "../../../src/Tenant.js"
+import { action, credentials, endpoints, fillPath, validCalls, waitForSleep } from "../support/calls.js"
+
+const { demoClients } = Tenant
+
+describe("the tenant on a socket", () => {
+  const socket = (
+    name: string,
+    run: (origin: string, tenant: Tenant.Tenant["Type"]) => Effect.Effect<unknown, unknown>
+  ) =>
+    it.effect(name, () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        yield* HttpServer.addressFormattedWith((origin) => run(origin, tenant))
+      }).pipe(
+        Effect.provide(Tenant.layerServer),
+        Effect.provide(
+          Layer.merge(Tenant.layer(), NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+        )
+      ))
+
+  const fetched = (url: string, init?: RequestInit) =>
+    Effect.tryPromise({ try: () => fetch(url, init), catch: (error) => error as any })
+  const text = (response: Response) => Effect.tryPromise({ try: () => response.text(), catch: (error) => error as any })
+  const signIn = (origin: string) =>
+    Effect.gen(function*() {
+      const parameters = { ...credentials(demoClients.full), audience: `${origin}/api/v2/` }
+      const response = yield* fetched(`${origin}/oauth/token`, {
+        method: "POST",
+        body: new URLSearchParams(parameters)
+      })
+      return { authorization: `Bearer ${JSON.parse(yield* text(response)).access_token}` }
+    })
+
+  socket("responds to every operation as in process", (origin) =>
+    Effect.gen(function*() {
+      const headers = yield* signIn(origin)
+      for (const { method, name, path } of endpoints) {
+        const { body, params, status } = validCalls[name]!
+        const response = yield* fetched(`${origin}/api/v2${fillPath(path, params)}`, {
+          method,
+          headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
+          body: body === undefined ? null : JSON.stringify(body)
+        })
+        assert.strictEqual(response.status, status)
+        assert.strictEqual(response.headers.get("date"), "Thu, 01 Jan 1970 00:00:00 GMT")
+        assert.match(String(response.headers.get("x-ratelimit-reset")), /^\d+$/)
+        assert.match(String(response.headers.get("content-type")), /^application\/json/)
+        yield* text(response)
+      }
+    }))
+
+  socket(
+    "destroys the connection for a cut before or within the response",
+    (origin, tenant) =>
+      Effect.gen(function*() {
+        const headers = yield* signIn(origin)
+        yield* tenant.injectFault({ cut: "before" })
+        assert.strictEqual((yield* Effect.flip(fetched(`${origin}/`))).cause.code, "UND_ERR_SOCKET")
+        yield* tenant.injectFault({ cut: "within" })
+        const response = yield* fetched(`${origin}/api/v2/actions/actions/${action.id}/versions`, { headers })
+        assert.strictEqual(response.status, 200)
+        assert.strictEqual((yield* Effect.flip(text(response))).message, "terminated")
+        assert.strictEqual((yield* fetched(`${origin}/`)).status, 404)
+      })
+  )
+
+  socket("sends exactly half of the body for a cut within", (origin, tenant) =>
+    Effect.gen(function*() {
+      yield* tenant.injectFault({ cut: "within", body: "0123456789" })
+      const received = yield* raw(origin, "GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+      assert.match(received, /^HTTP\/1.1 200 OK\r\n/)
+      assert.match(received, /\r\ncontent-length: 10\r\n[^]*\r\n\r\n01234$/i)
+    }))
+
+  socket(
+    "reads a target that is a whole URL, contains a URL, or contains a raw `#`",
+    (origin, tenant) =>
+      Effect.gen(function*() {
+        const targets = [
+          ["http://x.test/a?b", "/a", [["b", ""]]],
+          ["http://x.test?b", "", [["b", ""]]],
+          ["/a/http://x.test/b", "/a/http://x.test/b", []],
+          ["/a#b", "/a#b", []]
+        ] as const
+        for (const [target] of targets) {
+          yield* raw(origin, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+        }
+        assert.deepStrictEqual(
+          (yield* tenant.requests).map(({ path, query }) => [path, query]),
+          targets.map(([, path, query]) => [path, query])
+        )
+      })
+  )
+
+  socket("records no status for a client that disconnects", (origin, tenant) =>
+    Effect.gen(function*() {
+      yield* tenant.injectFault({ delay: "1 minute" })
+      const aborted = new AbortController()
+      const fiber = yield* Effect.fork(Effect.exit(fetched(`${origin}/`, { signal: aborted.signal })))
+      yield* waitForSleep
+      aborted.abort()
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
+      assert.isUndefined((yield* tenant.requests)[0]!.status)
+    }))
+
+  /** Sends the bytes, and gives everything received until the connection ends. */
+  const raw = (origin: string, bytes: string) =>
+    Effect.async<string>((resume) => {
+      let received = ""
+      const { hostname, port } = new URL(origin)
+      connect(Number(port), hostname)
+        .on("data", (chunk) => void (received += chunk.toString()))
+        .on("close", () => resume(Effect.succeed(received)))
+        .write(bytes)
+    })
+})
