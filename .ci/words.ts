@@ -72,7 +72,7 @@ const table: ReadonlyArray<Row> = [
   { old: /\b(is|was|are|were|be) away\b/, better: "store unavailable" },
   { old: /\b(un)?learned\b/, better: "snapshot, stored state", kinds: ["name"] },
   { old: /\bpromised\b/, better: "decoder, validator, schema" },
-  { old: /\bobserve[sd]?\b/, better: "settle a permit", kinds: ["name"] },
+  { old: /\bobserve[sd]?\b/, better: "settle a permit", kinds: ["name"], files: /limiter/i },
   {
     old:
       /\b(is|are|was|were|be|being|been) (never )?repeated\b|\brepeated (attempt|call|request)s?\b|\brepeats? (a|the) (call|request)\b/,

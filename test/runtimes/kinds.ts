@@ -1,4 +1,4 @@
-/** The runtimes: how each is started, and what is built for it. */
+/** The runtimes, with their programs, bundles and command lines. */
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
@@ -6,20 +6,20 @@ import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { binary } from "./packages.js"
 
-/** A way to run the suite. */
+/** Runtime and transport that the suite runs on. */
 export interface Kind {
-  /** The row of the table. */
+  /** Row of the table. */
   readonly name: string
   readonly program: string | undefined
   readonly entry: "fetch" | "lean" | "deno" | "worker"
-  /** What comes before the file and its arguments; a worker has a configuration instead. */
+  /** Arguments before the file; a worker has a configuration instead. */
   readonly flags: ReadonlyArray<string>
-  /** What packages may offer to this runtime alone. */
+  /** Export conditions of packages for this runtime. */
   readonly conditions: ReadonlyArray<string>
 }
 
 const node = (major: number): ReadonlyArray<Kind> => {
-  const own = process.versions.node.startsWith(`${major}.`) ? process.execPath : undefined // where there is no package
+  const own = process.versions.node.startsWith(`${major}.`) ? process.execPath : undefined // if its package is not installed
   const program = binary(`node${major}`, "bin/node") ?? own
   const of = (entry: "fetch" | "lean"): Kind => (
     { name: `Node ${major}, ${entry}`, program, entry, flags: [], conditions: ["node"] }
@@ -27,7 +27,7 @@ const node = (major: number): ReadonlyArray<Kind> => {
   return [of("lean"), of("fetch")]
 }
 
-/** All of them, as installed. */
+/** Returns all runtimes, as installed. */
 export const kinds = (): ReadonlyArray<Kind> => [
   ...[20, 22, 24].flatMap(node),
   { name: "Bun, fetch", program: binary("bun", "bin/bun"), entry: "fetch", flags: ["run"], conditions: ["bun"] },
@@ -47,7 +47,7 @@ export const kinds = (): ReadonlyArray<Kind> => [
   }
 ]
 
-/** Bundles an entry for a runtime; only the lean transport for Node may need modules of Node's. */
+/** Bundles an entry for a runtime. Only the lean transport for Node may import Node's modules. */
 export const bundle = async (
   file: string,
   { conditions, entry }: Pick<Kind, "conditions" | "entry">,
@@ -70,7 +70,7 @@ export const bundle = async (
   })
 }
 
-/** A configuration of workerd's: the module answers on any free port, and may call servers on this machine. */
+/** Writes a configuration for workerd: the module listens on a free port and may call servers on this machine. */
 const configuration = (file: string, env: Readonly<Record<string, string>>): string =>
   `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -90,14 +90,14 @@ const config :Workerd.Config = (
 );
 `
 
-/** What a process has ended with. */
-export const ended = (child: ChildProcess): Promise<number | string> =>
+/** Waits for a process to exit. Resolves to its exit code or signal. */
+export const exitOf = (child: ChildProcess): Promise<number | string> =>
   new Promise((resolve, reject) => {
     child.once("error", reject)
     child.once("close", (code, signal) => resolve(code ?? signal ?? "nothing"))
   })
 
-/** Starts a worker, and gives its URL, which it has to tell within 20 seconds. */
+/** Starts a worker. Resolves to its URL once it listens, which it must do within 20 seconds. */
 export const startWorker = async (
   program: string,
   directory: string,
@@ -106,21 +106,21 @@ export const startWorker = async (
 ): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
   const file = join(directory, `${name}.capnp`)
   writeFileSync(file, configuration(`${name}.js`, env))
-  // It tells of its port on a descriptor of its own.
+  // workerd reports its port on a separate file descriptor.
   const child = spawn(program, ["serve", "--control-fd=3", file], { stdio: ["ignore", "ignore", "pipe", "pipe"] })
   const control = child.stdio[3] as Readable // sound: a pipe
   let errors = ""
   child.stderr?.on("data", (text: Buffer) => void (errors += text.toString()))
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000)
   const url = await new Promise<string>((resolve, reject) => {
-    let said = ""
+    let output = ""
     control.on("data", (text: Buffer) => {
-      said += text.toString()
-      const port = /"port":(\d+)/.exec(said)?.[1]
+      output += text.toString()
+      const port = /"port":(\d+)/.exec(output)?.[1]
       if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
     })
     child.once("error", reject)
-    child.once("close", (code, signal) => reject(new Error(`it ends with ${code ?? signal}: ${errors.trim()}`)))
+    child.once("close", (code, signal) => reject(new Error(`workerd exited with ${code ?? signal}: ${errors.trim()}`)))
   }).finally(() => clearTimeout(timer))
   return { child, url }
 }

@@ -1,8 +1,7 @@
 /**
- * The runtimes as npm packages that hold their binaries. They weigh 850 MB, so they are no dependencies of the project's:
- * they are installed when they are needed, below `node_modules/.cache`, in the exact versions and by the hashes of
- * `packages/package-lock.json`. To change a version: `npm install --package-lock-only --omit-lockfile-registry-resolved`
- * beside that file.
+ * Installs the runtimes from npm packages with their binaries. They have 850 MB, so they are not dependencies of the project:
+ * `npm run test:runtimes` installs the versions of `packages/package-lock.json` below `node_modules/.cache`. To change a version,
+ * run `npm install --package-lock-only --omit-lockfile-registry-resolved` in the folder of that file.
  */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -13,9 +12,9 @@ import { promisify } from "node:util"
 const manifests = join(import.meta.dirname, "packages")
 const folder = join(import.meta.dirname, "../../node_modules/.cache/runtimes")
 
-const isWindows = process.platform === "win32" // npm is a script there
+const isWindows = process.platform === "win32" // npm is a script on Windows
 
-/** Installs what there is for this machine, unless it is there. Packages for other machines are left out by npm. */
+/** Installs the packages for this machine, unless they are installed. npm leaves out those for other machines. */
 export const install = async (): Promise<void> => {
   const lock = readFileSync(join(manifests, "package-lock.json"))
   const digest = createHash("sha256").update(lock).digest("hex")
@@ -31,7 +30,7 @@ export const install = async (): Promise<void> => {
 
 const machine = `${process.platform}-${process.arch}`
 
-/** Where a program of a package lies for this machine; none if there is no package. */
+/** Returns the path of a package's program; `undefined` if there is no package for this machine. */
 export const binary = (name: string, path: string): string | undefined => {
   const file = join(folder, "node_modules", `${name}-${machine}`, path)
   return existsSync(file) ? file : undefined

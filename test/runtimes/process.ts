@@ -1,9 +1,9 @@
-/** The suite in a process of its own: `… STAGE RUNTIME` writes a line of JSON for each test. */
+/** Runs the suite as a process with the arguments STAGE and RUNTIME; writes a line of JSON for each test. */
 import type { HttpClient } from "@effect/platform"
 import { Console, Effect, type Layer } from "effect"
 import { run, testsOf } from "./runner.js"
 
-/** How many tests run at once. */
+/** Number of tests that run at once. */
 const concurrency = 12
 
 /** Runs all tests over a transport. */

@@ -1,47 +1,52 @@
-/** One row of the table: a runtime is started, runs the suite, and ends; whatever goes wrong with that is a failure of the row. */
+/** Runs the suite on one runtime, which is a row of the table. Errors of the runtime itself are failures of the row, too. */
 import { Redacted } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as Tenant from "../../src/Tenant.js"
-import { bundle, ended, type Kind, startWorker } from "./kinds.js"
+import { bundle, exitOf, type Kind, startWorker } from "./kinds.js"
 import type { Result } from "./runner.js"
-import type { Opened, Scene } from "./scenes.js"
+import type { OpenedServer, Scene } from "./scenes.js"
 
-/** How a runtime did. */
+/** Results of a runtime. */
 export interface Row {
   readonly runtime: string
   readonly version: string
   readonly passed: number
-  /** The tests that failed or said nothing, each with the reason. */
+  /** Tests that failed or have no result, with the reason. */
   readonly failures: ReadonlyArray<{ readonly test: string; readonly reason: string }>
   readonly seconds: number
 }
 
-/** How long a runtime may take for all tests, in milliseconds. */
+/** Maximum time for all tests of a runtime, in milliseconds. */
 const limit = 240_000
 
 const versionOf = (program: string): string =>
   /\d+(?:[.-]\d+)+/.exec(execFileSync(program, ["--version"], { encoding: "utf8", timeout: 20_000 }))?.[0] ?? "?"
 
-const inProcess = async (kind: Kind, program: string, file: string, stage: string): Promise<ReadonlyArray<Result>> => {
+const runInProcess = async (
+  kind: Kind,
+  program: string,
+  file: string,
+  stage: string
+): Promise<ReadonlyArray<Result>> => {
   const child = spawn(program, [...kind.flags, file, stage, kind.name], { stdio: ["ignore", "pipe", "pipe"] })
   const timer = setTimeout(() => child.kill("SIGKILL"), limit)
   const results: Array<Result> = []
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
   createInterface({ input: child.stdout }).on("line", (line) => {
-    // Sound: of lines that are no words of the runtime's own, the runner writes nothing else.
+    // Sound: a line that begins so is the runner's; other lines are the runtime's.
     if (line.startsWith("{")) results.push(JSON.parse(line) as Result)
     else errors += `${line}\n`
   })
-  const code = await ended(child).finally(() => clearTimeout(timer))
-  if (code !== 0) results.push({ name: "the process", error: `it ends with ${code}: ${errors.trim()}` })
+  const code = await exitOf(child).finally(() => clearTimeout(timer))
+  if (code !== 0) results.push({ name: "the process", error: `exited with ${code}: ${errors.trim()}` })
   return results
 }
 
-/** Each test is a request of its own; as many at once as in a process. */
-const inWorker = async (
+/** Sends a request for each test, with the same concurrency as in a process. */
+const runInWorker = async (
   kind: Kind,
   program: string,
   directory: string,
@@ -49,7 +54,7 @@ const inWorker = async (
   stage: string
 ): Promise<ReadonlyArray<Result>> => {
   const { child, url } = await startWorker(program, directory, name, { STAGE: stage, RUNTIME: kind.name })
-  const end = ended(child)
+  const end = exitOf(child)
   const signal = AbortSignal.timeout(limit)
   try {
     const names = (await (await fetch(url, { signal })).json()) as ReadonlyArray<string> // sound: the worker is ours
@@ -61,7 +66,7 @@ const inWorker = async (
         results.push(
           response.ok
             ? ((await response.json()) as Result) // sound: the same
-            : { name: test, error: `the worker answers ${response.status}: ${await response.text()}` }
+            : { name: test, error: `the worker responds with ${response.status}: ${await response.text()}` }
         )
       }
     }))
@@ -72,10 +77,10 @@ const inWorker = async (
   }
 }
 
-/** What the worker of the README gives, with its settings from the stage's tenant. */
+/** The README's worker, which runs against a tenant of the stage. */
 const example = "examples/worker.ts"
 
-const ofExample = async (kind: Kind, program: string, directory: string, stage: string): Promise<Result> => {
+const runExample = async (kind: Kind, program: string, directory: string, stage: string): Promise<Result> => {
   const { actions: [action] } = Tenant.demo
   const { full } = Tenant.demoClients
   await bundle(join(import.meta.dirname, "../..", example), kind, join(directory, "example.js"))
@@ -83,33 +88,33 @@ const ofExample = async (kind: Kind, program: string, directory: string, stage: 
     method: "POST",
     body: JSON.stringify({ scene: "tenant" } satisfies Scene)
   })
-  const { origin, url: baseUrl } = (await opened.json()) as Opened // sound: the stage is ours
+  const { origin, url: baseUrl } = (await opened.json()) as OpenedServer // sound: the stage is ours
   const { child, url } = await startWorker(program, directory, "example", {
     IDENTITY_BASE_URL: baseUrl,
     IDENTITY_AUTH_URL: origin,
     IDENTITY_CLIENT_ID: full.id,
     IDENTITY_CLIENT_SECRET: Redacted.value(full.secret)
   })
-  const end = ended(child)
+  const end = exitOf(child)
   try {
-    const answers: Array<string> = []
+    const results: Array<string> = []
     for (const id of [action.id, "unknown"]) {
       const response = await fetch(`${url}/${id}`, { signal: AbortSignal.timeout(20_000) })
       const { _tag, total } = (await response.json()) as { readonly _tag?: string; readonly total?: number } // sound: ours
-      answers.push(`${response.status} ${_tag ?? total}`)
+      results.push(`${response.status} ${_tag ?? total}`)
     }
-    const [known, unknown] = answers
+    const [known, unknown] = results
     return known === `200 ${action.versions.length}` && unknown === "502 UnexpectedResponse"
       ? { name: example }
-      : { name: example, error: answers.join(", ") }
+      : { name: example, error: results.join(", ") }
   } finally {
     child.kill()
     await end
   }
 }
 
-/** Runs the suite, whose tests have these names, on a runtime. */
-export const rowOf = async (
+/** Runs the suite, with tests of these names, on a runtime. */
+export const runRow = async (
   kind: Kind,
   names: ReadonlyArray<string>,
   directory: string,
@@ -121,24 +126,24 @@ export const rowOf = async (
   let version = "-"
   let results: ReadonlyArray<Result> = []
   try {
-    if (kind.program === undefined) throw new Error(`there is no package of it for ${process.platform}-${process.arch}`)
+    if (kind.program === undefined) throw new Error(`there is no package for ${process.platform}-${process.arch}`)
     version = versionOf(kind.program)
     const name = kind.name.replaceAll(/\W+/g, "-")
     const file = join(directory, `${name}.${isWorker ? "js" : "mjs"}`)
     await bundle(join(import.meta.dirname, "entries", `${kind.entry}.ts`), kind, file)
     results = isWorker
       ? [
-        ...await inWorker(kind, kind.program, directory, name, stage),
-        await ofExample(kind, kind.program, directory, stage)
+        ...await runInWorker(kind, kind.program, directory, name, stage),
+        await runExample(kind, kind.program, directory, stage)
       ]
-      : await inProcess(kind, kind.program, file, stage)
+      : await runInProcess(kind, kind.program, file, stage)
   } catch (error) {
     results = [{ name: "the start", error: error instanceof Error ? error.message : String(error) }]
   }
   const reported = new Map(results.map((result) => [result.name, result]))
   const failures = [
     ...results.flatMap(({ error, name }) => error === undefined ? [] : [{ test: name, reason: error }]),
-    ...tests.flatMap((test) => reported.has(test) ? [] : [{ test, reason: "it said nothing" }])
+    ...tests.flatMap((test) => reported.has(test) ? [] : [{ test, reason: "no result" }])
   ]
   const passed = tests.filter((test) => reported.has(test) && reported.get(test)?.error === undefined).length
   return { runtime: kind.name, version, passed, failures, seconds: (performance.now() - begin) / 1000 }

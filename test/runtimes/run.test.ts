@@ -1,4 +1,4 @@
-/** The command that runs the suite on every runtime: that it tells of what goes wrong. What the suite tells is its own. */
+/** Tests that `npm run test:runtimes` reports failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { operations } from "../support/operations.js"
 import { differences } from "./differences.js"
 import { type Kind, kinds } from "./kinds.js"
-import { rowOf } from "./row.js"
+import { runRow } from "./row.js"
 import { matrixOf, serve } from "./stage.js"
 import { suite } from "./suite.js"
 
@@ -18,7 +18,7 @@ const directory = Effect.acquireRelease(
 
 const here: Kind = { name: "Here, fetch", program: process.execPath, entry: "fetch", flags: [], conditions: ["node"] }
 
-/** The suite without most of the fault matrix, on this Node, and what it told. */
+/** Runs the suite on this Node, with a few cases of the fault matrix. */
 const rowFor = (kind: Kind, also: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
     const all = matrixOf(true)
@@ -26,20 +26,20 @@ const rowFor = (kind: Kind, also: ReadonlyArray<string> = []) =>
     const stage = yield* serve(matrix)
     const tests = suite(matrix).map(({ name }) => name)
     const path = yield* directory
-    return { row: yield* Effect.promise(() => rowOf(kind, [...tests, ...also], path, stage)), tests }
+    return { row: yield* Effect.promise(() => runRow(kind, [...tests, ...also], path, stage)), tests }
   }).pipe(Effect.scoped)
 
 describe("a row of test:runtimes", () => {
-  it.live("counts what passed, and names what said nothing", () =>
+  it.live("counts passed tests and names tests without a result", () =>
     Effect.gen(function*() {
-      const { row, tests } = yield* rowFor(here, ["a test that there is not"])
-      assert.deepStrictEqual(row.failures, [{ test: "a test that there is not", reason: "it said nothing" }])
+      const { row, tests } = yield* rowFor(here, ["a test that does not exist"])
+      assert.deepStrictEqual(row.failures, [{ test: "a test that does not exist", reason: "no result" }])
       assert.strictEqual(row.passed, tests.length)
       assert.isAtLeast(row.passed, 40)
       assert.strictEqual(row.version, process.versions.node)
     }), 60_000)
 
-  it.live("fails whole if the runtime does not start, or is not there", () =>
+  it.live("fails if the runtime does not start or is not installed", () =>
     Effect.gen(function*() {
       for (const program of ["/bin/false", undefined]) {
         const { row, tests } = yield* rowFor({ ...here, program })
@@ -51,7 +51,7 @@ describe("a row of test:runtimes", () => {
 })
 
 describe("the suite", () => {
-  it("has no two tests of one name, and one for each cell of the fault matrix", () => {
+  it("has unique names, and a test for each cell of the fault matrix", () => {
     const matrix = matrixOf(false)
     const names = suite(matrix).map(({ name }) => name)
     assert.lengthOf(new Set(names), names.length)
@@ -59,7 +59,7 @@ describe("the suite", () => {
     for (const { operation, row } of matrix.cases) assert.include(names, `${row}: ${operation}`)
   })
 
-  it("knows differences of runtimes and rows that there are, and the README tells each", () => {
+  it("has differences for existing runtimes and rows, and the README lists each", () => {
     const rows = matrixOf(false).cases.map(({ row }) => row)
     const names = kinds().map(({ name }) => name)
     const readme = readFileSync("README.md", "utf8")

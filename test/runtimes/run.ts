@@ -1,6 +1,7 @@
 /**
- * `npm run test:runtimes`: the suite on every runtime, one after the other, and a table of how they did. Words after it
- * choose rows: `npm run test:runtimes -- Bun workerd`; `--quick` takes less of the fault matrix. The last line is JSON. The exit code is 1 if anything failed.
+ * `npm run test:runtimes`: runs the suite on all runtimes, one after the other, and prints a table. Arguments choose rows:
+ * `npm run test:runtimes -- Bun workerd`. `--quick` runs a part of the fault matrix. The last line is JSON; the exit code is 1 if a
+ * test failed.
  */
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -9,7 +10,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { kinds } from "./kinds.js"
 import { install } from "./packages.js"
-import { type Row, rowOf } from "./row.js"
+import { type Row, runRow } from "./row.js"
 import { matrixOf, serve } from "./stage.js"
 import { suite } from "./suite.js"
 
@@ -32,7 +33,7 @@ const all = (stage: string, directory: string) =>
     console.log(line("runtime", "version", "passed", "failed", "s"))
     const rows = yield* Effect.forEach(chosen, (kind) =>
       Effect.tap(
-        Effect.promise(() => rowOf(kind, tests, directory, stage)),
+        Effect.promise(() => runRow(kind, tests, directory, stage)),
         (row) => Effect.sync(() => console.log(shown(row)))
       ))
     for (const { failures, runtime } of rows) {

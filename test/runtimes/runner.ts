@@ -1,37 +1,37 @@
-/** Runs the tests, wherever that is. */
+/** Runs the tests on any runtime. */
 import type { HttpClient } from "@effect/platform"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { Stage, type Test } from "./kit.js"
 import type { Matrix } from "./scenes.js"
 import { suite } from "./suite.js"
 
-/** What became of a test: `error` says why it failed. */
+/** Result of a test; `error` is present if it failed. */
 export interface Result {
   readonly name: string
   readonly error?: string
 }
 
-/** Where tests run, and over what. */
+/** Stage, runtime and transport that the tests run with. */
 export interface Place {
   readonly stage: string
   readonly runtime: string
   readonly transport: Layer.Layer<HttpClient.HttpClient>
 }
 
-/** The tests, as the stage has them. */
+/** Returns the tests for the stage's fault matrix. */
 export const testsOf = async (stage: string): Promise<ReadonlyArray<Test>> => {
   const response = await fetch(`${stage}/matrix`)
   return suite((await response.json()) as Matrix) // sound: the stage is ours
 }
 
-/** What the library logs is not what the suite tells. */
+/** Removes the library's log lines from the output. */
 const quiet = Logger.remove(Logger.defaultLogger)
 
-/** Runs one test: in its own scope, with a transport of its own, for at most a minute. */
+/** Runs a test with its own scope and transport, for at most a minute. */
 export const run = ({ name, run }: Test, { runtime, stage, transport }: Place): Effect.Effect<Result> =>
   run.pipe(
     Effect.scoped,
-    Effect.timeoutFail({ duration: "1 minute", onTimeout: () => "it took more than a minute" }),
+    Effect.timeoutFail({ duration: "1 minute", onTimeout: () => "timed out after a minute" }),
     Effect.provide(Layer.mergeAll(transport, Layer.succeed(Stage, { url: stage, runtime }), quiet)),
     Effect.exit,
     Effect.map(Exit.match({

@@ -1,55 +1,55 @@
-/** What the stage is asked for: plain data, so that a test may run where nothing of Node is. */
+/** Messages between a test and the stage: plain data, since the tests may run without Node. */
 import type * as Tenant from "effect-identity-client/Tenant"
 
-/** The server that a test needs. */
+/** Server that a test needs. */
 export type Scene =
   /** An embedded tenant; orders: `requests`, `state`, `revoke`, `injectFault`. */
   | { readonly scene: "tenant"; readonly options?: Tenant.Options }
-  /** A row of the fault matrix, as an operation meets it; orders: `arrived`. */
+  /** A row of the fault matrix for an operation; orders: `arrived`. */
   | { readonly scene: "fault"; readonly row: string; readonly operation: string }
-  /** Answers in turn, the last one again and again; orders: `requests`. */
-  | { readonly scene: "answers"; readonly answers: ReadonlyArray<Answer> }
-  /** No answer, or none to the end; orders: `arrived` and `closed` wait for it, `requests`. */
-  | { readonly scene: "stalls"; readonly within: "answer" | "body" }
+  /** Sends these responses one after the other, and then always the last one; orders: `requests`. */
+  | { readonly scene: "responses"; readonly responses: ReadonlyArray<CannedResponse> }
+  /** Sends no response, or only the beginning of one; orders: `requests`; `arrived` and `closed` wait for it. */
+  | { readonly scene: "stalls"; readonly within: "response" | "body" }
 
-/** An answer; a body that is no string is sent as JSON. */
-export interface Answer {
+/** Response of a server. A body that is not a string is sent as JSON. */
+export interface CannedResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
-/** A server that stands. */
-export interface Opened {
+/** Running server. */
+export interface OpenedServer {
   readonly id: string
-  /** For example `http://127.0.0.1:1234`; `url` has the prefix of the interface, too. */
+  /** For example `http://127.0.0.1:1234`. `url` also has the path prefix of the interface. */
   readonly origin: string
   readonly url: string
 }
 
-/** A cell of the fault matrix. */
+/** Cell of the fault matrix. */
 export interface FaultCase {
   readonly row: string
   readonly operation: string
-  /** The failure: one of these classes, with these members at least; `undefined`: none. */
-  readonly gives: { readonly tags: ReadonlyArray<string>; readonly members: object } | undefined
-  /** How many requests of the call reach the server. */
+  /** The failure: one of these classes, with at least these fields. `undefined` is a success. */
+  readonly gives: { readonly tags: ReadonlyArray<string>; readonly fields: object } | undefined
+  /** Number of the call's requests that reach the server. */
   readonly requests: number
-  /** Whether a good call goes before it. */
+  /** True if a successful call precedes it. */
   readonly isWarm: boolean
-  /** Whether the time limit ends each attempt. */
+  /** True if a time-out ends each attempt. */
   readonly stalls: boolean
 }
 
-/** The fault matrix as data, for those who cannot load what acts it out. */
+/** The fault matrix as data, for runtimes that cannot load its servers. */
 export interface Matrix {
   readonly cases: ReadonlyArray<FaultCase>
-  /** How often a call is sent at the most. */
+  /** Maximum number of attempts. */
   readonly attempts: number
-  /** How large an answer may be, in bytes. */
+  /** Maximum size of a response body, in bytes. */
   readonly maxBodySize: number
-  /** The header that tells which call a request belongs to. */
+  /** Header that names the call of a request. */
   readonly callHeader: string
-  /** What stands in answers where no output may show it. */
+  /** Texts in responses that no output may show. */
   readonly planted: Readonly<Record<string, string>>
 }

@@ -1,4 +1,4 @@
-/** What the tests talk to, in a process of its own kind: each test orders the server that it needs, and asks what came to it. */
+/** The stage: an HTTP server in Node that opens servers for the tests and reports the requests that reached them. */
 import { type HttpApp, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect, Exit, Scope } from "effect"
@@ -9,11 +9,11 @@ import * as Faults from "../support/faults.js"
 import { callHeader } from "../support/faultServer.js"
 import { declaredFor, operations } from "../support/operations.js"
 import { answer, rawServer } from "../support/rawServer.js"
-import type { FaultCase, Matrix, Opened, Scene } from "./scenes.js"
+import type { FaultCase, Matrix, OpenedServer, Scene } from "./scenes.js"
 
-/** A server that stands, and what it can be asked or told. */
-interface Standing {
-  /** Where it is, without the prefix of the interface. */
+/** Running server, with the orders that it accepts. */
+interface RunningScene {
+  /** URL without the path prefix of the interface. */
   readonly origin: string
   readonly orders: Readonly<Record<string, (input: never) => Effect.Effect<unknown>>>
 }
@@ -21,7 +21,7 @@ interface Standing {
 const prefix = "/api/v2"
 const originOf = (url: string) => new URL(url).origin
 
-/** Serves an application on a free port of this machine, and gives its URL. */
+/** Serves an application on a free port. Returns its URL. */
 const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.Scope> =>
   Effect.zipRight(HttpServer.serveEffect(app), HttpServer.addressFormattedWith(Effect.succeed)).pipe(
     Effect.provideServiceEffect(
@@ -31,7 +31,7 @@ const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.
     Effect.orDie
   )
 
-const tenant = (options: Tenant.Options | undefined): Effect.Effect<Standing, never, Scope.Scope> =>
+const tenant = (options: Tenant.Options | undefined): Effect.Effect<RunningScene, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { app, injectFault, requests, revokeTokens, state } = yield* Tenant.make(options)
     const origin = yield* served(app)
@@ -40,7 +40,7 @@ const tenant = (options: Tenant.Options | undefined): Effect.Effect<Standing, ne
 
 const operationNamed = (name: string) => operations.filter(({ endpoint }) => endpoint.name === name)
 
-const fault = (row: string, operation: string): Effect.Effect<Standing, never, Scope.Scope> =>
+const fault = (row: string, operation: string): Effect.Effect<RunningScene, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [found] = Faults.rows.filter(({ name }) => name === row)
     const [subject] = operationNamed(operation)
@@ -54,9 +54,9 @@ const fault = (row: string, operation: string): Effect.Effect<Standing, never, S
     }
   })
 
-const answers = (
-  list: Extract<Scene, { readonly scene: "answers" }>["answers"]
-): Effect.Effect<Standing, never, Scope.Scope> =>
+const responses = (
+  list: Extract<Scene, { readonly scene: "responses" }>["responses"]
+): Effect.Effect<RunningScene, never, Scope.Scope> =>
   Effect.gen(function*() {
     let nth = 0
     const { requests, url } = yield* rawServer((_, socket) => {
@@ -69,8 +69,8 @@ const answers = (
     return { origin: originOf(url), orders: { requests: () => Effect.succeed(requests) } }
   })
 
-/** Stays away with the answer, or with the rest of it, and tells whether the client has closed the connection. */
-const stalls = (within: "answer" | "body"): Effect.Effect<Standing, never, Scope.Scope> =>
+/** Sends no response, or only the beginning of one. Reports whether the client has closed the connection. */
+const stalls = (within: "response" | "body"): Effect.Effect<RunningScene, never, Scope.Scope> =>
   Effect.gen(function*() {
     const arrived = yield* Deferred.make<true>()
     const closed = yield* Deferred.make<true>()
@@ -95,14 +95,14 @@ const stalls = (within: "answer" | "body"): Effect.Effect<Standing, never, Scope
     }
   })
 
-const build = (scene: Scene): Effect.Effect<Standing, never, Scope.Scope> => {
+const build = (scene: Scene): Effect.Effect<RunningScene, never, Scope.Scope> => {
   switch (scene.scene) {
     case "tenant":
       return tenant(scene.options)
     case "fault":
       return fault(scene.row, scene.operation)
-    case "answers":
-      return answers(scene.answers)
+    case "responses":
+      return responses(scene.responses)
     case "stalls":
       return stalls(scene.within)
   }
@@ -121,7 +121,7 @@ const cases: ReadonlyArray<FaultCase> = Faults.rows.flatMap((row) =>
       operation: operation.endpoint.name,
       gives: outcome.tag === "success"
         ? undefined
-        : { tags: tags.length === 0 ? ["UnexpectedResponse"] : tags, members: membersOf(outcome, operation) },
+        : { tags: tags.length === 0 ? ["UnexpectedResponse"] : tags, fields: membersOf(outcome, operation) },
       requests,
       isWarm: row.warm === true,
       stalls: row.stalls === true
@@ -129,12 +129,12 @@ const cases: ReadonlyArray<FaultCase> = Faults.rows.flatMap((row) =>
   })
 )
 
-/** The operations of a quick run: one whose value is read and which may be repeated, and one that must not be. */
-const quickly = ["listActionVersions", "redeliverEvent"]
+/** Operations of a quick run: an idempotent one with a value, and one that must not be retried. */
+const quickOperations = ["listActionVersions", "redeliverEvent"]
 
-/** The fault matrix as data. */
+/** Returns the fault matrix as data. */
 export const matrixOf = (isQuick: boolean): Matrix => ({
-  cases: cases.filter(({ operation }) => !isQuick || quickly.includes(operation)),
+  cases: cases.filter(({ operation }) => !isQuick || quickOperations.includes(operation)),
   attempts: Faults.attempts,
   maxBodySize: Faults.maxBodySize,
   callHeader,
@@ -143,20 +143,20 @@ export const matrixOf = (isQuick: boolean): Matrix => ({
 
 const json = (body: unknown, status = 200) => HttpServerResponse.unsafeJson(body ?? null, { status })
 
-/** Serves the stage on a free port of this machine as long as the scope is open, and gives its URL. */
+/** Serves the stage on a free port until the scope is closed. Returns its URL. */
 export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const standing = new Map<string, Standing & { readonly scope: Scope.CloseableScope }>()
+    const running = new Map<string, RunningScene & { readonly scope: Scope.CloseableScope }>()
     let opened = 0
 
     const close = (id: string) =>
       Effect.suspend(() => {
-        const scene = standing.get(id)
-        standing.delete(id)
-        // A server closes when its last connection has, for which nobody need wait.
+        const scene = running.get(id)
+        running.delete(id)
+        // A server closes when its last connection has closed; nothing waits for that.
         return scene === undefined ? Effect.void : Effect.forkDaemon(Scope.close(scene.scope, Exit.void))
       })
-    yield* Effect.addFinalizer(() => Effect.forEach([...standing.keys()], close))
+    yield* Effect.addFinalizer(() => Effect.forEach([...running.keys()], close))
 
     const app = HttpRouter.empty.pipe(
       HttpRouter.get("/matrix", Effect.succeed(json(matrix))),
@@ -167,8 +167,8 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
           const scope = yield* Scope.make()
           const scene = yield* Scope.extend(build((yield* request.json) as Scene), scope) // sound: a test has written it
           const id = String(++opened)
-          standing.set(id, { ...scene, scope })
-          return json({ id, origin: scene.origin, url: `${scene.origin}${prefix}` } satisfies Opened, 201)
+          running.set(id, { ...scene, scope })
+          return json({ id, origin: scene.origin, url: `${scene.origin}${prefix}` } satisfies OpenedServer, 201)
         })
       ),
       HttpRouter.post(
@@ -176,7 +176,7 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
         Effect.gen(function*() {
           const request = yield* HttpServerRequest.HttpServerRequest
           const { id = "", order = "" } = yield* HttpRouter.params
-          const carryOut = standing.get(id)?.orders[order]
+          const carryOut = running.get(id)?.orders[order]
           if (carryOut === undefined) return json(`no scene ${id}, or no order ${order}`, 404)
           const input: unknown = yield* request.json
           return json(yield* carryOut(input as never)) // sound: a test has written it

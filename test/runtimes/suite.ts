@@ -1,4 +1,4 @@
-/** All tests: named effects that need an `HttpClient` and the stage, and nothing of the runtime they run on. */
+/** All tests. They need an `HttpClient` and the stage, and nothing of a certain runtime. */
 import type { Test } from "./kit.js"
 import type { Matrix } from "./scenes.js"
 import { failures } from "./suite/failures.js"

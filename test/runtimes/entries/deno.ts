@@ -1,4 +1,4 @@
-/** The suite over Deno's `fetch`, with a connection of its own for each request: over a kept one it may send a request twice. */
+/** Runs the suite with Deno's `fetch` and a new connection for each request: on a kept-alive one Deno may send a request twice. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Layer } from "effect"
 import { main } from "../process.js"

@@ -1,4 +1,4 @@
-/** The suite over the runtime's own `fetch`. */
+/** Runs the suite with the runtime's own `fetch`. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { main } from "../process.js"
 

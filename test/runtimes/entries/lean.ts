@@ -1,4 +1,4 @@
-/** The suite over the lean transport for Node. */
+/** Runs the suite with the lean transport for Node. */
 import { Layer } from "effect"
 import * as Node from "effect-identity-client/Node"
 import { main } from "../process.js"

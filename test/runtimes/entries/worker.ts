@@ -1,4 +1,4 @@
-/** The suite in a worker: each request runs one test, with layers of its own. `/` gives the names, `/name` the result. */
+/** Runs the suite in a worker. `/` returns the names of the tests, `/name` runs a test and returns its result. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Effect } from "effect"
 import { run, testsOf } from "../runner.js"

@@ -1,4 +1,4 @@
-/** Every kind of failure, as the tenant or a bare server causes it, and what decoding refuses. */
+/** All kinds of failures, caused by the tenant or a bare server, and decoding of responses. */
 import { Duration, Effect, Redacted } from "effect"
 import {
   createUsersExport,
@@ -11,7 +11,6 @@ import {
 } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import {
-  answers,
   bareClient,
   calls,
   clientOf,
@@ -20,17 +19,18 @@ import {
   failsWith,
   isTrue,
   lacks,
-  printed,
+  printedText,
+  responses,
   secrets,
   tenant,
   test
 } from "../kit.js"
-import type { Answer } from "../scenes.js"
+import type { CannedResponse } from "../scenes.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 
-/** The tenant, and a client of it that never repeats a call and may not do everything. */
-const refused = (name: keyof typeof Tenant.demoClients = "full") =>
+/** Opens a tenant, and a client without retries for one of the demo clients. */
+const tenantAndClient = (name: keyof typeof Tenant.demoClients = "full") =>
   Effect.map(tenant(), (server) => ({
     server,
     client: clientOf(server, {
@@ -39,10 +39,10 @@ const refused = (name: keyof typeof Tenant.demoClients = "full") =>
     })
   }))
 
-/** What listing versions gives for one answer. */
-const listed = (answer: Answer) =>
+/** Lists versions from one response. */
+const listFrom = (response: CannedResponse) =>
   Effect.flatMap(
-    answers(answer),
+    responses(response),
     (server) => Effect.provide(Retry.withoutRetries(listActionVersions({ actionId: action.id })), bareClient(server))
   )
 
@@ -50,9 +50,9 @@ const page = (...versions: ReadonlyArray<unknown>) => ({ body: { total: versions
 
 export const failures = [
   test(
-    "InvalidInput: names each member, and nothing is sent",
+    "InvalidInput: names each field, and nothing is sent",
     Effect.gen(function*() {
-      const { client, server } = yield* refused()
+      const { client, server } = yield* tenantAndClient()
       const call = createUsersExport({ connection_id: "con_1", fields: [{ name: "é".repeat(101) }] })
       const { issues } = yield* Effect.provide(failsWith(call, "InvalidInput"), client)
       yield* equal(issues.map(({ path }) => path), ["connection_id", "fields[0].name"])
@@ -61,7 +61,7 @@ export const failures = [
   ),
 
   test(
-    "TokenError: credentials that are refused",
+    "TokenError: refused credentials",
     Effect.gen(function*() {
       const server = yield* tenant()
       const tokens = credentials(server, { id: "demo-full", secret: Redacted.make("kq7zv3-wrong-5922") })
@@ -69,34 +69,34 @@ export const failures = [
         failsWith(deleteEventStream({ id: stream.id }), "TokenError", { status: 401, operation: "deleteEventStream" }),
         clientOf(server, { tokens })
       )
-      yield* lacks(printed(error), { secret: "kq7zv3-wrong-5922" })
+      yield* lacks(printedText(error), { secret: "kq7zv3-wrong-5922" })
       yield* equal(yield* calls(server), [])
     })
   ),
 
   test(
-    "BadRequest: what does not exist",
+    "BadRequest: a connection that does not exist",
     Effect.gen(function*() {
-      const { client } = yield* refused()
+      const { client } = yield* tenantAndClient()
       const call = createUsersExport({ connection_id: "con_0000000000000000" })
       const error = yield* Effect.provide(
         failsWith(call, "BadRequest", { status: 400, errorCode: "invalid_body" }),
         client
       )
-      yield* lacks(printed(error), { input: "con_0000000000000000", secret: secrets.client })
+      yield* lacks(printedText(error), { input: "con_0000000000000000", secret: secrets.client })
     })
   ),
 
   test(
     "Unauthorized: a client that is not global",
     Effect.gen(function*() {
-      const { client } = yield* refused("notGlobal")
+      const { client } = yield* tenantAndClient("notGlobal")
       yield* Effect.provide(failsWith(createUsersExport({}), "Unauthorized", { status: 401 }), client)
     })
   ),
 
   test(
-    "Unauthorized: a token that is none",
+    "Unauthorized: an invalid token",
     Effect.gen(function*() {
       const server = yield* tenant()
       const error = yield* Effect.provide(
@@ -104,14 +104,14 @@ export const failures = [
         bareClient(server)
       )
       yield* isTrue(["Unauthorized", "BadRequest"].includes(error._tag), `${error._tag} is a refusal`)
-      yield* lacks(printed(error), { token: secrets.token })
+      yield* lacks(printedText(error), { token: secrets.token })
     })
   ),
 
   test(
-    "InsufficientScope: names the scope that would do",
+    "InsufficientScope: names the required scope",
     Effect.gen(function*() {
-      const { client } = yield* refused("readsActions")
+      const { client } = yield* tenantAndClient("readsActions")
       yield* Effect.provide(
         failsWith(createUsersExport({}), "InsufficientScope", { status: 403, required: ["read:users"] }),
         client
@@ -122,7 +122,7 @@ export const failures = [
   test(
     "Forbidden: 403 for another reason",
     Effect.gen(function*() {
-      const { client, server } = yield* refused()
+      const { client, server } = yield* tenantAndClient()
       yield* server.order("injectFault", {
         operation: "redeliverEvent",
         status: 403,
@@ -139,9 +139,9 @@ export const failures = [
   ),
 
   test(
-    "NotFound: an event that is not there",
+    "NotFound: an event that does not exist",
     Effect.gen(function*() {
-      const { client } = yield* refused()
+      const { client } = yield* tenantAndClient()
       const call = redeliverEvent({ id: stream.id, event_id: "evt_0000000000000000000000" })
       yield* Effect.provide(failsWith(call, "NotFound", { message: "The requested event does not exist." }), client)
     })
@@ -150,14 +150,14 @@ export const failures = [
   test(
     "Conflict: an event that has not failed",
     Effect.gen(function*() {
-      const { client } = yield* refused()
+      const { client } = yield* tenantAndClient()
       const call = redeliverEvent({ id: stream.id, event_id: stream.events[3].id })
       yield* Effect.provide(failsWith(call, "Conflict", { status: 409 }), client)
     })
   ),
 
   test(
-    "RateLimited: by the service, with all that it tells",
+    "RateLimited: by the service, with its rate-limit headers",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: { profileUpdates: { burst: 1, refill: 1, per: "1 minute" } } })
       const rename = (name: string) => Retry.withoutRetries(updateTokenExchangeProfile({ id: profile.id, name }))
@@ -166,14 +166,14 @@ export const failures = [
         clientOf(server, { limiter: RateLimiter.layerUnlimited })
       )
       yield* equal(error.remaining, 0)
-      yield* isTrue(error.resetAt !== undefined, "it tells when the bucket is full again")
+      yield* isTrue(error.resetAt !== undefined, "resetAt is present")
       const wait = error.retryAfter === undefined ? 0 : Duration.toSeconds(error.retryAfter)
-      yield* isTrue(wait > 50 && wait <= 60, `${wait} s is what the tenant asks for`)
+      yield* isTrue(wait > 50 && wait <= 60, `retryAfter of ${wait} s is between 50 s and 60 s`)
     })
   ),
 
   test(
-    "RateLimited: by our own limiter, and nothing is sent",
+    "RateLimited: by the rate limiter, and nothing is sent",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: { profileUpdates: { burst: 1, refill: 1, per: "1 minute" } } })
       const rename = (name: string) => updateTokenExchangeProfile({ id: profile.id, name })
@@ -188,7 +188,7 @@ export const failures = [
   test(
     "UnexpectedResponse: a status that is not declared",
     Effect.gen(function*() {
-      const { client, server } = yield* refused()
+      const { client, server } = yield* tenantAndClient()
       yield* server.order("injectFault", {
         operation: "deleteEventStream",
         status: 418,
@@ -207,19 +207,19 @@ export const failures = [
   ),
 
   test(
-    "TransportError: a connection that is cut before the answer",
+    "TransportError: a connection that closes before the response",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { operation: "createUsersExport", cut: "before" })
       yield* Effect.provide(
         failsWith(createUsersExport({}), "TransportError", { outcome: "unknown" }),
-        bareClient(server) // over a kept-alive connection some runtimes would send it again
+        bareClient(server) // some runtimes resend a request on a kept-alive connection
       )
     })
   ),
 
   test(
-    "TransportError: a connection that is cut within the answer, which is repeated and succeeds",
+    "TransportError: a connection that closes within the response; the retry succeeds",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { operation: "listActionVersions", cut: "within" })
@@ -232,38 +232,38 @@ export const failures = [
   ),
 
   test(
-    "decoding names the first member that is not as promised, and keeps its value to itself",
+    "decoding names the first invalid field, but not its value",
     Effect.gen(function*() {
       const error = yield* failsWith(
-        listed(page({ id: "v1", number: 1 }, { id: "v2", number: "kq7zv3-value-5933" })),
+        listFrom(page({ id: "v1", number: 1 }, { id: "v2", number: "kq7zv3-value-5933" })),
         "UnexpectedResponse",
         { status: 200, reason: "schema", path: "versions[1].number" }
       )
-      yield* lacks(printed(error), { value: "kq7zv3-value-5933" })
+      yield* lacks(printedText(error), { value: "kq7zv3-value-5933" })
       const raw = error.raw === undefined ? "" : Redacted.value(error.raw)
-      yield* isTrue(raw.includes("kq7zv3-value-5933"), "raw has it")
+      yield* isTrue(raw.includes("kq7zv3-value-5933"), "raw contains the value")
     })
   ),
 
   test(
-    "decoding keeps members that nobody has described, and unknown values of enumerations",
+    "decoding keeps unknown fields and unknown values of enumerations",
     Effect.gen(function*() {
       const version = { id: "v1", number: 1, status: "HIBERNATING", novel: { deep: [1, "ü"] } }
-      yield* equal((yield* listed(page(version))).versions, [version])
+      yield* equal((yield* listFrom(page(version))).versions, [version])
     })
   ),
 
   test(
-    "decoding takes null for missing",
+    "decoding treats null as absent for optional fields",
     Effect.gen(function*() {
-      yield* equal((yield* listed(page({ id: "v1", number: 1, built_at: null }))).versions, [{ id: "v1", number: 1 }])
+      yield* equal((yield* listFrom(page({ id: "v1", number: 1, built_at: null }))).versions, [{ id: "v1", number: 1 }])
     })
   ),
 
   test(
-    "decoding takes a byte order mark off",
+    "decoding removes a byte order mark",
     Effect.gen(function*() {
-      const { total } = yield* listed({
+      const { total } = yield* listFrom({
         headers: { "content-type": "application/json" },
         body: `\uFEFF${JSON.stringify(page().body)}`
       })
@@ -272,21 +272,21 @@ export const failures = [
   ),
 
   test(
-    "decoding survives members that are named as objects' own",
+    "decoding does not pollute prototypes",
     Effect.gen(function*() {
       const text =
         `{"total":1,"per_page":20,"versions":[{"id":"v","number":1,"__proto__":{"polluted":true},"constructor":1}]}`
-      const { versions } = yield* listed({ headers: { "content-type": "application/json" }, body: text })
+      const { versions } = yield* listFrom({ headers: { "content-type": "application/json" }, body: text })
       yield* equal(versions?.length, 1)
-      yield* isTrue(!("polluted" in {}), "nothing is polluted")
+      yield* isTrue(!("polluted" in {}), "Object.prototype is unchanged")
     })
   ),
 
   test(
-    "no value where none is promised: an empty body, {}, \"\" and null are all fine",
+    "an operation without a value accepts any body: empty, {}, \"\", null and an array",
     Effect.gen(function*() {
       const bodies = ["", "{}", "\"\"", "null", "[1]"]
-      const server = yield* answers(
+      const server = yield* responses(
         ...bodies.map((body) => ({ headers: { "content-type": "application/json" }, body }))
       )
       yield* Effect.provide(
@@ -300,9 +300,9 @@ export const failures = [
   ),
 
   test(
-    "an answer without a content type, from an unknown connection, is decoded",
+    "a response without a content type is decoded",
     Effect.gen(function*() {
-      const server = yield* answers({
+      const server = yield* responses({
         headers: { "content-type": "" },
         body: JSON.stringify({ id: "job_1", type: "users_export", status: "pending", connection: connection.name })
       })

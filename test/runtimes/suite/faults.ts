@@ -1,4 +1,4 @@
-/** The fault matrix: every fault × every operation, as the stage acts it out, or as a runtime is known to make it. */
+/** The fault matrix: each fault with each operation, with the known differences of runtimes. */
 import { Effect } from "effect"
 import { IdentityClient, RateLimiter, Retry } from "effect-identity-client"
 import { operations, sample, type Subject } from "../../support/operations.js"
@@ -6,11 +6,11 @@ import { differing } from "../differences.js"
 import {
   clientOver,
   equal,
-  has,
+  hasFields,
   isTrue,
   lacks,
   open,
-  printed,
+  printedText,
   secrets,
   Stage,
   type Test,
@@ -19,7 +19,7 @@ import {
 } from "../kit.js"
 import type { FaultCase, Matrix } from "../scenes.js"
 
-/** How long an attempt may take: not long where the server stalls. */
+/** Time-out of an attempt: short where the server stalls. */
 const limit = ({ stalls }: FaultCase) => stalls ? "500 millis" : "15 seconds"
 
 interface Arrived {
@@ -50,11 +50,11 @@ const cell = (matrix: Matrix, cell: FaultCase, operation: Subject): Test =>
         Effect.gen(function*() {
           if (gives === undefined) yield* isTrue(result._tag === "Right", `${String(result)} is a success`)
           else {
-            yield* isTrue(result._tag === "Left", "it fails")
-            const error = (result._tag === "Left" ? result.left : {}) as { readonly _tag: string } // sound: a failure of ours
+            yield* isTrue(result._tag === "Left", "the call fails")
+            const error = (result._tag === "Left" ? result.left : {}) as { readonly _tag: string } // sound: all failures have a tag
             yield* isTrue(gives.tags.includes(error._tag), `${String(error)} is ${gives.tags.join(" or ")}`)
-            yield* has(error, gives.members)
-            yield* lacks(printed(error), { ...matrix.planted, ...secrets, origin: server.origin })
+            yield* hasFields(error, gives.fields)
+            yield* lacks(printedText(error), { ...matrix.planted, ...secrets, origin: server.origin })
           }
           yield* equal(arrived.calls.filter((call) => call === "observed").length, requests, "requests that arrived")
         })
@@ -63,7 +63,7 @@ const cell = (matrix: Matrix, cell: FaultCase, operation: Subject): Test =>
     })
   )
 
-/** A test for each cell. */
+/** Returns a test for each cell. */
 export const faults = (matrix: Matrix): ReadonlyArray<Test> =>
   matrix.cases.flatMap((one) =>
     operations.flatMap((operation) => operation.endpoint.name === one.operation ? [cell(matrix, one, operation)] : [])

@@ -1,4 +1,4 @@
-/** The five operations against the tenant: what is sent, and what comes back. */
+/** The five operations against the tenant: their requests and values. */
 import { Effect } from "effect"
 import {
   createUsersExport,
@@ -11,14 +11,14 @@ import {
 } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import {
-  answers,
   bareClient,
   calls,
   clientOf,
   equal,
-  has,
+  hasFields,
   isTrue,
-  type Raw,
+  type RawRequest,
+  responses,
   secrets,
   type Server,
   tenant,
@@ -27,7 +27,7 @@ import {
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 
-/** The one call that reached a tenant. */
+/** Returns the only call that reached a tenant. */
 const onlyCall = (server: Server) =>
   Effect.gen(function*() {
     const [call, ...more] = yield* calls(server)
@@ -44,12 +44,12 @@ const job = {
 
 const sentAs = (how: "JSON" | "a form") =>
   test(
-    `createUsersExport sends ${how} and gives the job`,
+    `createUsersExport sends ${how} and returns the job`,
     Effect.gen(function*() {
       const server = yield* tenant()
       const call = how === "JSON" ? createUsersExport(job) : IdentityClient.withFormBody(createUsersExport(job))
       const created = yield* Effect.provide(call, clientOf(server))
-      yield* has(created, { ...job, status: "pending", connection: connection.name })
+      yield* hasFields(created, { ...job, status: "pending", connection: connection.name })
       const type = how === "JSON" ? "application/json" : "application/x-www-form-urlencoded"
       const { body, contentType } = yield* onlyCall(server)
       yield* isTrue(contentType?.startsWith(type) === true, `${contentType} is ${type}`)
@@ -62,7 +62,7 @@ export const operations = [
   sentAs("a form"),
 
   test(
-    "createUsersExport sends what is set and nothing else",
+    "createUsersExport sends only fields that are set",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* Effect.provide(createUsersExport({ limit: 3, format: undefined }), clientOf(server))
@@ -71,20 +71,24 @@ export const operations = [
   ),
 
   test(
-    "updateTokenExchangeProfile gives the changed profile",
+    "updateTokenExchangeProfile returns the changed profile",
     Effect.gen(function*() {
       const server = yield* tenant()
       const updated = yield* Effect.provide(
         updateTokenExchangeProfile({ id: profile.id, name: "Exchanged ✓" }),
         clientOf(server)
       )
-      yield* has(updated ?? {}, { id: profile.id, name: "Exchanged ✓", subject_token_type: profile.subject_token_type })
-      yield* has(yield* onlyCall(server), { method: "PATCH", status: 200, body: { name: "Exchanged ✓" } })
+      yield* hasFields(updated ?? {}, {
+        id: profile.id,
+        name: "Exchanged ✓",
+        subject_token_type: profile.subject_token_type
+      })
+      yield* hasFields(yield* onlyCall(server), { method: "PATCH", status: 200, body: { name: "Exchanged ✓" } })
     })
   ),
 
   test(
-    "listActionVersions gives the page, with all nine digits of its timestamps",
+    "listActionVersions returns the page, with all nine digits of its timestamps",
     Effect.gen(function*() {
       const server = yield* tenant()
       const page = yield* Effect.provide(listActionVersions({ actionId: action.id, per_page: 2 }), clientOf(server))
@@ -124,31 +128,31 @@ export const operations = [
   test(
     "every request has the token, Accept and User-Agent",
     Effect.gen(function*() {
-      const server = yield* answers({ status: 204 })
+      const server = yield* responses({ status: 204 })
       yield* Effect.provide(deleteEventStream({ id: stream.id }), bareClient(server))
-      const [request] = yield* server.order<ReadonlyArray<Raw>>("requests")
-      yield* has(request?.headers ?? {}, { authorization: `Bearer ${secrets.token}`, accept: "application/json" })
+      const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
+      yield* hasFields(request?.headers ?? {}, { authorization: `Bearer ${secrets.token}`, accept: "application/json" })
       const agent = request?.headers["user-agent"]
-      yield* isTrue(/^effect-identity-client\/\d/.test(agent ?? ""), `${agent} is the client's`)
+      yield* isTrue(/^effect-identity-client\/\d/.test(agent ?? ""), `${agent} is the client's user agent`)
     })
   ),
 
   test(
     "withHeaders replaces User-Agent and adds others",
     Effect.gen(function*() {
-      const server = yield* answers({ status: 204 })
+      const server = yield* responses({ status: 204 })
       const call = IdentityClient.withHeaders(deleteEventStream({ id: stream.id }), {
         "user-agent": "mine/1",
         "x-more": "more"
       })
       yield* Effect.provide(call, bareClient(server))
-      const [request] = yield* server.order<ReadonlyArray<Raw>>("requests")
-      yield* has(request?.headers ?? {}, { "user-agent": "mine/1", "x-more": "more" })
+      const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
+      yield* hasFields(request?.headers ?? {}, { "user-agent": "mine/1", "x-more": "more" })
     })
   ),
 
   test(
-    "withResponse gives status and headers",
+    "withResponse returns status and headers",
     Effect.gen(function*() {
       const server = yield* tenant()
       const { response } = yield* Effect.provide(
@@ -161,31 +165,31 @@ export const operations = [
   ),
 
   test(
-    "a path parameter goes over the wire percent-encoded, whatever it holds",
+    "a path parameter is percent-encoded, with any characters",
     Effect.gen(function*() {
-      const server = yield* answers({ body: { total: 0, per_page: 20, versions: [] } })
+      const server = yield* responses({ body: { total: 0, per_page: 20, versions: [] } })
       const actionId = "a/b?c#d%2e;é'(*)!~ \\|\"^`{}🙂"
       yield* Effect.provide(listActionVersions({ actionId }), bareClient(server))
-      const [request] = yield* server.order<ReadonlyArray<Raw>>("requests")
+      const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
       const [, target = ""] = request?.line.split(" ") ?? []
-      yield* isTrue(/^[\x21-\x7e]+$/.test(target), `${target} is plain`)
+      yield* isTrue(/^[\x21-\x7e]+$/.test(target), `${target} is printable ASCII`)
       const [, , , , , sent = "", last] = target.split("/")
       yield* equal([decodeURIComponent(sent), last], [actionId, "versions"])
     })
   ),
 
   test(
-    "an answer of 3 MB in any script comes whole",
+    "a response of 3 MB with several scripts is decoded completely",
     Effect.gen(function*() {
       const code = "// Größe 大きさ 🙂\n".repeat(100_000)
-      const server = yield* answers({ body: { total: 1, per_page: 20, versions: [{ id: "v", number: 1, code }] } })
+      const server = yield* responses({ body: { total: 1, per_page: 20, versions: [{ id: "v", number: 1, code }] } })
       const page = yield* Effect.provide(listActionVersions({ actionId: action.id }), bareClient(server))
       yield* isTrue(page.versions?.[0]?.code === code, "the same code")
     })
   ),
 
   test(
-    "fifty calls at once all come back, each with its own answer",
+    "fifty concurrent calls get their own responses",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: { tenant: { burst: 1000, refill: 1000, per: "1 second" } } })
       const limits = Array.from({ length: 50 }, (_, index) => index + 1)

@@ -1,4 +1,4 @@
-/** What a program has around its calls: configuration, spans, logs, secrets that must not show, the tenant in process. */
+/** Configuration, spans, logs, secrets in printed failures, and the tenant in process. */
 import { Config, ConfigProvider, Effect, Layer, Logger, LogLevel, Redacted, Tracer } from "effect"
 import {
   createUsersExport,
@@ -14,16 +14,16 @@ import {
 import * as Tenant from "effect-identity-client/Tenant"
 import * as Testing from "effect-identity-client/Testing"
 import {
-  answers,
   bareClient,
   bearer,
   calls,
   clientOf,
   equal,
-  found,
   lacks,
-  printed,
-  type Raw,
+  printedText,
+  type RawRequest,
+  reachableText,
+  responses,
   secrets,
   tenant,
   test
@@ -38,8 +38,8 @@ const canaries = {
   "of the input": "kq7zv3-input-5966"
 }
 
-/** An answer that repeats all that it was sent. */
-const indiscreet = (status: number) => ({
+/** Response that echoes secrets of the request. */
+const echoingResponse = (status: number) => ({
   status,
   headers: { "x-more": canaries["of the header"], "www-authenticate": `Bearer ${secrets.token}` },
   body: {
@@ -49,8 +49,8 @@ const indiscreet = (status: number) => ({
   }
 })
 
-/** All that is logged, at any level. */
-const logged = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+/** Returns all log lines of an effect, at any level. */
+const logLines = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
     const logger = Logger.make<unknown, void>((options) => {
@@ -71,26 +71,26 @@ export const surroundings = [
     test(
       `a failure with status ${status} prints no token, header, body or input`,
       Effect.gen(function*() {
-        const server = yield* answers(indiscreet(status))
+        const server = yield* responses(echoingResponse(status))
         const error = yield* Effect.provide(Effect.flip(Retry.withoutRetries(rename)), bareClient(server))
-        yield* lacks(printed(error), canaries)
+        yield* lacks(printedText(error), canaries)
       })
     )
   ),
 
   test(
-    "a failure without an answer prints no token, address or input",
+    "a failure without a response prints no token, address or input",
     Effect.gen(function*() {
-      const server = yield* Effect.scoped(answers())
+      const server = yield* Effect.scoped(responses())
       const error = yield* Effect.provide(Effect.flip(Retry.withoutRetries(rename)), bareClient(server))
-      yield* lacks(printed(error), { ...canaries, origin: server.origin })
+      yield* lacks(printedText(error), { ...canaries, origin: server.origin })
     })
   ),
 
   test(
     "logs and spans hold no token, header, body or input",
     Effect.gen(function*() {
-      const server = yield* answers(indiscreet(500), indiscreet(429), indiscreet(404))
+      const server = yield* responses(echoingResponse(500), echoingResponse(429), echoingResponse(404))
       const spans: Array<Tracer.Span> = []
       const native = yield* Effect.tracer
       const tracer = Tracer.make({
@@ -101,29 +101,29 @@ export const surroundings = [
           return span
         }
       })
-      const lines = yield* logged(Effect.provide(Retry.withPolicy(rename, { delay: 1 }), bareClient(server))).pipe(
+      const lines = yield* logLines(Effect.provide(Retry.withPolicy(rename, { delay: 1 }), bareClient(server))).pipe(
         Effect.withTracer(tracer)
       )
-      yield* equal(spans.length, 4, "a span for the call, and one for each attempt")
-      yield* lacks(lines + spans.map(found).join("\n"), canaries)
+      yield* equal(spans.length, 4, "spans: one for the call, and one for each attempt")
+      yield* lacks(lines + spans.map(reachableText).join("\n"), canaries)
     })
   ),
 
   test(
     "propagateTrace sends traceparent",
     Effect.gen(function*() {
-      const server = yield* answers({ status: 204 })
+      const server = yield* responses({ status: 204 })
       const span = yield* Effect.makeSpan("program")
       yield* Effect.provide(deleteEventStream({ id: stream.id }), bareClient(server, { propagateTrace: true })).pipe(
         Effect.withParentSpan(span)
       )
-      const [request] = yield* server.order<ReadonlyArray<Raw>>("requests")
+      const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
       yield* equal(request?.headers["traceparent"]?.split("-")[1], span.traceId)
     })
   ),
 
   test(
-    "layerConfig takes its settings from wherever they are",
+    "layerConfig reads its settings from the config provider",
     Effect.gen(function*() {
       const server = yield* tenant()
       const settings = new Map([["BASE_URL", server.url], ["AUTH_URL", server.origin], ["SECRET", secrets.client]])

@@ -1,4 +1,4 @@
-/** Time limits, interruption and closing: what the other end of the connection sees of them. */
+/** Time-outs, interruption and closing, as the server sees them; and streams. */
 import { Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import {
   createUsersExport,
@@ -10,16 +10,28 @@ import {
   Retry
 } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
-import { answers, bareClient, calls, clientOf, equal, failsWith, isTrue, open, type Raw, tenant, test } from "../kit.js"
+import {
+  bareClient,
+  calls,
+  clientOf,
+  equal,
+  failsWith,
+  isTrue,
+  open,
+  type RawRequest,
+  responses,
+  tenant,
+  test
+} from "../kit.js"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
 
 const list = listActionVersions({ actionId: action.id })
 
 export const time = [
-  ...(["answer", "body"] as const).flatMap((within) => [
+  ...(["response", "body"] as const).flatMap((within) => [
     test(
-      `a time limit within the ${within} ends the call and closes its connection`,
+      `a time-out while waiting for the ${within} ends the call and closes its connection`,
       Effect.gen(function*() {
         const server = yield* open({ scene: "stalls", within })
         yield* Effect.provide(
@@ -33,7 +45,7 @@ export const time = [
       })
     ),
     test(
-      `an interruption within the ${within} reaches the server`,
+      `an interruption while waiting for the ${within} closes the connection`,
       Effect.gen(function*() {
         const server = yield* open({ scene: "stalls", within })
         const exit = yield* Effect.provide(
@@ -51,7 +63,7 @@ export const time = [
   ]),
 
   test(
-    "an interruption while a token is asked for ends the call, and the client is as good as before",
+    "an interruption during a token request ends the call, and the next call succeeds",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { operation: "token", delay: "200 millis", carriedOut: true })
@@ -69,21 +81,21 @@ export const time = [
   ),
 
   test(
-    "a call that may not be repeated is sent once, though its time runs out",
+    "a call that is not idempotent is sent once, also after a time-out",
     Effect.gen(function*() {
-      const server = yield* open({ scene: "stalls", within: "answer" })
+      const server = yield* open({ scene: "stalls", within: "response" })
       yield* Effect.provide(
         failsWith(IdentityClient.withTimeout(createUsersExport({}), "200 millis"), "TransportError", {
           code: "TIMEOUT"
         }),
         bareClient(server)
       )
-      yield* equal((yield* server.order<ReadonlyArray<Raw>>("requests")).length, 1)
+      yield* equal((yield* server.order<ReadonlyArray<RawRequest>>("requests")).length, 1)
     })
   ),
 
   test(
-    "closing the client lets a call that is under way end, and refuses others",
+    "closing the client lets a running call finish, and fails later ones",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { operation: "deleteEventStream", delay: "200 millis", carriedOut: true })
@@ -99,7 +111,7 @@ export const time = [
   )
 ]
 
-/** Versions of one action, the newest first. */
+/** Creates versions of an action, the newest first. */
 const versions = (total: number) =>
   Array.from({ length: total }, (_, index) => ({ id: `v${index}`, number: total - index }))
 
@@ -107,7 +119,7 @@ const manyVersions = { seed: { actions: [{ id: action.id, versions: versions(45)
 
 export const streams = [
   test(
-    "Pagination.stream gives all items once, from as few pages as there are",
+    "Pagination.stream emits all items once, with a request per page",
     Effect.gen(function*() {
       const server = yield* tenant(manyVersions)
       const numbers = yield* Pagination.stream(listActionVersions, { actionId: action.id }).pipe(
@@ -121,7 +133,7 @@ export const streams = [
   ),
 
   test(
-    "Pagination.stream costs one request if one item is taken",
+    "Pagination.stream sends one request if one item is taken",
     Effect.gen(function*() {
       const server = yield* tenant(manyVersions)
       yield* Pagination.stream(listActionVersions, { actionId: action.id }).pipe(
@@ -134,9 +146,9 @@ export const streams = [
   ),
 
   test(
-    "Pagination.streamEither gives the others when one item is not as promised",
+    "Pagination.streamEither emits valid items and a failure for an invalid one",
     Effect.gen(function*() {
-      const server = yield* answers({
+      const server = yield* responses({
         body: {
           total: 3,
           per_page: 20,
@@ -152,7 +164,7 @@ export const streams = [
   ),
 
   test(
-    "Redelivery.run gives a result for each event, and sends each once",
+    "Redelivery.run emits a result for each event, and sends each once",
     Effect.gen(function*() {
       const server = yield* tenant()
       const [first, second, queued] = stream.events

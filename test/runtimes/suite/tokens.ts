@@ -1,4 +1,4 @@
-/** Tokens, limits and repetition: the layers beneath a call. */
+/** Tokens, rate limits and retries. */
 import { Effect, Either, Fiber, Layer, Redacted } from "effect"
 import {
   createUsersExport,
@@ -13,7 +13,6 @@ import {
 import * as Fleet from "effect-identity-client/Fleet"
 import * as Tenant from "effect-identity-client/Tenant"
 import {
-  answers,
   bareClient,
   bearer,
   calls,
@@ -22,9 +21,10 @@ import {
   equal,
   failsWith,
   isTrue,
-  type Raw,
-  type Received,
+  type RawRequest,
+  responses,
   tenant,
+  type TenantRequest,
   test,
   tokenRequests
 } from "../kit.js"
@@ -43,11 +43,11 @@ const statuses = Effect.fnUntraced(function*(server: Parameters<typeof calls>[0]
 
 export const tokens = [
   test(
-    "client credentials: a form with the contract's members, and no token twice",
+    "client credentials: one token request for two calls, with the contract's fields",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* Effect.provide(Effect.zipRight(list, list), clientOf(server))
-      const all = yield* server.order<ReadonlyArray<Received>>("requests")
+      const all = yield* server.order<ReadonlyArray<TenantRequest>>("requests")
       const asked = all.filter(({ operation }) => operation === "token")
       yield* equal(asked.map(({ body, path }) => ({ body, path })), [{
         path: "/oauth/token/",
@@ -62,7 +62,7 @@ export const tokens = [
   ),
 
   test(
-    "client credentials: forty first callers make one token request",
+    "client credentials: forty concurrent first calls send one token request",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: ample })
       yield* Effect.provide(many(40), clientOf(server))
@@ -71,7 +71,7 @@ export const tokens = [
   ),
 
   test(
-    "client credentials: after a 401 one new token for all, and no call fails",
+    "client credentials: after a 401 all calls share one new token, and none fails",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: ample })
       yield* Effect.provide(
@@ -83,14 +83,14 @@ export const tokens = [
         clientOf(server, { limiter: RateLimiter.layerUnlimited })
       )
       yield* equal(yield* tokenRequests(server), 2)
-      const answered = yield* statuses(server)
-      yield* equal(answered.filter((status) => status === 200).length, 20)
-      yield* isTrue(answered.includes(401), "a token was refused")
+      const received = yield* statuses(server)
+      yield* equal(received.filter((status) => status === 200).length, 20)
+      yield* isTrue(received.includes(401), "a call has status 401")
     })
   ),
 
   test(
-    "client credentials: a call that must not be repeated is made once more after a 401",
+    "client credentials: a call that is not idempotent is replayed after a 401",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* Effect.provide(
@@ -106,7 +106,7 @@ export const tokens = [
   ),
 
   test(
-    "client credentials: a token endpoint that fails once is asked again",
+    "client credentials: a failed token request is retried",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { operation: "token", status: 503 })
@@ -116,7 +116,7 @@ export const tokens = [
   ),
 
   test(
-    "client credentials: a token that has expired is not given any more",
+    "client credentials: an expired token is replaced",
     Effect.gen(function*() {
       const server = yield* tenant({ tokenLifetime: "3 seconds" })
       yield* Effect.provide(Effect.zipRight(list, Effect.delay(list, "3 seconds")), clientOf(server))
@@ -127,7 +127,7 @@ export const tokens = [
   test(
     "a web page from the token endpoint is a TokenError",
     Effect.gen(function*() {
-      const server = yield* answers({
+      const server = yield* responses({
         headers: { "content-type": "text/html" },
         body: "<html><title>Login</title></html>"
       })
@@ -136,16 +136,16 @@ export const tokens = [
   ),
 
   test(
-    "layerEffect: tokens of one's own, and another after a 401",
+    "layerEffect: runs the effect again after a 401",
     Effect.gen(function*() {
-      const server = yield* answers({ status: 401 }, { status: 204 })
+      const server = yield* responses({ status: 401 }, { status: 204 })
       let nth = 0
       const own = TokenProvider.layerEffect(Effect.sync(() => ({ token: Redacted.make(`mine-${++nth}`) })))
       yield* Effect.provide(
         deleteEventStream({ id: stream.id }),
         clientOf(server, { tokens: own, limiter: RateLimiter.layerUnlimited })
       )
-      const requests = yield* server.order<ReadonlyArray<Raw>>("requests")
+      const requests = yield* server.order<ReadonlyArray<RawRequest>>("requests")
       yield* equal(requests.map(({ headers }) => headers["authorization"]), ["Bearer mine-1", "Bearer mine-2"])
     })
   ),
@@ -162,11 +162,11 @@ export const tokens = [
       })
       yield* Effect.gen(function*() {
         const store = yield* Layer.build(Fleet.SharedStore.layerMemory)
-        const member = Effect.provide(
+        const fleetMember = Effect.provide(
           many(8),
           Layer.fresh(Layer.provide(clientOver(server, tokens, Fleet.layerRateLimiter()), Layer.succeedContext(store)))
         )
-        yield* Effect.all([member, member], { concurrency: 2 })
+        yield* Effect.all([fleetMember, fleetMember], { concurrency: 2 })
       })
       yield* equal(yield* tokenRequests(server), 1)
       yield* equal((yield* statuses(server)).filter((status) => status === 200).length, 16)
@@ -176,29 +176,29 @@ export const tokens = [
 
 export const limits = [
   test(
-    "the learning limiter keeps to the limit, and learns it",
+    "the adaptive limiter finds the limit and stays within it",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: small })
       const [known] = yield* Effect.provide(Effect.zipRight(many(15), RateLimiter.status), clientOf(server))
-      // Where a machine is so busy that calls come in heaps, one may come too early.
-      const answered = yield* statuses(server)
-      yield* equal(answered.filter((status) => status === 200).length, 15)
-      yield* isTrue(answered.length <= 17, `${answered.length - 15} calls were turned away`)
+      // On a busy machine calls arrive in bursts, and one may come too early.
+      const received = yield* statuses(server)
+      yield* equal(received.filter((status) => status === 200).length, 15)
+      yield* isTrue(received.length <= 17, `${received.length - 15} calls have status 429`)
       yield* equal([known?.limit, known?.operation], [5, "listActionVersions"])
     })
   ),
 
   test(
-    "the learning limiter keeps apart what has a bucket of its own",
+    "the adaptive limiter separates operations with different buckets",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: { ...ample, profileUpdates: { burst: 1, refill: 1, per: "1 hour" } } })
       const [profile] = Tenant.demo.profiles
       yield* Effect.provide(
         Effect.gen(function*() {
           yield* updateTokenExchangeProfile({ id: profile.id, name: "First" })
-          const held = yield* Effect.fork(updateTokenExchangeProfile({ id: profile.id, name: "Second" }))
+          const throttled = yield* Effect.fork(updateTokenExchangeProfile({ id: profile.id, name: "Second" }))
           yield* many(10)
-          yield* Fiber.interrupt(held)
+          yield* Fiber.interrupt(throttled)
         }),
         clientOf(server)
       )
@@ -207,7 +207,7 @@ export const limits = [
   ),
 
   test(
-    "a limit that is known is kept to",
+    "the fixed limiter stays within its limit",
     Effect.gen(function*() {
       const server = yield* tenant()
       const limiter = RateLimiter.layerFixed({ limit: 4, interval: "1 hour", maxWait: "1 second" })
@@ -221,9 +221,9 @@ export const limits = [
   ),
 
   test(
-    "Retry-After in seconds is waited out",
+    "a retry waits for Retry-After in seconds",
     Effect.gen(function*() {
-      // The tenant has one call a second: any earlier than it says, and it turns the call away again.
+      // The tenant allows one call a second: an earlier retry would get another 429.
       const server = yield* tenant({ buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
       const call = Retry.withPolicy(createUsersExport({}), { delay: 0, attempts: 2 })
       yield* Effect.provide(Effect.zipRight(call, call), clientOf(server, { limiter: RateLimiter.layerUnlimited }))
@@ -232,9 +232,9 @@ export const limits = [
   ),
 
   test(
-    "Retry-After as a date counts from the answer's own",
+    "Retry-After as a date counts from the response's Date header",
     Effect.gen(function*() {
-      const server = yield* answers({
+      const server = yield* responses({
         status: 429,
         headers: { "date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:01:30 GMT" },
         body: { statusCode: 429 }
@@ -248,16 +248,16 @@ export const limits = [
   ),
 
   test(
-    "a Retry-After beyond the time left fails at once, after one request",
+    "a Retry-After beyond the remaining time fails at once, after one request",
     Effect.gen(function*() {
-      const server = yield* answers({ status: 503, headers: { "retry-after": "3600" } })
+      const server = yield* responses({ status: 503, headers: { "retry-after": "3600" } })
       yield* Effect.provide(failsWith(list, "UnexpectedResponse", { status: 503 }), bareClient(server))
-      yield* equal((yield* server.order<ReadonlyArray<Raw>>("requests")).length, 1)
+      yield* equal((yield* server.order<ReadonlyArray<RawRequest>>("requests")).length, 1)
     })
   ),
 
   test(
-    "after a 500 only what is harmless is sent again",
+    "after a 500 only idempotent calls are retried",
     Effect.gen(function*() {
       const server = yield* tenant()
       yield* server.order("injectFault", { status: 500, times: 2, operation: "listActionVersions" })
@@ -274,9 +274,9 @@ export const limits = [
   ),
 
   test(
-    "calls that wait for the limiter can be interrupted, and nothing is sent",
+    "calls that wait for a permit can be interrupted, and nothing is sent",
     Effect.gen(function*() {
-      const server = yield* answers({ body: { total: 0, per_page: 20, versions: [] } })
+      const server = yield* responses({ body: { total: 0, per_page: 20, versions: [] } })
       const limiter = RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })
       yield* Effect.provide(
         Effect.gen(function*() {
@@ -287,7 +287,7 @@ export const limits = [
         }),
         clientOf(server, { tokens: bearer, limiter })
       )
-      yield* equal((yield* server.order<ReadonlyArray<Raw>>("requests")).length, 1)
+      yield* equal((yield* server.order<ReadonlyArray<RawRequest>>("requests")).length, 1)
     })
   )
 ]
