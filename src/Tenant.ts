@@ -18,23 +18,18 @@ import type { Json } from "./tenant/docs/openapi.js"
 import { openapi as document } from "./tenant/docs/openapi.js"
 import { demo, demoClients } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
-import type { Fault } from "./tenant/server/faults.js"
 import * as Faults from "./tenant/server/faults.js"
 import * as InProcessClient from "./tenant/server/inProcessClient.js"
-import type { ReceivedRequest } from "./tenant/server/requestLog.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
-import type { BucketSize } from "./tenant/server/tokenBucket.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
-import type { Client } from "./tenant/server/tokens.js"
 import * as Tokens from "./tenant/server/tokens.js"
 
-export type { Action, Connection, Job, Profile, Seed, State, Stream, StreamEvent, Version } from "./tenant/api/state.js"
-export type { Json } from "./tenant/docs/openapi.js"
+export type { Action, Connection, Job, Profile, Stream, StreamEvent, Version } from "./tenant/api/state.js"
 export type { Fault } from "./tenant/server/faults.js"
 export type { ReceivedRequest } from "./tenant/server/requestLog.js"
 export type { BucketSize } from "./tenant/server/tokenBucket.js"
 export type { Client } from "./tenant/server/tokens.js"
-export { demo, demoClients }
+export { demo, demoClients, type Json, type Seed, type State }
 
 /** The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`. */
 export const openapi: { readonly [name: string]: Json } = document
@@ -63,13 +58,13 @@ export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
   /** The clients that may ask for tokens (default: `demoClients`). */
-  readonly clients?: ReadonlyArray<Client> | undefined
+  readonly clients?: ReadonlyArray<Tokens.Client> | undefined
   /** The token buckets that limit calls. */
   readonly buckets?: {
     /** The bucket of all calls except profile updates (default: 50 at once, 16 a second). */
-    readonly tenant?: BucketSize | undefined
+    readonly tenant?: TokenBucket.BucketSize | undefined
     /** The bucket of profile updates (default: 5 at once, 100 a minute). */
-    readonly profileUpdates?: BucketSize | undefined
+    readonly profileUpdates?: TokenBucket.BucketSize | undefined
   } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */
   readonly tokenLifetime?: Duration.DurationInput | undefined
@@ -78,13 +73,13 @@ export interface Options {
 /** A running tenant: a test inspects and controls it with this service. All its times are the `Clock`'s. */
 export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant, {
   /** All requests received, the oldest first. */
-  readonly requests: Effect.Effect<ReadonlyArray<ReceivedRequest>>
+  readonly requests: Effect.Effect<ReadonlyArray<RequestLog.ReceivedRequest>>
   /** The current data. */
   readonly state: Effect.Effect<State>
   /** Adds data. An item replaces the one with the same id. */
   readonly seed: (seed: Seed) => Effect.Effect<void>
   /** Adds a fault to a queue. Each call takes the oldest fault that applies to it. An invalid status or header is a defect. */
-  readonly injectFault: (fault: Fault) => Effect.Effect<void>
+  readonly injectFault: (fault: Faults.Fault) => Effect.Effect<void>
   /** Revokes all tokens issued so far: they are refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
   /** The HTTP application, for servers other than that of `layerServer`. */
