@@ -13,6 +13,7 @@ import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
+import { defaultReserve, make } from "./internal/limiter/service.js"
 import * as TokenCache from "./internal/token/cache.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated } from "./internal/token/datedToken.js"
@@ -35,11 +36,11 @@ export const layerRateLimiter = (
     RateLimiter.RateLimiter,
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
-      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? RateLimiter.share)
+      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? defaultReserve)
       const { maxWait } = options
       // Whether a call has to wait is known only when the store has responded.
       const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
-      return yield* RateLimiter.make(strategy, { ...options, maxWait: longest }, serve)
+      return yield* make(strategy, { ...options, maxWait: longest }, serve)
     })
   )
 

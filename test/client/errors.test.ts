@@ -253,7 +253,6 @@ describe("what the limiter says", () => {
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
         acquire: ({ operation }) =>
           Effect.fail(new Errors.RateLimited({ operation, message: "Enough.", source: "limiter" })),
-        observe: () => Effect.dieMessage("nothing was acquired"),
         status: Effect.succeed([]),
         changes: Stream.empty
       })

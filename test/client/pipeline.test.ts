@@ -7,7 +7,6 @@ import * as IdentityClient from "../../src/IdentityClient.js"
 import * as Pipeline from "../../src/internal/call/pipeline.js"
 import type { AttemptContext } from "../../src/internal/call/retry.js"
 import type * as Http from "../../src/internal/http/exchange.js"
-import * as Admission from "../../src/internal/limiter/admission.js"
 import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
 import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -42,13 +41,12 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
         Effect.sync(() => {
           calls.push(call)
           log.push("acquire")
+          return {
+            settle: (response: RateLimiter.LimitedResponse | undefined) =>
+              Effect.sync(() => void log.push(`settle ${response === undefined ? "nothing" : response.status}`))
+          }
         })
       ),
-    observe: (call, answer) =>
-      Effect.sync(() => {
-        calls.push(call)
-        log.push(`observe ${answer === undefined ? "nothing" : answer.status}`)
-      }),
     status: Effect.succeed([]),
     changes: Stream.empty
   })
@@ -77,7 +75,7 @@ describe("a call that is refused with 401", () => {
       yield* deleteEventStream({ id })
       assert.deepStrictEqual(sent(), ["Bearer t1", "Bearer t2"])
       assert.deepStrictEqual(invalidated, ["t1"])
-      assert.deepStrictEqual(log, ["acquire", "observe 401", "acquire", "observe 200"])
+      assert.deepStrictEqual(log, ["acquire", "settle 401", "acquire", "settle 200"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -106,7 +104,7 @@ describe("a call that is refused with 401", () => {
       assert.strictEqual((yield* Effect.flip(deleteEventStream({ id })))._tag, "Unauthorized")
       assert.lengthOf(sent(), 1)
       assert.deepStrictEqual(invalidated, ["only"])
-      assert.deepStrictEqual(log, ["acquire", "observe 401"])
+      assert.deepStrictEqual(log, ["acquire", "settle 401"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -250,9 +248,9 @@ describe("the limiter is told exactly once for each permit", () => {
     const { calls, layer, log } = setUp(() => Effect.succeed(done))
     return Effect.gen(function*() {
       yield* deleteEventStream({ id })
-      assert.deepStrictEqual(log, ["acquire", "observe 200"])
+      assert.deepStrictEqual(log, ["acquire", "settle 200"])
       const call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
-      assert.deepStrictEqual(calls, [call, call])
+      assert.deepStrictEqual(calls, [call])
     }).pipe(Effect.provide(layer))
   })
 
@@ -260,7 +258,7 @@ describe("the limiter is told exactly once for each permit", () => {
     const { layer, log } = setUp(() => Effect.succeed({ status: 500 }))
     return Effect.gen(function*() {
       yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))
-      assert.deepStrictEqual(log, ["acquire", "observe 500"])
+      assert.deepStrictEqual(log, ["acquire", "settle 500"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -278,7 +276,7 @@ describe("the limiter is told exactly once for each permit", () => {
         code: "ECONNRESET"
       })
       assert.strictEqual(error.message, "the service did not respond (ECONNRESET)")
-      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(client))
   })
 
@@ -287,7 +285,7 @@ describe("the limiter is told exactly once for each permit", () => {
     return Effect.gen(function*() {
       const exit = yield* Effect.exit(deleteEventStream({ id }))
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
-      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -307,7 +305,7 @@ describe("the limiter is told exactly once for each permit", () => {
     return Effect.gen(function*() {
       const exit = yield* Effect.exit(deleteEventStream({ id }))
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
-      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(client))
   })
 
@@ -318,7 +316,7 @@ describe("the limiter is told exactly once for each permit", () => {
       yield* breathe
       assert.lengthOf(sent(), 1)
       yield* Fiber.interrupt(call)
-      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -336,7 +334,7 @@ describe("the limiter is told exactly once for each permit", () => {
       yield* TestClock.adjust("1 millis")
       const error = yield* Fiber.join(call)
       assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
-      assert.deepStrictEqual(log, ["acquire", "observe nothing"])
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -346,7 +344,7 @@ describe("the limiter is told exactly once for each permit", () => {
       const call = yield* Effect.fork(IdentityClient.withTimeout(deleteEventStream({ id }), "5 seconds"))
       yield* TestClock.adjust("4 seconds")
       yield* Fiber.join(call)
-      assert.deepStrictEqual(log, ["acquire", "observe 200"])
+      assert.deepStrictEqual(log, ["acquire", "settle 200"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -400,39 +398,15 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("and a limiter of ours is asked the way that somebody has put into it", () => {
-    let asked = 0
-    const limiter = Layer.tap(
-      RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }),
-      (context) =>
-        Effect.sync(() => {
-          const inner = Context.get(context, RateLimiter.RateLimiter)
-          const { acquire } = inner
-          Object.assign(inner, {
-            acquire: (call: RateLimiter.Call) => Effect.zipRight(Effect.sync(() => asked++), acquire(call))
-          })
-        })
-    )
-    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
-      Layer.provide([inProcess(() => Effect.succeed(done)).layer, limiter, tokensOf("t1").layer])
-    )
-    return Effect.gen(function*() {
-      yield* deleteEventStream({ id })
-      assert.strictEqual(asked, 1)
-    }).pipe(Effect.provide(layer))
-  })
-
   it.effect("and of nothing when a call was interrupted before it asks: it takes nothing", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
       let known: ReadonlyArray<RateLimiter.Status> | undefined
       const asking = Effect.uninterruptibleMask((restore) =>
-        Effect.withFiberRuntime<void, RateLimited>((fiber) => {
+        Effect.withFiberRuntime<RateLimiter.Permit, RateLimited>((fiber) => {
           fiber.unsafeInterruptAsFork(fiber.id())
-          const asking = Effect.suspend(() =>
-            Admission.acquire(limiter, { tenant: "t", operation: "o" }, fiber, restore)
-          )
-          return Effect.zipRight(Effect.yieldNow(), asking)
+          const acquire = Effect.suspend(() => restore(limiter.acquire({ tenant: "t", operation: "o" })))
+          return Effect.zipRight(Effect.yieldNow(), acquire)
         })
       )
       const told = Effect.onInterrupt(asking, () => Effect.map(limiter.status, (status) => void (known = status)))
@@ -483,10 +457,16 @@ describe("the limiter is told exactly once for each permit", () => {
       const telemetryOf = CallTelemetry.make("https://t.example.com", false)
       const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
-        const counts = { acquired: 0, observed: 0 }
+        const counts = { acquired: 0, settled: 0 }
         const limiter: RateLimiter.RateLimiter["Type"] = {
-          acquire: () => Effect.zipRight(Effect.yieldNow(), Effect.sync(() => void counts.acquired++)),
-          observe: () => Effect.sync(() => void counts.observed++),
+          acquire: () =>
+            Effect.zipRight(
+              Effect.yieldNow(),
+              Effect.sync(() => {
+                counts.acquired++
+                return { settle: () => Effect.sync(() => void counts.settled++) }
+              })
+            ),
           status: Effect.succeed([]),
           changes: Stream.empty
         }
@@ -507,7 +487,7 @@ describe("the limiter is told exactly once for each permit", () => {
         ))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)
-        assert.strictEqual(counts.observed, counts.acquired)
+        assert.strictEqual(counts.settled, counts.acquired)
         outcomes.add(`${counts.acquired} ${Exit.isSuccess(yield* Fiber.await(call))}`)
       }
       // Interrupted before the permit, during the exchange, and not at all.

@@ -39,14 +39,17 @@ const setUp = (
     })
   )
   const { acquire = Effect.void, ...more } = options
-  const counts = { tokens: 0, acquired: 0, observed: 0 }
+  const counts = { tokens: 0, acquired: 0, settled: 0 }
   const tokens = Layer.succeed(TokenProvider.TokenProvider, {
     get: Effect.sync(() => Redacted.make(`t${++counts.tokens}`)),
     invalidate: () => Effect.void
   })
   const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: () => Effect.zipRight(acquire, Effect.sync(() => void counts.acquired++)),
-    observe: () => Effect.sync(() => void counts.observed++),
+    acquire: () =>
+      Effect.map(acquire, () => {
+        counts.acquired++
+        return { settle: () => Effect.sync(() => void counts.settled++) }
+      }),
     status: Effect.succeed([]),
     changes: Stream.empty
   })
@@ -225,7 +228,7 @@ describe("what is sent again", () => {
     return Effect.gen(function*() {
       yield* run(operation)
       assert.deepStrictEqual(sent(), ["Bearer t1", "Bearer t2", "Bearer t3"])
-      assert.deepStrictEqual(counts, { tokens: 3, acquired: 3, observed: 3 })
+      assert.deepStrictEqual(counts, { tokens: 3, acquired: 3, settled: 3 })
     }).pipe(Effect.provide(layer))
   })
 
@@ -237,7 +240,7 @@ describe("what is sent again", () => {
       yield* Fiber.interrupt(call)
       yield* TestClock.adjust("1 day")
       assert.lengthOf(times, 1)
-      assert.deepStrictEqual(counts, { tokens: 1, acquired: 1, observed: 1 })
+      assert.deepStrictEqual(counts, { tokens: 1, acquired: 1, settled: 1 })
     }).pipe(Effect.provide(layer))
   })
 })

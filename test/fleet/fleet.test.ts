@@ -4,6 +4,7 @@ import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger
 import * as Fleet from "../../src/Fleet.js"
 import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
 import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
+import { make as makeLimiter } from "../../src/internal/limiter/service.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "../support/fleet.js"
@@ -420,7 +421,7 @@ describe("a stored value of another version or shape", () => {
       const { lines, logger } = warnings()
       const later = Effect.gen(function*() {
         const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, makeFormat(2))
-        return yield* RateLimiter.make(strategy, {}, serve)
+        return yield* makeLimiter(strategy, {}, serve)
       })
       const result = yield* Effect.gen(function*() {
         return yield* minute([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])

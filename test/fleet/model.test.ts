@@ -118,11 +118,10 @@ class Fleet {
 
   /** One call of one process, as a client makes it. */
   call({ limiter }: Process): Effect.Effect<void, unknown> {
-    const own = { ...call }
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(
-        restore(limiter.acquire(own)),
-        () => Effect.flatMap(Effect.delay(this.answer, 5), (answer) => limiter.observe(own, answer))
+        restore(limiter.acquire(call)),
+        ({ settle }) => Effect.flatMap(Effect.delay(this.answer, 5), settle)
       )
     )
   }

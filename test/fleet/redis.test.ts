@@ -238,8 +238,8 @@ if (binary === undefined) {
         )
         for (const tenant of ["https://t.example.com/api/v2", "https://u.example.com/api/v2"]) {
           const call = { tenant, operation: "listActionVersions" }
-          yield* limiter.acquire(call)
-          yield* limiter.observe(call, undefined)
+          const { settle } = yield* limiter.acquire(call)
+          yield* settle(undefined)
         }
         const client = yield* clientOf(server.url)
         const keys = (yield* Effect.promise(() => client.keys("*"))).sort()

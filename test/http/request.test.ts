@@ -38,6 +38,7 @@ import * as Testing from "../../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
 import { baseUrl, bearer, bodyOf, failed, over, scripted, sent, sentOne, silent, token } from "../support/client.js"
 import { operations, sample, type Subject } from "../support/operations.js"
+import { permit } from "../support/permits.js"
 import { answer, rawServer } from "../support/rawServer.js"
 
 const id = "est_1234567890123456789012"
@@ -439,8 +440,8 @@ describe("what is refused", () => {
           Effect.sync(() => {
             fields[0] = { name: "changed" }
             input.fields = []
+            return permit
           }),
-        observe: () => Effect.void,
         status: Effect.succeed([]),
         changes: Stream.empty
       })
@@ -507,8 +508,7 @@ describe("withTimeout", () => {
   it.effect("counts neither the wait for the limiter nor the one between attempts", () =>
     Effect.gen(function*() {
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () => Effect.sleep("1 minute"),
-        observe: () => Effect.void,
+        acquire: () => Effect.as(Effect.sleep("1 minute"), permit),
         status: Effect.succeed([]),
         changes: Stream.empty
       })

@@ -21,6 +21,7 @@ import {
 } from "effect"
 import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Permits from "../support/permits.js"
 
 // Virtual time leaves no room for anything else: the runner must hear of each test before the next.
 beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
@@ -59,9 +60,9 @@ const told = (
   })
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
-const acquire = (which = call) => Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(which))
+const acquire = (which = call) => Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.acquire(limiter, which))
 const observe = (answer: RateLimiter.LimitedResponse | undefined, which = call) =>
-  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.observe(which, answer))
+  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.settleOldest(limiter, which, answer))
 const { status } = RateLimiter
 
 /** A limiter that lives as long as the test. */
@@ -429,16 +430,20 @@ describe("layer", () => {
       assert.isAtLeast(most, 64)
     }).pipe(adaptive, exactly))
 
-  it.effect("counts each of the calls that are made with one object, whichever is interrupted", () =>
+  it.effect("takes a permit back from a caller that is interrupted, unless it was settled", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
-      const callers = yield* Effect.forEach(times(4), () => Effect.fork(Effect.zipRight(acquire(), Effect.never)))
+      const permits: Array<RateLimiter.Permit> = []
+      const callers = yield* Effect.forEach(
+        times(4),
+        () => Effect.fork(Effect.zipRight(Effect.map(acquire(), (permit) => permits.push(permit)), Effect.never))
+      )
       yield* breathe
       assert.strictEqual(yield* letThrough(10, 0), 0)
       yield* Fiber.interrupt(callers[2]!)
-      for (let nth = 0; nth < 3; nth++) yield* observe(undefined)
+      for (const nth of [0, 1, 3]) yield* permits[nth]!.settle(undefined)
       assert.strictEqual(yield* letThrough(10, 0), 4)
-      // They have told how their calls ended: they give nothing back.
+      for (const permit of permits) yield* permit.settle(undefined) // the second settlement of each
       yield* Fiber.interruptAll(callers)
       assert.strictEqual(yield* letThrough(10, 0), 0)
     }).pipe(adaptive, exactly))
@@ -843,7 +848,7 @@ it.effect("closing the limiter ends the calls that wait, and refuses those that 
     yield* breathe
     yield* Scope.close(scope, Exit.void)
     for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(limiter.acquire({ ...call }))]) {
-      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "our own limiter was closed" })
+      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "the rate limiter was closed" })
       assert.isUndefined(error.retryAfter)
     }
   }))
@@ -879,7 +884,7 @@ for (
         const fiber = yield* Effect.fork(interruptedAt(step, limiter.acquire(call)))
         const exit = yield* Fiber.await(fiber)
         outcomes.push(Exit.isSuccess(exit))
-        if (Exit.isSuccess(exit)) yield* limiter.observe(call, undefined)
+        if (Exit.isSuccess(exit)) yield* exit.value.settle(undefined)
         yield* limiter.acquire(call)
         const known = (yield* limiter.status)[0]!
         assert.strictEqual(known.waiting, 0)

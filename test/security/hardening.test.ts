@@ -315,7 +315,7 @@ describe("a limiter", () => {
     Effect.flatMap(
       RateLimiter.RateLimiter,
       (limiter) =>
-        Effect.zipRight(limiter.acquire(call), limiter.observe(call, { status, headers: Headers.fromInput(headers) }))
+        Effect.flatMap(limiter.acquire(call), ({ settle }) => settle({ status, headers: Headers.fromInput(headers) }))
     )
   const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(call))
   const date = { date: "Tue, 20 Jan 2026 10:00:00 GMT" }
@@ -325,7 +325,7 @@ describe("a limiter", () => {
       yield* told({ ...date, "retry-after": "7200" }, 429)
       const error = yield* Effect.flip(acquire)
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "deleteEventStream" })
-      assert.include(error.message, "longer than it may wait")
+      assert.include(error.message, "exceed maxWait")
       assert.strictEqual(error.retryAfter && Duration.toMillis(error.retryAfter), 7_200_000)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
 
@@ -342,11 +342,11 @@ describe("a limiter", () => {
       const limiter = yield* RateLimiter.RateLimiter
       const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
       yield* told({ ...date, ...full })
-      yield* limiter.acquire(call)
-      const waiting = yield* Effect.fork(Effect.flip(limiter.acquire({ ...call })))
+      const { settle } = yield* limiter.acquire(call)
+      const waiting = yield* Effect.fork(Effect.flip(limiter.acquire(call)))
       yield* Effect.yieldNow()
       assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
-      yield* limiter.observe(call, { status: 429, headers: Headers.fromInput({ "retry-after": "3600" }) })
+      yield* settle({ status: 429, headers: Headers.fromInput({ "retry-after": "3600" }) })
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "RateLimited")
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
 

@@ -180,15 +180,8 @@ export const respond = (limit: number, remaining: number, untilFull: number, mor
 
 export const noResponse: Effect.Effect<RateLimiter.LimitedResponse | undefined> = Effect.succeed(undefined)
 
-/** A call with a permit. */
-export interface Permit {
-  readonly settle: (response: RateLimiter.LimitedResponse | undefined) => Effect.Effect<void>
-}
-
-export const acquire = (limiter: Limiter, which = call): Effect.Effect<Permit, RateLimited> => {
-  const own = { ...which }
-  return Effect.map(limiter.acquire(own), () => ({ settle: (response) => limiter.observe(own, response) }))
-}
+export const acquire = (limiter: Limiter, which = call): Effect.Effect<RateLimiter.Permit, RateLimited> =>
+  limiter.acquire(which)
 
 /** Calls that have begun. */
 export interface Calls {
@@ -203,7 +196,7 @@ export const begin = (limiter: Limiter, count: number, which = call): Effect.Eff
   Effect.gen(function*() {
     const from = yield* Clock.currentTimeMillis
     const times: Array<number> = []
-    const permits: Array<Permit> = []
+    const permits: Array<RateLimiter.Permit> = []
     const one = Effect.flatMap(acquire(limiter, which), (permit) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         times.push(now - from)

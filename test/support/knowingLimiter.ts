@@ -50,14 +50,14 @@ export const layer = ({ profile, size }: BucketServer): Layer.Layer<RateLimiter.
       return Effect.sync(() => count(now))
     })
 
+    const settle = Effect.map(Clock.currentTimeMillis, (local) => {
+      const arrived = local + profile.ahead - shortest
+      first = Math.min(first, arrived)
+      opened = Math.min(opened, arrived)
+    })
+
     return {
-      acquire: () => turn.withPermits(1)(acquire),
-      observe: () =>
-        Effect.map(Clock.currentTimeMillis, (local) => {
-          const arrived = local + profile.ahead - shortest
-          first = Math.min(first, arrived)
-          opened = Math.min(opened, arrived)
-        }),
+      acquire: () => Effect.as(turn.withPermits(1)(acquire), { settle: () => settle }),
       status: Effect.succeed([]),
       changes: Stream.empty
     }

@@ -5,6 +5,7 @@ import { RateLimited, TokenError } from "../../src/Errors.js"
 import { createUsersExport, IdentityClient, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer } from "../support/client.js"
+import { permit } from "../support/permits.js"
 import { call, clientOf, logged, quota } from "../support/telemetry.js"
 import { inProcess } from "../support/tokenServer.js"
 
@@ -109,8 +110,7 @@ describe("the log", () => {
   it.effect("warns about long waits for the limiter, and has debug lines for shorter ones", () =>
     Effect.gen(function*() {
       const acquire = (wait: number) => ({
-        acquire: () => Effect.sleep(wait),
-        observe: () => Effect.void,
+        acquire: () => Effect.as(Effect.sleep(wait), permit),
         status: Effect.succeed([]),
         changes: RateLimiter.changes as never // sound: the client does not read it
       })
@@ -199,7 +199,6 @@ describe("the log", () => {
       const refusing = Layer.succeed(RateLimiter.RateLimiter, {
         acquire: ({ operation }) =>
           Effect.zipRight(Effect.sleep("6 seconds"), new RateLimited({ operation, message: "no", source: "limiter" })),
-        observe: () => Effect.void,
         status: Effect.succeed([]),
         changes: RateLimiter.changes as never // sound: the client does not read it
       })

@@ -112,7 +112,6 @@ describe("metrics", () => {
       const broken = (acquire: RateLimiter.RateLimiter["Type"]["acquire"]) =>
         Layer.succeed(RateLimiter.RateLimiter, {
           acquire,
-          observe: () => Effect.void,
           status: Effect.succeed([]),
           changes: RateLimiter.changes as never // sound: the client does not read it
         })

@@ -1,13 +1,12 @@
 /** The steps of one attempt, each around the next: a token, a permit of the rate limiter, an exchange with the service. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
-import type { Call, RateLimiter } from "../../RateLimiter.js"
 import * as Http from "../http/exchange.js"
-import * as Admission from "../limiter/admission.js"
+import type { Call } from "../limiter/permit.js"
+import type { Limiter } from "../limiter/service.js"
 import type { Restore } from "../runtime/fiber.js"
 import type { Timeouts } from "../runtime/timeouts.js"
 import type { Tokens } from "../token/cache.js"
@@ -68,30 +67,30 @@ export const authorized = <E>(
 }
 
 /**
- * Makes a call when the limiter gives leave, and then tells it of the answer, or that none came. The wait is not counted. It
- * can be interrupted where it waits, and must not be elsewhere.
+ * Waits for a permit, sends the call, and settles the permit with the response, or with `undefined` if none came. The wait
+ * does not count towards the time-out. Runs in an uninterruptible region, and can be interrupted where it waits.
  */
 export const permitted = <E>(
-  limiter: Context.Tag.Service<RateLimiter>,
+  limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
   send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.RawResponse, E>
 ): Effect.Effect<Http.RawResponse, E | RateLimited> => {
-  // A limiter of somebody's own may throw, and then nobody waits.
-  const leave = Admission.acquire(limiter, call, attempt.fiber, attempt.restore)
+  // Before the pause: a user's own limiter may throw, and then no call waits.
+  const acquire = attempt.restore(limiter.acquire(call))
   attempt.pause()
-  return Effect.matchCauseEffect(leave, {
+  return Effect.matchCauseEffect(acquire, {
     onFailure: (cause) => {
       attempt.resume()
       return Effect.failCause(cause)
     },
-    onSuccess: () => {
+    onSuccess: (permit) => {
       attempt.resume()
       return Effect.matchCauseEffect(attempt.telemetry.attempt(send), {
-        onFailure: (cause) => Effect.zipRight(limiter.observe(call, undefined), Effect.failCause(cause)),
-        onSuccess: (answer) => {
-          attempt.telemetry.responseReceived(answer)
-          return Effect.as(limiter.observe(call, answer), answer)
+        onFailure: (cause) => Effect.zipRight(permit.settle(undefined), Effect.failCause(cause)),
+        onSuccess: (response) => {
+          attempt.telemetry.responseReceived(response)
+          return Effect.as(permit.settle(response), response)
         }
       })
     }

@@ -1,9 +1,9 @@
 /** Chooses the waiting calls of a process that get permits, so that every other process that waits gets as many. */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
-import type { Waiting } from "../limiter/queue.js"
+import type { WaitingCall } from "../limiter/queue.js"
 
-type Waiter = Waiting<OperationState>
+type Waiter = WaitingCall<OperationState>
 
 export interface Request {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */

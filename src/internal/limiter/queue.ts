@@ -1,84 +1,75 @@
-/** Who waits for leave to send: first come, first served, with one timer for all who wait. */
+/** The queue of calls that wait for a permit: first come, first served, with one timer for all of them. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import { type AnyFiber, onExit, type Restore } from "../runtime/fiber.js"
+import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Bucket } from "./bucket.js"
-import type { Call, LimitedResponse } from "./permit.js"
+import type { Call, LimitedResponse, Permit } from "./permit.js"
 import { type RateLimitReading, readRateLimit } from "./rateLimitHeaders.js"
 
-/** Who grants calls. `State` is what it knows of the calls of one kind, `Grant` a call that it has let go. */
+/** Marks calls as background work. */
+export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => false)
+
+/** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
 export interface LimitStrategy<State, Grant> {
   readonly stateOf: (call: Call) => State
-  /** All that there are, in the order in which they came. */
+  /** All states, the oldest first. */
   readonly states: () => Iterable<State>
-  /** What the calls of a state draw on, as far as it is known. */
+  /** The bucket of a kind of calls, as far as it is known. */
   readonly bucketOf: (state: State) => Pick<Bucket, "status"> | undefined
-  /** Whether the next call goes before the others, because it shows what to count on. */
+  /** Whether the next call goes before all others, because its response will show its bucket. */
   readonly isFirst: (state: State) => boolean
   /**
-   * In how many milliseconds a call may start that leaves `share` of the limit, and `ahead` calls, to others, when it has
+   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others, when it has
    * waited for so long; 0: now; `Infinity`: not before a call ends.
    */
   readonly wait: (state: State, now: number, share: number, ahead: number, waited: number) => number
-  /** A call starts; `held`: it had to wait for its turn. */
-  readonly start: (state: State, now: number, held: boolean) => Grant
-  /** A call was not sent after all. */
+  /** Starts a call; `waited`: its bucket made it wait. */
+  readonly start: (state: State, now: number, waited: boolean) => Grant
+  /** Takes a start back: the call was not sent. */
   readonly giveBack: (grant: Grant, now: number) => void
-  /** A call is over; `undefined`: no answer came. */
-  readonly settle: (grant: Grant, told: RateLimitReading | undefined, now: number) => void
+  /** Ends a call; `undefined`: no response came. */
+  readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
 }
 
 export interface Options<State, E> {
-  /** How long a call may wait, in milliseconds. */
+  /** The longest wait of a call, in milliseconds. */
   readonly maxWait: number
-  /** The share of a limit that background calls leave to others. */
+  /** The share of a limit that background calls leave to the others. */
   readonly reserve: number
-  /** Why a call may not start: it would wait for so many milliseconds; or, with `undefined`, the gate is closed. */
+  /** The failure of a call that would wait for so many milliseconds; `undefined`: the queue is closed. */
   readonly refused: (call: Call, wait: number | undefined, state: State, now: number) => E
 }
 
 export interface CallQueue<State, E = unknown> {
-  /**
-   * Waits until a fiber's call may start; it fails at once if that takes too long, and when the gate is closed. To be run
-   * where nobody can interrupt but within `restore`. Interrupted, it has taken nothing.
-   */
-  readonly enter: (call: Call, isBackground: boolean, fiber: AnyFiber, restore: Restore) => Effect.Effect<void, E>
-  /** A call that was let in is over. */
-  readonly leave: (call: Call, answer: LimitedResponse | undefined) => void
+  /** Waits for a permit; fails at once if that would take too long, or if the queue is closed. Interruption consumes none. */
+  readonly acquire: (call: Call) => Effect.Effect<Permit, E>
+  /** The number of calls that wait. */
   readonly waiting: (state: State) => number
-  /** The lines that calls wait in, first come, first served. */
-  readonly queues: () => Iterable<Iterable<Waiting<State>>>
-  /** Looks again who may go: something has changed that no call has told of. */
+  /** The calls that wait, each list in the order of arrival. */
+  readonly queues: () => Iterable<Iterable<WaitingCall<State>>>
+  /** Looks again which calls may start: something has changed that no call told the queue. */
   readonly wake: () => void
 }
 
-/** A call that waits. */
-export interface Waiting<State> {
+/** A call that waits for a permit. */
+export interface WaitingCall<State> {
   readonly state: State
-  /** Its number: who came before has a lower one. */
+  /** Its number: calls that came before have a lower one. */
   readonly nth: number
+  /** When it came, in milliseconds. */
   readonly since: number
   readonly isBackground: boolean
 }
 
-/** A call that was let in. */
-interface Entry<Grant> {
-  readonly grant: Grant
-  /** Stops watching the fiber that makes it. */
-  readonly unwatch: () => void
-  /** The next that was let in with the same object. */
-  next: Entry<Grant> | undefined
-}
-
-class Waiter<State, E> extends LinkedNode<Waiter<State, E>> implements Waiting<State> {
+class Waiter<State, E> extends LinkedNode<Waiter<State, E>> implements WaitingCall<State> {
   /** Ends its wait. */
-  resume: (leave: Effect.Effect<void, E>) => void = () => {}
-  /** Whether it had to wait for what its calls draw on. */
-  held = false
+  resume: (permit: Effect.Effect<Permit, E>) => void = () => {}
+  /** Whether its bucket made it wait, not only the calls before it. */
+  waited = false
   readonly call: Call
   readonly state: State
   readonly isBackground: boolean
@@ -97,57 +88,91 @@ class Waiter<State, E> extends LinkedNode<Waiter<State, E>> implements Waiting<S
   }
 }
 
-/** No sleep is shorter, in milliseconds: a mistaken estimate cannot make it spin. None is longer without looking again. */
-const [floor, ceiling] = [20, 3_600_000]
+/**
+ * A permit for a fiber. If the fiber is interrupted before it gets the permit, or ends so without settling it, the permit
+ * is given back when the fiber ends.
+ */
+class QueuePermit implements Permit {
+  private readonly unwatch: () => void
+  private readonly end: (response: LimitedResponse | undefined) => void
+  private isSettled = false
 
-/** What a call is told to wait for that waits for the end of another, in milliseconds. */
-const unknown = 1000
+  constructor(fiber: AnyFiber, giveBack: () => void, end: (response: LimitedResponse | undefined) => void) {
+    this.end = end
+    this.unwatch = onExit(fiber, (exit) => {
+      if (Exit.isInterrupted(exit) && this.close()) giveBack()
+    })
+  }
+
+  readonly settle = (response: LimitedResponse | undefined): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (this.close()) this.end(response)
+    })
+
+  /** Settles the permit; returns `false` if it was settled before. */
+  private close(): boolean {
+    if (this.isSettled) return false
+    this.isSettled = true
+    this.unwatch()
+    return true
+  }
+}
+
+/** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
+const [shortestSleep, longestSleep] = [20, 3_600_000]
+
+/** The wait, in milliseconds, that the failure of a call reports that waits for the end of another. */
+const unknownWait = 1000
 
 export const make = <State, Grant, E>(
-  source: LimitStrategy<State, Grant>,
+  strategy: LimitStrategy<State, Grant>,
   { maxWait, refused, reserve }: Options<State, E>,
   changed: () => void
 ): Effect.Effect<CallQueue<State, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    type One = Waiter<State, E>
-    type Line = readonly [interactive: LinkedList<One>, background: LinkedList<One>]
-    const lines = new Map<State, Line>()
-    const entries = new WeakMap<Call, Entry<Grant>>()
+    type Waiting = Waiter<State, E>
+    type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
+    const queues = new Map<State, Lists>()
     let count = 0
     let waiting = 0
     let isClosed = false
-    let chance = yield* Random.next
+    let jitter = yield* Random.next
 
-    const lineOf = (state: State): Line => {
-      const line = lines.get(state) ?? [new LinkedList(), new LinkedList()]
-      lines.set(state, line)
-      return line
+    const listsOf = (state: State): Lists => {
+      const lists = queues.get(state) ?? [new LinkedList(), new LinkedList()]
+      queues.set(state, lists)
+      return lists
     }
 
-    /** How many wait that go before a new call. */
-    const ahead = (state: State, isBackground: boolean): number => {
-      const supply = source.bucketOf(state)
+    const listOf = ({ isBackground, state }: Waiting): LinkedList<Waiting> => listsOf(state)[isBackground ? 1 : 0]
+
+    const sizeOf = (state: State): number => {
+      const [interactive, background] = listsOf(state)
+      return interactive.size + background.size
+    }
+
+    /** The number of waiting calls that go before a new one. */
+    const countAhead = (state: State, isBackground: boolean): number => {
+      const bucket = strategy.bucketOf(state)
       let sum = 0
-      for (const [other, [interactive, background]] of lines) {
-        if (source.bucketOf(other) === supply) sum += interactive.size + (isBackground ? background.size : 0)
+      for (const [other, [interactive, background]] of queues) {
+        if (strategy.bucketOf(other) === bucket) sum += interactive.size + (isBackground ? background.size : 0)
       }
       return sum
     }
 
-    const goesBefore = (one: One, other: One): boolean => {
-      const [isFirst, isOtherFirst] = [source.isFirst(one.state), source.isFirst(other.state)]
+    const goesBefore = (one: Waiting, other: Waiting): boolean => {
+      const [isFirst, isOtherFirst] = [strategy.isFirst(one.state), strategy.isFirst(other.state)]
       if (isFirst !== isOtherFirst) return isFirst
       return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
     }
 
-    const waitOf = ({ isBackground, state, since }: One, now: number): number =>
-      source.wait(state, now, isBackground ? reserve : 0, 0, now - since)
+    const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
+      strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
 
-    const queueOf = ({ isBackground, state }: One): LinkedList<One> => lineOf(state)[isBackground ? 1 : 0]
-
-    /** Leaves its line; `false` if it has left before. */
-    const leaves = (one: One): boolean => {
-      const hasLeft = queueOf(one).remove(one)
+    /** Takes a call out of its queue; returns `false` if it has left before. */
+    const remove = (one: Waiting): boolean => {
+      const hasLeft = listOf(one).remove(one)
       if (hasLeft) waiting--
       return hasLeft
     }
@@ -155,29 +180,40 @@ export const make = <State, Grant, E>(
     const refusal = (call: Call, wait: number | undefined, state: State) =>
       Effect.fail(refused(call, wait, state, timer.now()))
 
-    /** Sends the head of a line away. */
-    const turnAway = (one: One, wait: number | undefined): void => {
-      leaves(one)
+    const refuse = (one: Waiting, wait: number | undefined): void => {
+      remove(one)
       one.resume(refusal(one.call, wait, one.state))
     }
 
-    const letGo = (one: One, now: number): void => {
-      leaves(one)
-      letIn(one.call, source.start(one.state, now, one.held), one.fiber)
-      one.resume(Effect.void)
+    const grant = (state: State, now: number, waited: boolean, fiber: AnyFiber): Effect.Effect<Permit> => {
+      const started = strategy.start(state, now, waited)
+      return Effect.succeed(
+        new QueuePermit(
+          fiber,
+          () => {
+            strategy.giveBack(started, timer.now())
+            settle()
+          },
+          (response) => {
+            const now = timer.now()
+            strategy.settle(started, response === undefined ? undefined : readRateLimit(response, now), now)
+            settle()
+          }
+        )
+      )
     }
 
-    /** Who may go now; else in how many milliseconds to look again. */
-    const next = (now: number): One | number => {
-      let best: One | undefined
+    /** Finds the call that may start now; else the milliseconds until it should look again. */
+    const next = (now: number): Waiting | number => {
+      let best: Waiting | undefined
       let soonest = Infinity
-      for (const line of lines.values()) {
-        for (const { first } of line) {
+      for (const lists of queues.values()) {
+        for (const { first } of lists) {
           if (first === undefined) continue
           const wait = waitOf(first, now)
           if (wait <= 0 && (best === undefined || goesBefore(first, best))) best = first
           if (wait > 0) {
-            first.held = true
+            first.waited = true
             soonest = Math.min(soonest, wait, first.since + maxWait - now)
           }
         }
@@ -185,129 +221,89 @@ export const make = <State, Grant, E>(
       return best ?? soonest
     }
 
-    /** Refuses those at the head of their lines whose wait would be too long. */
-    const refuse = (now: number): void => {
-      for (const line of lines.values()) {
-        for (const queue of line) {
-          for (let { first } = queue; first !== undefined; first = queue.first) {
+    /** Refuses the calls at the heads of their queues that would wait too long. */
+    const refuseLate = (now: number): void => {
+      for (const lists of queues.values()) {
+        for (const list of lists) {
+          for (let { first } = list; first !== undefined; first = list.first) {
             const left = first.since + maxWait - now
             const wait = waitOf(first, now)
-            // Our own jitter may make it a little late. Who may go now goes.
-            if (wait <= Math.max(0, left + 2 * floor) || (wait === Infinity && left > 0)) break
-            turnAway(first, wait === Infinity ? unknown : wait)
+            // The jitter may make it a little late. A call that may start now does.
+            if (wait <= Math.max(0, left + 2 * shortestSleep) || (wait === Infinity && left > 0)) break
+            refuse(first, wait === Infinity ? unknownWait : wait)
           }
         }
       }
     }
 
+    /** Starts all calls that may start now, and sets the timer for the next. */
     const settle = (): void => {
       if (waiting === 0) {
         timer.clear()
         return changed()
       }
       const now = timer.now()
-      if (maxWait < Infinity) refuse(now)
+      if (maxWait < Infinity) refuseLate(now)
       let found = next(now)
-      for (; typeof found !== "number"; found = next(now)) letGo(found, now)
-      // A little later, so that callers of several processes do not come back at once.
-      if (found < Infinity) timer.set(now + Math.min(Math.max(found, floor), ceiling) + chance * floor)
-      else timer.clear()
+      for (; typeof found !== "number"; found = next(now)) {
+        remove(found)
+        found.resume(grant(found.state, now, found.waited, found.fiber))
+      }
+      // Jitter: the clients of several processes should not come back at once.
+      if (found === Infinity) timer.clear()
+      else timer.set(now + Math.min(Math.max(found, shortestSleep), longestSleep) + jitter * shortestSleep)
       changed()
     }
 
-    /** Takes out the given entry of a call, else its oldest. */
-    const takeOut = (call: Call, entry?: Entry<Grant>): Entry<Grant> | undefined => {
-      const oldest = entries.get(call)
-      if (oldest === undefined) return undefined
-      const taken = entry ?? oldest
-      if (taken !== oldest) {
-        let before = oldest
-        while (before.next !== undefined && before.next !== taken) before = before.next
-        before.next = taken.next
-      } else if (taken.next === undefined) entries.delete(call)
-      else entries.set(call, taken.next)
-      taken.unwatch()
-      return taken
-    }
-
-    /**
-     * Lets a call in. A fiber that is interrupted just then never learns of it: what it has taken is given back when it ends
-     * so, unless it has told how its call ended.
-     */
-    const letIn = (call: Call, grant: Grant, fiber: AnyFiber): void => {
-      const lost = (exit: Exit.Exit<unknown, unknown>): void => {
-        if (!Exit.isInterrupted(exit)) return
-        takeOut(call, entry)
-        source.giveBack(grant, timer.now())
-        settle()
-      }
-      const entry: Entry<Grant> = { grant, unwatch: onExit(fiber, lost), next: undefined }
-      let newest = entries.get(call)
-      if (newest === undefined) entries.set(call, entry)
-      else {
-        while (newest.next !== undefined) newest = newest.next
-        newest.next = entry
-      }
-    }
-
     const timer = yield* Timer.make(Effect.map(Random.next, (next) => {
-      chance = next
+      jitter = next
       settle()
     }))
 
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isClosed = true
-        for (const line of lines.values()) {
-          for (const queue of line) {
-            for (let { first } = queue; first !== undefined; first = queue.first) turnAway(first, undefined)
-          }
+        for (const lists of queues.values()) {
+          for (const list of lists) for (const one of list) refuse(one, undefined)
         }
       })
     )
 
-    const wait = (one: One, restore: Restore): Effect.Effect<void, E> => {
-      const turn = Effect.async<void, E>((resume) => {
-        if (isClosed) return resume(refusal(one.call, undefined, one.state)) // since it was asked
+    const wait = (one: Waiting, restore: Restore): Effect.Effect<Permit, E> => {
+      const permit = Effect.async<Permit, E>((resume) => {
+        if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
-        queueOf(one).add(one)
+        listOf(one).add(one)
         waiting++
         settle()
       })
-      return Effect.catchAllCause(restore(turn), (cause) => {
-        if (leaves(one)) settle() // interrupted
+      return Effect.catchAllCause(restore(permit), (cause) => {
+        if (remove(one)) settle() // interrupted
         return Effect.failCause(cause)
       })
     }
 
+    const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, E> => {
+      const now = timer.now()
+      const state = strategy.stateOf(call)
+      const isBackground = settingOf(fiber, isBackgroundWork)
+      if (isClosed) return refusal(call, undefined, state)
+      const ahead = waiting === 0 ? 0 : countAhead(state, isBackground)
+      const millis = strategy.wait(state, now, isBackground ? reserve : 0, ahead, 0)
+      if (millis <= 0 && waiting === 0) {
+        const permit = grant(state, now, false, fiber)
+        changed()
+        return permit
+      }
+      return millis > maxWait && millis < Infinity
+        ? refusal(call, millis, state)
+        : wait(new Waiter<State, E>(call, state, isBackground, fiber, count++, now), restore)
+    }
+
     return {
-      enter: (call, isBackground, fiber, restore) => {
-        const now = timer.now()
-        const state = source.stateOf(call)
-        if (isClosed) return refusal(call, undefined, state)
-        const others = waiting === 0 ? 0 : ahead(state, isBackground)
-        const millis = source.wait(state, now, isBackground ? reserve : 0, others, 0)
-        if (millis <= 0 && waiting === 0) {
-          letIn(call, source.start(state, now, false), fiber)
-          changed()
-          return Effect.void
-        }
-        return millis > maxWait && millis < Infinity
-          ? refusal(call, millis, state)
-          : wait(new Waiter<State, E>(call, state, isBackground, fiber, count++, now), restore)
-      },
-      leave: (call, answer) => {
-        const entry = takeOut(call)
-        if (entry === undefined) return
-        const now = timer.now()
-        source.settle(entry.grant, answer === undefined ? undefined : readRateLimit(answer, now), now)
-        settle()
-      },
-      waiting: (state) => {
-        const [interactive, background] = lineOf(state)
-        return interactive.size + background.size
-      },
-      queues: () => Array.from(lines.values()).flat(),
+      acquire: (call) => Effect.uninterruptibleMask((restore) => withFiber((fiber) => acquire(call, fiber, restore))),
+      waiting: sizeOf,
+      queues: () => Array.from(queues.values()).flat(),
       wake: settle
     }
   })

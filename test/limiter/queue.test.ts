@@ -1,0 +1,231 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import { assert, describe, it } from "vitest"
+import type { Call, Permit } from "../../src/internal/limiter/permit.js"
+import * as Queue from "../../src/internal/limiter/queue.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Garbage from "../support/garbage.js"
+
+const tenant = "https://t.example.com/api/v2"
+
+/** The calls of one operation. */
+interface State {
+  readonly name: string
+  readonly bucket: { readonly status: () => undefined }
+  /** When the next call may start. */
+  at: number
+}
+
+const buckets = [{ status: () => undefined }, { status: () => undefined }] as const
+
+/** A queue whose time stands still unless a test sets it, and whose strategy writes a log. */
+const makeQueue = (maxWait = Infinity) => {
+  const states = new Map<string, State>()
+  const log: Array<string> = []
+  const aheads: Array<number> = []
+  const sleeps = new Set<number>()
+  const time = { now: 0 }
+  const hooks = { wait: () => {} }
+  /** Adds an operation, and gives a call of it. */
+  const callOf = (name: string, at = 0, bucket: State["bucket"] = buckets[0]): Call => {
+    states.set(name, { name, at, bucket })
+    return { tenant, operation: name }
+  }
+  const strategy: Queue.LimitStrategy<State, string> = {
+    stateOf: ({ operation }) => states.get(operation)!,
+    states: () => states.values(),
+    bucketOf: ({ bucket }) => bucket,
+    isFirst: () => false,
+    wait: ({ at }, now, _, ahead, waited) => {
+      hooks.wait()
+      if (waited === 0) aheads.push(ahead)
+      return Math.max(0, at - now)
+    },
+    start: ({ name }, now, waited) => {
+      log.push(`${name} at ${now}${waited ? " waited" : ""}`)
+      return name
+    },
+    giveBack: (name) => void log.push(`${name} given back`),
+    settle: (name) => void log.push(`${name} settled`)
+  }
+  const clock: Clock.Clock = {
+    ...Clock.make(),
+    unsafeCurrentTimeMillis: () => time.now,
+    currentTimeMillis: Effect.sync(() => time.now),
+    sleep: (duration) =>
+      Effect.async<void>(() => {
+        const at = time.now + Duration.toMillis(duration)
+        sleeps.add(at)
+        return Effect.sync(() => sleeps.delete(at))
+      })
+  }
+  const scope = Effect.runSync(Scope.make())
+  const queue = Effect.runSync(
+    Queue.make(strategy, {
+      maxWait,
+      reserve: 0,
+      refused: (call, wait) => log.push(`${call.operation} refused: ${wait}`)
+    }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
+  )
+  /** Begins to wait for a permit. */
+  const begin = (call: Call, isBackground = false) => {
+    const acquire = queue.acquire(call)
+    return Effect.runFork(isBackground ? RateLimiter.withBackground(acquire) : acquire)
+  }
+  const waiting = (name: string) => queue.waiting(states.get(name)!)
+  return {
+    queue,
+    callOf,
+    log,
+    aheads,
+    sleeps,
+    time,
+    hooks,
+    begin,
+    states,
+    waiting,
+    close: Scope.close(scope, Exit.void)
+  }
+}
+
+describe("a queue of calls", () => {
+  it("takes in no call that was interrupted before it could wait", () => {
+    const { callOf, log, queue, waiting } = makeQueue()
+    const call = callOf("a", 1000)
+    const exit = Effect.runSyncExit(
+      Effect.withFiberRuntime<Permit, number>((fiber) => {
+        fiber.unsafeInterruptAsFork(fiber.id())
+        return queue.acquire(call)
+      })
+    )
+    assert.isTrue(Exit.isInterrupted(exit))
+    assert.deepStrictEqual([waiting("a"), log], [0, []])
+  })
+
+  it("refuses a call that was about to wait when the queue was closed", () => {
+    const { callOf, close, hooks, log, queue, waiting } = makeQueue()
+    const call = callOf("a", 1000)
+    hooks.wait = () => Effect.runSync(close)
+    assert.isTrue(Exit.isFailure(Effect.runSyncExit(queue.acquire(call))))
+    assert.deepStrictEqual([waiting("a"), log], [0, ["a refused: undefined"]])
+  })
+
+  it("refuses the calls that wait when it is closed, and all that come later", async () => {
+    const { begin, callOf, close, log } = makeQueue()
+    for (const name of ["a", "b"]) begin(callOf(name, 1000))
+    begin(callOf("b", 1000))
+    await Effect.runPromise(close)
+    begin(callOf("c"))
+    assert.deepStrictEqual(log, ["a", "b", "b", "c"].map((name) => `${name} refused: undefined`))
+  })
+
+  it("counts the calls ahead on the same bucket: background calls come after all others", () => {
+    const { aheads, begin, callOf } = makeQueue()
+    const [one, other, elsewhere] = [callOf("a", 1000), callOf("b", 1000), callOf("c", 1000, buckets[1])]
+    const ahead = (call: Call, isBackground = false) => {
+      aheads.length = 0
+      begin(call, isBackground)
+      return aheads[0]
+    }
+    assert.deepStrictEqual([ahead(one), ahead(other), ahead(elsewhere)], [0, 1, 0])
+    assert.deepStrictEqual([ahead(one, true), ahead(one, true), ahead(one), ahead(elsewhere, true)], [2, 3, 2, 1])
+  })
+
+  it("tells calls that their bucket made wait from those that waited for others only", () => {
+    const { begin, callOf, log, queue, time } = makeQueue()
+    begin(callOf("a"))
+    begin(callOf("b", 1000))
+    begin(callOf("c", 0, buckets[1]))
+    time.now = 1000
+    queue.wake()
+    assert.deepStrictEqual(log, ["a at 0", "c at 0", "b at 1000 waited"])
+  })
+
+  it("serves the first call before one that comes when the first may start but was not woken yet", () => {
+    const { begin, callOf, log, time } = makeQueue()
+    const call = callOf("a", 10)
+    begin(call)
+    time.now = 15
+    begin(call)
+    assert.deepStrictEqual(log, ["a at 15 waited", "a at 15"])
+  })
+
+  it("refuses a waiting call whose wait has become too long by more than 40 ms, and reports the wait", () => {
+    const { begin, callOf, log, queue, states, time } = makeQueue(1000)
+    begin(callOf("a", 900))
+    const look = (now: number, at: number) => {
+      time.now = now
+      states.get("a")!.at = at
+      queue.wake()
+    }
+    look(990, 1039)
+    assert.deepStrictEqual(log, [])
+    look(995, 1041)
+    assert.deepStrictEqual(log, ["a refused: 46"])
+    begin(callOf("b", Infinity))
+    look(1995, 0)
+    assert.deepStrictEqual(log.slice(1), ["b refused: 1000"])
+  })
+
+  it("sleeps until the first call may start, but not where only the end of a call helps, nor when it is closed", async () => {
+    const { begin, callOf, close, sleeps } = makeQueue()
+    begin(callOf("a", Infinity))
+    assert.strictEqual(sleeps.size, 0)
+    begin(callOf("b", 500, buckets[1]))
+    const [at] = [...sleeps]
+    assert.isAtLeast(at!, 500)
+    assert.isAtMost(at!, 520)
+    await Effect.runPromise(close)
+    assert.strictEqual(sleeps.size, 0)
+  })
+})
+
+describe("a permit", () => {
+  it("is settled once", () => {
+    const { callOf, log, queue } = makeQueue()
+    const { settle } = Effect.runSync(queue.acquire(callOf("a")))
+    for (let nth = 0; nth < 2; nth++) Effect.runSync(settle(undefined))
+    assert.deepStrictEqual(log, ["a at 0", "a settled"])
+  })
+
+  it("is given back when its fiber is interrupted, and cannot be settled then", async () => {
+    const { begin, callOf, log, queue } = makeQueue()
+    let permit: Permit | undefined
+    const fiber = Effect.runFork(
+      Effect.zipRight(Effect.map(queue.acquire(callOf("a")), (acquired) => void (permit = acquired)), Effect.never)
+    )
+    await Effect.runPromise(Effect.interruptible(Effect.asVoid(fiber.interruptAsFork(fiber.id()))))
+    await Effect.runPromise(Effect.exit(fiber.await))
+    Effect.runSync(permit!.settle(undefined))
+    assert.deepStrictEqual(log, ["a at 0", "a given back"])
+    begin(callOf("a"))
+    assert.strictEqual(log.at(-1), "a at 0")
+  })
+
+  it("stays with its fiber when that fails or succeeds", () => {
+    const { callOf, log, queue } = makeQueue()
+    const call = callOf("a")
+    Effect.runSyncExit(Effect.zipRight(queue.acquire(call), Effect.fail("failed")))
+    Effect.runSyncExit(Effect.zipRight(queue.acquire(call), Effect.die("died")))
+    Effect.runSyncExit(queue.acquire(call))
+    assert.deepStrictEqual(log, ["a at 0", "a at 0", "a at 0"])
+  })
+
+  it("keeps no reference to its call when it is settled", async () => {
+    const { callOf, queue } = makeQueue()
+    callOf("a")
+    const settled = () => {
+      const call = { tenant, operation: "a" }
+      const permit = Effect.runSync(queue.acquire(call))
+      Effect.runSync(permit.settle(undefined))
+      return { permit, call: new WeakRef(call) }
+    }
+    const { call, permit } = settled()
+    await Garbage.collect()
+    assert.isUndefined(call.deref())
+    assert.isDefined(permit)
+  })
+})
