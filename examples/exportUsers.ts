@@ -5,7 +5,7 @@ import { createUsersExport } from "effect-identity-client"
 import { exitCodes, runCommand, withClient } from "./support/command.js"
 import { table } from "./support/table.js"
 
-/** `NAME` or `NAME=TITLE`; a field without a name is refused by its place. */
+/** `NAME` or `NAME=TITLE`. An invalid field is refused before anything is sent. */
 const fields = Args.text({ name: "field" }).pipe(
   Args.withDescription("A field of the user profile, with the title of its column: email, or email=E-mail"),
   Args.mapEffect((text) => {
@@ -28,15 +28,17 @@ const fields = Args.text({ name: "field" }).pipe(
 const options = {
   format: Options.choice("format", ["csv", "json"]).pipe(
     Options.optional,
-    Options.withDescription("How the file is written (the service's default: json)")
+    Options.withDescription("The format of the file (default of the service: json)")
   ),
   connection: Options.text("connection").pipe(
     Options.optional,
-    Options.withDescription("The connection whose users are exported, con_ and 16 characters; without it all are")
+    Options.withDescription(
+      "The connection whose users are exported: con_ and 16 characters (default: all connections)"
+    )
   ),
   limit: Options.integer("limit").pipe(
     Options.optional,
-    Options.withDescription("How many users at the most; without it all are exported")
+    Options.withDescription("The maximum number of users (default: all)")
   ),
   json: Options.boolean("json").pipe(Options.withDescription("Prints the job as JSON"))
 }
@@ -62,13 +64,13 @@ const command = Command.make(
           "fields",
           job.fields?.map(({ export_as, name }) => export_as === undefined ? name : `${name} as "${export_as}"`).join(
             ", "
-          ) ?? "the service's own choice"
+          ) ?? "the service's default"
         ]
       ]))
     }).pipe(withClient)
 ).pipe(
   Command.withDescription(HelpDoc.blocks([
-    HelpDoc.p("Starts an export of users and prints the job. Fields are checked by name before anything is sent."),
+    HelpDoc.p("Starts an export of users and prints the job. Invalid fields are refused before anything is sent."),
     exitCodes({})
   ]))
 )

@@ -1,4 +1,4 @@
-/** The shortest program that shows the shape of all: operations, the errors of each, and the layers beneath. */
+/** The shortest complete program: operations, their typed errors, and the layers that they need. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import {

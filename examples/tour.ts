@@ -1,4 +1,4 @@
-/** `npm start`: all five operations against the embedded tenant, over a real socket, with real tokens. */
+/** `npm start`: calls all five operations of the embedded tenant, over a real socket and with real tokens. */
 import { HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Console, Duration, Effect, Layer } from "effect"
@@ -20,7 +20,7 @@ import { bold, dim, green, red, yellow } from "./support/terminal.js"
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 const [failedEvent] = stream.events
 
-/** The client for one of the tenant's demo clients: a caller with its own token and its own view of the limits. */
+/** Provides the client for one of the tenant's demo clients, with its own token and rate limiter. */
 const clientOf = (caller: Tenant.Client, limiter = RateLimiter.layer) =>
   Layer.unwrapEffect(HttpServer.addressFormattedWith((origin) =>
     Effect.succeed(
@@ -39,7 +39,7 @@ const clientOf = (caller: Tenant.Client, limiter = RateLimiter.layer) =>
 const success = (text: string) => Console.log(`   ${green("✓")} ${text}`)
 const failure = (text: string) => Console.log(`   ${red("✗")} ${text}`)
 
-/** The lines that the tenant wrote in its log while an effect ran: what really went over the wire. */
+/** Prints the requests that reached the tenant while an effect ran. */
 const withWire = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const { requests } = yield* Tenant.Tenant
@@ -69,7 +69,7 @@ const exportUsers = step(
 )
 
 const listVersions = step(
-  "2. List what was ever deployed of an action",
+  "2. List the versions of an action",
   Effect.flatMap(
     listActionVersions({ actionId: action.id }),
     (page) =>
@@ -81,7 +81,7 @@ const listVersions = step(
   )
 )
 
-// One event, redelivered twice.
+// The second redelivery is refused.
 const redeliver = step(
   "3. Redeliver a failed event, twice",
   Effect.repeatN(
@@ -93,7 +93,7 @@ const redeliver = step(
   )
 )
 
-// A client that may not.
+// This client lacks the scope.
 const withoutScope = step(
   "4. Export users with a token that may only read actions",
   createUsersExport({}).pipe(
@@ -105,11 +105,11 @@ const withoutScope = step(
   )
 )
 
-// A rate limit that somebody else uses up.
+// Another client uses up the rate limit.
 const rename = (name: string) => updateTokenExchangeProfile({ id: profile.id, name })
 
 const throttled = step(
-  "5. Rename a profile while somebody else uses up the rate limit",
+  "5. Rename a profile while another client uses up the rate limit",
   Effect.gen(function*() {
     yield* Effect.forEach([1, 2, 3, 4, 5], (n) => rename(`Draft ${n}`), { concurrency: "unbounded" }).pipe(
       Effect.provide(clientOf(Tenant.demoClients.full, RateLimiter.layerUnlimited))
@@ -117,19 +117,19 @@ const throttled = step(
     const [waited, renamed] = yield* Effect.timed(rename("Exchanged tokens"))
     yield* success(`profile ${profile.id} is now "${renamed?.name}"`)
     yield* success(
-      `turned away with 429, it waited and tried again by itself: ${Math.round(Duration.toMillis(waited))} ms`
+      `the call was refused with 429, waited and was retried: ${Math.round(Duration.toMillis(waited))} ms`
     )
   })
 )
 
-// A stream, deleted twice.
+// Deleting a stream again succeeds.
 const deleteTwice = step(
   "6. Delete an event stream, twice",
   Effect.repeatN(Effect.zipRight(deleteEventStream({ id: stream.id }), success(`stream ${stream.id} is gone`)), 1)
 )
 
-const mistaken = step(
-  "7. Make a mistake: nothing is sent",
+const invalid = step(
+  "7. Give an invalid input: nothing is sent",
   createUsersExport({ limit: 0, fields: [{ name: "e".repeat(101) }] }).pipe(
     Effect.catchTag(
       "InvalidInput",
@@ -138,17 +138,17 @@ const mistaken = step(
   )
 )
 
-/** The tour; it needs a tenant that is served on the given socket. */
+/** The tour, for a tenant on a local server. */
 export const tour = Effect.gen(function*() {
   yield* HttpServer.addressFormattedWith((origin) =>
     Console.log(`${bold("Five operations, over real HTTP")}\n${dim(`against the embedded tenant at ${origin}`)}`)
   )
-  yield* Effect.all([exportUsers, listVersions, redeliver, withoutScope, throttled, deleteTwice, mistaken])
+  yield* Effect.all([exportUsers, listVersions, redeliver, withoutScope, throttled, deleteTwice, invalid])
   const { requests } = yield* Tenant.Tenant
   const statuses = (yield* requests).map(({ status }) => status)
   const count = (status: number) => statuses.filter((other) => other === status).length
   yield* Console.log(
-    `\n${bold("Done:")} ${statuses.length} requests, of them ${count(429)} × 429, ${count(403)} × 403, ${
+    `\n${bold("Done:")} ${statuses.length} requests, including ${count(429)} × 429, ${count(403)} × 403, ${
       count(409)
     } × 409.`
   )
@@ -156,7 +156,7 @@ export const tour = Effect.gen(function*() {
   Effect.provide(clientOf(Tenant.demoClients.full))
 )
 
-/** The embedded tenant on a free port of this machine. */
+/** Serves the embedded tenant on a free port of this machine. */
 export const TenantLive = Tenant.layerServer.pipe(
   Layer.provideMerge(Tenant.layer()),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))

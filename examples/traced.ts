@@ -1,6 +1,6 @@
 /**
- * `npx tsx examples/traced.ts`: the tour as its spans and metrics tell it, in the terminal. With
- * OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 they are exported to there, too.
+ * `npx tsx examples/traced.ts`: prints the spans and the metrics of the tour. With
+ * OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 it also exports them there.
  */
 import { layerJson } from "@effect/opentelemetry/Otlp"
 import { FetchHttpClient } from "@effect/platform"
@@ -11,7 +11,7 @@ import { recording, treeLines } from "./support/spans.js"
 import { bold } from "./support/terminal.js"
 import { TenantLive, tour } from "./tour.js"
 
-// Exports spans, metrics and logs to where the standard variable says, if it is set.
+// Exports spans, metrics and logs to the endpoint in the standard variable, if it is set.
 const ExporterLive = Layer.unwrapEffect(Effect.map(
   Config.option(Config.nonEmptyString("OTEL_EXPORTER_OTLP_ENDPOINT")),
   Option.match({
@@ -21,7 +21,7 @@ const ExporterLive = Layer.unwrapEffect(Effect.map(
   })
 ))
 
-// The tour, with a tracer that remembers; what it prints itself is not for now.
+// The tour with a tracer that records its spans, and without its own output.
 const program = Effect.gen(function*() {
   const console = yield* Effect.console
   const { spans, tracer } = yield* recording

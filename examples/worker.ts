@@ -1,4 +1,4 @@
-/** A worker that lists an action's versions. Its layers are built for each request: connections and timers belong to one. */
+/** A worker that lists the versions of an action. It builds its layers for each request, which owns connections and timers. */
 import { FetchHttpClient } from "@effect/platform"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "effect-identity-client"

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:stampede`: many callers, one token. Counts token requests when a thousand calls begin at once and when the
- * token of a thousand calls under way is revoked, and measures how long an interrupted caller takes to be gone.
+ * `npm run bench:stampede`: counts the token requests of a thousand calls that start at once, and of a thousand running calls
+ * whose token is revoked. Measures how long an interrupted call takes to end.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Duration, Effect, Fiber, Layer, Random } from "effect"
@@ -31,11 +31,11 @@ const clientOf = (
 
 const tokensOf = (tenant: TenantProcess) => Effect.map(tenant.tell({ order: "report" }), ({ token = 0 }) => token)
 
-/** Makes the next calls, or token requests, slow. */
+/** Delays the next calls or token requests. */
 const slow = (tenant: TenantProcess, operation: string, delay: Duration.DurationInput, times: number) =>
   tenant.tell({ order: "misbehave", fault: { operation, delay, times } })
 
-/** A thousand first calls at once. */
+/** Starts a thousand first calls at once. */
 const cold = (tenant: TenantProcess) =>
   Effect.gen(function*() {
     const before = yield* tokensOf(tenant)
@@ -48,7 +48,7 @@ const cold = (tenant: TenantProcess) =>
     }
   }).pipe(Effect.provide(clientOf(tenant)))
 
-/** A thousand calls whose token is revoked when all of them have arrived and none has been answered. */
+/** Revokes the token of a thousand calls when all of them have arrived and none has a response. */
 const revoked = (tenant: TenantProcess) =>
   Effect.gen(function*() {
     yield* call
@@ -71,7 +71,7 @@ const revoked = (tenant: TenantProcess) =>
     }
   }).pipe(Effect.provide(clientOf(tenant)))
 
-/** How long it takes, in milliseconds, until a call is gone that is interrupted after so long. */
+/** Measures how long a call takes to end that is interrupted after this time; both in milliseconds. */
 const interrupted = (after: number) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(call)
@@ -80,14 +80,14 @@ const interrupted = (after: number) =>
     return Duration.toMillis(elapsed)
   })
 
-/** The same for many calls, twenty at a time, each at a moment of its own up to `until` (milliseconds). */
+/** Measures many calls, twenty at a time, each interrupted at a random time of up to `until` milliseconds. */
 const distribution = (count: number, until: number) =>
   Effect.all(
     Array.from({ length: count }, () => Effect.flatMap(Random.nextRange(0, until), interrupted)),
     { concurrency: 20 }
   )
 
-/** Interrupts callers wherever a call can stand. */
+/** Interrupts calls in each of their waits. */
 const interrupts = (tenant: TenantProcess) => {
   const client = clientOf(tenant)
   const places: Readonly<Record<string, Effect.Effect<ReadonlyArray<number>>>> = {
@@ -99,7 +99,7 @@ const interrupts = (tenant: TenantProcess) => {
       distribution(200, 100),
       clientOf(tenant, Layer.orDie(RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })))
     ),
-    "waiting to be repeated": Effect.ignore(call).pipe(
+    "waiting for a retry": Effect.ignore(call).pipe(
       Effect.zipRight(
         tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })
       ),
@@ -107,7 +107,7 @@ const interrupts = (tenant: TenantProcess) => {
       Effect.provide(client)
     ),
     "anywhere": Effect.provide(distribution(400, 60), client),
-    "waiting for an answer": Effect.ignore(call).pipe(
+    "waiting for a response": Effect.ignore(call).pipe(
       Effect.zipRight(slow(tenant, "listActionVersions", "10 seconds", 200)),
       Effect.zipRight(distribution(200, 100)),
       Effect.provide(client)

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:telemetry`: what it costs that calls can be seen. The same program with telemetry cut out of the bundle, as
- * it is while nobody looks, and with a tracer that keeps spans. They take turns in one process; and because one and the same
- * program may be compiled well or badly, there are many processes, one after the other. Ratios are the medians of those of
- * the processes; `overNetwork` is that of all rows with a network. `--quick` has fewer processes.
+ * `npm run bench:telemetry`: measures the cost of telemetry. Runs one program without telemetry in its bundle, with it but
+ * without a tracer, and with a tracer that keeps spans, alternately in one process. As the same program may be compiled well or
+ * badly, it repeats this in many processes. Ratios are medians over the processes; `overNetwork` is the median of all rows with
+ * a network. `--quick` uses fewer processes.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -12,15 +12,15 @@ import { parseArgs } from "node:util"
 import type { Job, Report } from "./calls/client.js"
 import type { Listening } from "./calls/server.js"
 import { build, bundle } from "./processes.js"
-import type { Answer, Name, Question, Ready, Start } from "./telemetry/turns.js"
+import type { Measured, Name, Question, Ready, Start } from "./telemetry/rounds.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
-const { processes, turns } = quick ? { processes: 2, turns: 12 } : { processes: 15, turns: 18 }
+const { processes, rounds } = quick ? { processes: 2, rounds: 12 } : { processes: 15, rounds: 18 }
 
-/** So many calls in each turn; and so many turns before those that count, in the first scenario and in each. */
+/** The calls of a round, and the rounds that are not measured: at first, and in each scenario. */
 const [calls, first, warmUp] = [200, 30, 12]
 
-/** Leaves telemetry out of a bundle. */
+/** Replaces telemetry in a bundle. */
 const without: Plugin = {
   name: "without telemetry",
   setup: ({ onResolve }) => {
@@ -49,31 +49,31 @@ const quantile = (numbers: ReadonlyArray<number>, part: number): number => {
 
 const median = (numbers: ReadonlyArray<number>) => quantile(numbers, 0.5)
 
-const medians = ({ asItIs, removed, traced }: Answer): Readonly<Record<Name, number>> => ({
+const medians = ({ included, removed, traced }: Measured): Readonly<Record<Name, number>> => ({
   removed: median(removed),
-  asItIs: median(asItIs),
+  included: median(included),
   traced: median(traced)
 })
 
 const measure = Effect.gen(function*() {
-  const start = yield* bundle(import.meta.dirname, ["calls/server", "telemetry/turns"])
-  const asItIs = yield* build(import.meta.dirname, programs)
+  const start = yield* bundle(import.meta.dirname, ["calls/server", "telemetry/rounds"])
+  const included = yield* build(import.meta.dirname, programs)
   const removed = yield* build(import.meta.dirname, programs, [without])
   const { first: { origin } } = yield* start<Listening, Job, Report>({ program: "calls/server" })
   const once = (program: typeof programs[number]) =>
     Effect.gen(function*() {
-      const about: Start = { origin, program, removed, asItIs }
-      const { ask } = yield* start<Ready, Question, Answer>({
-        program: "telemetry/turns",
+      const about: Start = { origin, program, removed, included }
+      const { ask } = yield* start<Ready, Question, Measured>({
+        program: "telemetry/rounds",
         argument: JSON.stringify(about)
       })
-      yield* ask({ payload: "small", concurrency: 50, calls, turns: first })
+      yield* ask({ payload: "small", concurrency: 50, calls, rounds: first })
       return yield* Effect.forEach(
         scenarios.filter((scenario) => scenario.program === program),
         ({ concurrency, payload, title }) =>
           Effect.gen(function*() {
-            yield* ask({ payload, concurrency, calls, turns: warmUp })
-            return { title, ...medians(yield* ask({ payload, concurrency, calls, turns })) }
+            yield* ask({ payload, concurrency, calls, rounds: warmUp })
+            return { title, ...medians(yield* ask({ payload, concurrency, calls, rounds })) }
           })
       )
     }).pipe(Effect.scoped)
@@ -83,11 +83,11 @@ const measure = Effect.gen(function*() {
   )
   return scenarios.map(({ title }) => {
     const found = results.flat().filter((result) => result.title === title)
-    const ratios = found.map(({ asItIs, removed }) => asItIs / removed)
+    const ratios = found.map(({ included, removed }) => included / removed)
     return {
       title,
       removed: median(found.map(({ removed }) => removed)),
-      asItIs: median(found.map(({ asItIs }) => asItIs)),
+      included: median(found.map(({ included }) => included)),
       traced: median(found.map(({ traced }) => traced)),
       ratio: median(ratios),
       ratios,
@@ -102,21 +102,21 @@ const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
 const report = Effect.map(measure, (results) => {
   const line = (cells: ReadonlyArray<string>) =>
     cells.map((cell, index) => index === 0 ? cell.padEnd(28) : cell.padStart(index === 4 ? 14 : 9)).join("")
-  console.log(line(["CPU us per call", "removed", "as it is", "ratio", "(quartiles)", "traced"]))
-  for (const { asItIs, quartiles: [low, high], ratio, removed, title, traced } of results) {
+  console.log(line(["CPU us per call", "removed", "included", "ratio", "(quartiles)", "traced"]))
+  for (const { included, quartiles: [low, high], ratio, removed, title, traced } of results) {
     console.log(line([
       title,
       removed.toFixed(1),
-      asItIs.toFixed(1),
+      included.toFixed(1),
       ratio.toFixed(3),
       `${low.toFixed(2)}-${high.toFixed(2)}`,
       traced.toFixed(1)
     ]))
   }
-  const rows = results.map(({ asItIs, ratio, ratioTraced, removed, title, traced }) => ({
+  const rows = results.map(({ included, ratio, ratioTraced, removed, title, traced }) => ({
     calls: title,
     removedUs: rounded(removed, 1),
-    asItIsUs: rounded(asItIs, 1),
+    includedUs: rounded(included, 1),
     tracedUs: rounded(traced, 1),
     ratio: rounded(ratio, 3),
     ratioTraced: rounded(ratioTraced, 3)

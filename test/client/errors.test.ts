@@ -1,4 +1,4 @@
-/** The errors themselves: what they carry, how they print, what they never print. */
+/** The error classes: their fields, how they print, and what they never print. */
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
@@ -20,7 +20,7 @@ import type { Subject } from "../support/operations.js"
 const id = "est_1234567890123456789012"
 const failure: Errors.ErrorDetails = { operation: "deleteEventStream", message: "A reason." }
 
-const answering = [
+const statusClasses = [
   [Errors.BadRequest, 400, "BadRequest"],
   [Errors.Unauthorized, 401, "Unauthorized"],
   [Errors.Forbidden, 403, "Forbidden"],
@@ -30,25 +30,25 @@ const answering = [
   [Errors.statusError("Gone", 410), 410, "Gone"]
 ] as const
 
-describe("a class that answers to a status", () => {
-  it.each(answering.map(([Answering, status, tag]) => [status, Answering, tag] as const))(
+describe("an error class for a status", () => {
+  it.each(statusClasses.map(([ErrorClass, status, tag]) => [status, ErrorClass, tag] as const))(
     "%i is an error with its tag and status",
-    (status, Answering, tag) => {
-      const error = new Answering(failure)
+    (status, ErrorClass, tag) => {
+      const error = new ErrorClass(failure)
       assert.instanceOf(error, Error)
       assert.deepStrictEqual(
-        [error.status, Answering.status, error._tag, error.name, error.message, error.operation],
+        [error.status, ErrorClass.status, error._tag, error.name, error.message, error.operation],
         [status, status, tag, tag, "A reason.", "deleteEventStream"]
       )
       assert.match(String(error), new RegExp(`^${error._tag}: A reason\\.`))
     }
   )
 
-  it.each(answering.map(([Answering, status]) => [status, Answering] as const))(
-    "%i carries what it is given, and nothing as undefined",
-    (_, Answering) => {
-      const bare = new Answering(failure)
-      const full = new Answering({
+  it.each(statusClasses.map(([ErrorClass, status]) => [status, ErrorClass] as const))(
+    "%i has the given fields, and no field that is undefined",
+    (_, ErrorClass) => {
+      const bare = new ErrorClass(failure)
+      const full = new ErrorClass({
         ...failure,
         errorCode: "a_code",
         requestId: "request-1",
@@ -65,7 +65,7 @@ describe("a class that answers to a status", () => {
     }
   )
 
-  it("is InsufficientScope by that name, and tells which would do", () => {
+  it("InsufficientScope has the scopes that would be enough", () => {
     const error = new Errors.InsufficientScope({ ...failure, required: ["read:users"] })
     assert.deepInclude(error, { _tag: "InsufficientScope", name: "InsufficientScope", status: 403 })
     assert.deepStrictEqual(error.required, ["read:users"])
@@ -78,7 +78,7 @@ describe("a class that answers to a status", () => {
       assert.strictEqual(caught, 409)
     }))
 
-  it("RateLimited comes from the service unless it says otherwise", () => {
+  it("RateLimited has the source service by default", () => {
     assert.deepStrictEqual(
       [
         new Errors.RateLimited(failure).source,
@@ -90,7 +90,7 @@ describe("a class that answers to a status", () => {
 })
 
 describe("InvalidInput", () => {
-  it("has all faults in its message", () => {
+  it("has all issues in its message", () => {
     const { message } = new Errors.InvalidInput({
       operation: "x",
       issues: [{ path: "a", message: "is missing" }, { path: "", message: "expected an object" }, {
@@ -103,7 +103,7 @@ describe("InvalidInput", () => {
 })
 
 describe("the body of a failure", () => {
-  it.effect("prints as <redacted>, everywhere", () =>
+  it.effect("prints as <redacted> everywhere", () =>
     Effect.gen(function*() {
       const body = { message: "A reason.", email: "someone.private@example.com" }
       const error = yield* failed(deleteEventStream, { id }, Testing.reply({ status: 400, body }))
@@ -112,14 +112,14 @@ describe("the body of a failure", () => {
       assert.notInclude(Cause.pretty(Cause.fail(error)), "private")
     }))
 
-  it.effect("is there for who asks for it", () =>
+  it.effect("is available as raw", () =>
     Effect.gen(function*() {
       const error = (yield* failed(
         deleteEventStream,
         { id },
-        Testing.reply({ status: 400, body: "as it came" })
+        Testing.reply({ status: 400, body: "the body" })
       )) as Errors.BadRequest
-      assert.strictEqual(error.raw && Redacted.value(error.raw), "as it came")
+      assert.strictEqual(error.raw && Redacted.value(error.raw), "the body")
     }))
 })
 
@@ -130,12 +130,12 @@ describe("the message of a failure", () => {
       (error) => (error as Errors.BadRequest).message
     )
 
-  it.effect("of 500 characters is whole", () =>
+  it.effect("of 500 characters is not cut", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message("m".repeat(500)), "m".repeat(500))
     }))
 
-  it.effect("of more is cut, and says so", () =>
+  it.effect("of more than 500 characters is cut and ends with an ellipsis", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message("m".repeat(501)), `${"m".repeat(499)}…`)
     }))
@@ -146,7 +146,7 @@ describe("the message of a failure", () => {
       assert.strictEqual(yield* message(`\uD800${"m".repeat(497)}🙂🙂`), `\uD800${"m".repeat(497)}…`)
     }))
 
-  it.effect("is cut after it was cleaned, so that no half of a secret is left", () =>
+  it.effect("is cut after redaction, so that no part of a secret is left", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message(`${"m".repeat(480)}${token}`), `${"m".repeat(480)}…`)
     }))
@@ -166,14 +166,14 @@ describe("the message of a failure", () => {
       assert.strictEqual(text, "no … here, …!")
     }))
 
-  it.effect("does not repeat strings deep in the input", () =>
+  it.effect("does not repeat nested strings of the input", () =>
     Effect.gen(function*() {
       const fields = [{ name: "app_metadata.secret_plan", export_as: "The Plan" }]
       const text = yield* message("no app_metadata.secret_plan as The Plan", createUsersExport, { fields })
       assert.strictEqual(text, "no … as …")
     }))
 
-  it.effect("does not repeat strings of an input that holds all kinds of values", () =>
+  it.effect("does not repeat strings of an input with values of all kinds", () =>
     Effect.gen(function*() {
       const note = Operation.make("note", {
         method: "POST",
@@ -189,24 +189,24 @@ describe("the message of a failure", () => {
       assert.strictEqual(yield* message("no half%20%EF%BF%BD%20of%20it", note, half), "no …")
     }))
 
-  it.effect("does not repeat a string of which another is a part", () =>
+  it.effect("does not repeat a string that contains another one", () =>
     Effect.gen(function*() {
       const fields = [{ name: "plan" }, { name: "planet" }]
       assert.strictEqual(yield* message("planet, plan", createUsersExport, { fields }), "…, …")
     }))
 
-  it.effect("is not changed by an empty string of the input", () =>
+  it.effect("is not changed by an empty string in the input", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message("as it is", createUsersExport, { fields: [{ name: "" }] }), "as it is")
     }))
 
-  it.effect("does not repeat the token, nor any other that looks like one", () =>
+  it.effect("does not repeat the token, nor any JSON Web Token", () =>
     Effect.gen(function*() {
       const other = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJvdGhlciJ9"
       assert.strictEqual(yield* message(`${token} or ${other}, ${other}. or ${other}.c2ln-X_`), "… or …, … or …")
     }))
 
-  it.effect("is not tripped up by half a character of the input", () =>
+  it.effect("may contain a lone surrogate", () =>
     Effect.gen(function*() {
       const profile = { id: "x".repeat(9), name: "A name" }
       assert.strictEqual(yield* message("half \uD800 of it", updateTokenExchangeProfile, profile), "half \uD800 of it")
@@ -235,7 +235,7 @@ describe("errorCode, requestId, content type and path", () => {
       assert.deepStrictEqual([contentType, errorCode, requestId], ["text/…; a=…", "…", "for-…"])
     }))
 
-  it.effect("the scopes that InsufficientScope asks for are no strings of the input", () =>
+  it.effect("the required scopes of InsufficientScope are no strings of the input", () =>
     Effect.gen(function*() {
       const body = { message: "Insufficient scope for update:secret_plan", errorCode: "insufficient_scope" }
       const error = yield* failed(
@@ -247,8 +247,8 @@ describe("errorCode, requestId, content type and path", () => {
     }))
 })
 
-describe("what the limiter says", () => {
-  it.effect("fails a call with RateLimited of its own, and nothing is sent", () =>
+describe("a failure of the limiter", () => {
+  it.effect("fails the call with its RateLimited, and nothing is sent", () =>
     Effect.gen(function*() {
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
         acquire: ({ operation }) =>
@@ -269,7 +269,7 @@ describe("what the limiter says", () => {
     }))
 })
 
-describe("a defect of the network's own", () => {
+describe("a defect of the network", () => {
   it.effect("stays a defect", () =>
     Effect.gen(function*() {
       const network = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.dieMessage("a bug")))

@@ -2,7 +2,7 @@
 import { layerJson } from "@effect/opentelemetry/Otlp"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Effect, Layer, type Scope } from "effect"
-import { answer, rawServer } from "./rawServer.js"
+import { answer as response, rawServer } from "./rawServer.js"
 
 interface Value {
   readonly stringValue?: string
@@ -53,7 +53,7 @@ export const valuesOf = (attributes: Attributes): Record<string, unknown> =>
 
 /** Listens on 127.0.0.1 until the scope closes. */
 export const receiver: Effect.Effect<Receiver, never, Scope.Scope> = Effect.map(
-  rawServer((_, socket) => void socket.write(answer(200, { "content-type": "application/json" }, "{}"))),
+  rawServer((_, socket) => void socket.write(response(200, { "content-type": "application/json" }, "{}"))),
   ({ port, requests }) => ({
     url: `http://127.0.0.1:${port}`,
     spans: () =>

@@ -1,4 +1,4 @@
-/** What an exporter sends of calls: the tree, the names, the attributes, events and links, each as the table has it. */
+/** The spans that an exporter sends over OTLP: their tree, names, attributes, events and links. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import {
@@ -13,7 +13,7 @@ import {
 } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import { receiver, type Span, valuesOf } from "../support/otlp.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { answer as response, rawServer } from "../support/rawServer.js"
 import { table } from "../support/telemetryTables.js"
 
 const json = { "content-type": "application/json" }
@@ -21,24 +21,24 @@ const streamId = "est_1234567890123456789012"
 const eventId = "evt_1234567890123456789012"
 
 const grant = (nth: number) =>
-  answer(200, json, JSON.stringify({ access_token: `token-${nth}`, token_type: "Bearer", expires_in: 86_400 }))
+  response(200, json, JSON.stringify({ access_token: `token-${nth}`, token_type: "Bearer", expires_in: 86_400 }))
 
-/** What the server answers, in this order. */
-const script: ReadonlyArray<readonly [path: string, answer: Buffer]> = [
-  // The first call asks for a token, which goes well with the second attempt.
-  ["/oauth/token/", answer(503, json, "{}")],
+/** The responses of the server, in this order. */
+const script: ReadonlyArray<readonly [path: string, response: Buffer]> = [
+  // The first call requests a token, which succeeds in the second attempt.
+  ["/oauth/token/", response(503, json, "{}")],
   ["/oauth/token/", grant(1)],
-  ["/versions", answer(200, json, JSON.stringify({ total: 0, per_page: 20, versions: [] }))],
-  // It is sent three times, and succeeds.
-  [streamId, answer(503, json, "{}")],
-  [streamId, answer(429, { ...json, "retry-after": "0" }, "{}")],
-  [streamId, answer(204)],
-  // The token is refused; the next one is not.
-  [eventId, answer(401, json, "{}")],
+  ["/versions", response(200, json, JSON.stringify({ total: 0, per_page: 20, versions: [] }))],
+  // The second call succeeds in the third attempt.
+  [streamId, response(503, json, "{}")],
+  [streamId, response(429, { ...json, "retry-after": "0" }, "{}")],
+  [streamId, response(204)],
+  // The service refuses the token, but not the next one.
+  [eventId, response(401, json, "{}")],
   ["/oauth/token/", grant(2)],
-  [eventId, answer(202, json, "{}")],
-  // It fails.
-  ["/jobs/users-exports", answer(403, json, JSON.stringify({ message: "No, not you." }))],
+  [eventId, response(202, json, "{}")],
+  // The call fails.
+  ["/jobs/users-exports", response(403, json, JSON.stringify({ message: "No, not you." }))],
   // The connection breaks.
   ["/jobs/users-exports", Buffer.from("")]
 ]
@@ -51,20 +51,20 @@ const program = Effect.gen(function*() {
   yield* Effect.exit(createUsersExport({ fields: [{ name: "email" }] }))
 }).pipe(Retry.withPolicy({ attempts: 3, delay: 10 }), Effect.withSpan("program"))
 
-/** Runs the program against the script, and gives what was exported. */
+/** Runs the program against the script and a receiver of OTLP. */
 const exported = Effect.gen(function*() {
   const otlp = yield* receiver
   const left = [...script]
   const server = yield* rawServer(({ line }, socket) => {
     const [path = "", bytes = Buffer.from("")] = left.shift() ?? []
-    if (!line.includes(path)) socket.end(answer(599))
+    if (!line.includes(path)) socket.end(response(599))
     else if (bytes.length === 0) socket.destroy()
     else socket.write(bytes)
   })
   const origin = `http://127.0.0.1:${server.port}`
   const client = (options: Partial<IdentityClient.Defaults>) =>
     IdentityClient.layer({ baseUrl: server.url, ...options }).pipe(
-      // The second call has to wait, and all that follow.
+      // All calls but the first have to wait.
       Layer.provide(RateLimiter.layerFixed({ limit: 1, interval: 40 })),
       Layer.provide(TokenProvider.layerClientCredentials({
         authUrl: origin,
@@ -81,7 +81,7 @@ const exported = Effect.gen(function*() {
 const codes = { 1: "ok", 2: "failed" }
 const kinds = { 1: "internal", 3: "client" }
 
-/** A span as the table has it: where it stands, what it says, and its events with the attributes they have. */
+/** Turns a span into a row: its path in the tree, its attributes, its events with the names of their attributes, its links. */
 const row = (spans: ReadonlyArray<Span>) => {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const path = ({ name, parentSpanId = "" }: Span): string => {
@@ -102,7 +102,7 @@ const row = (spans: ReadonlyArray<Span>) => {
   })
 }
 
-/** What the exporter adds of its own to a span that has failed. */
+/** The attributes that the exporter adds to failed spans. */
 const ofExporter = new Set([
   "span.label",
   "status.interrupted",
@@ -202,15 +202,15 @@ const expected = (port: number): ReadonlyArray<Row> => {
   ]
 }
 
-describe("what is exported over OTLP", () => {
-  it.live("is the tree of calls, attempts and token requests, with the attributes of the table and no others", () =>
+describe("an export over OTLP", () => {
+  it.live("has the tree of calls, attempts and token requests, with exactly the expected attributes", () =>
     Effect.gen(function*() {
       const { otlp, port, run } = yield* exported
       yield* run({})
       const spans = otlp.spans()
       const found = spans.map(row(spans))
       const relevant = (rows: ReadonlyArray<Row>) =>
-        // How long the waits for a backoff and for the limiter are is chance; whether the second is needed after the first, too.
+        // The backoff is random, so the call may or may not have to wait for the limiter afterwards.
         rows.map(({ attributes, events, ...rest }) => ({
           ...rest,
           attributes: Object.fromEntries(Object.entries(attributes).sort()),
@@ -220,7 +220,7 @@ describe("what is exported over OTLP", () => {
       assert.isTrue(found.some(({ events }) => events.includes(wait)), "no call has waited for the limiter")
     }).pipe(Effect.scoped))
 
-  it.live("has no attribute and no event that the README does not list", () =>
+  it.live("has exactly the attributes and events that the README lists", () =>
     Effect.gen(function*() {
       const { otlp, run } = yield* exported
       yield* run({})
@@ -240,14 +240,14 @@ describe("what is exported over OTLP", () => {
       for (const name of seenEvents) {
         assert.isTrue(name === "exception" || events.has(name), `${name} is not in the README`)
       }
-      assert.sameMembers(own, [...attributes.keys()], "the README lists what there is not")
+      assert.sameMembers(own, [...attributes.keys()], "the README lists attributes that do not exist")
       assert.sameMembers(
         [...seenEvents].filter((name) => name !== "exception"),
         [...events.keys()]
       )
     }).pipe(Effect.scoped))
 
-  it.live("is not told to the service, unless it is asked for; to the token endpoint never", () =>
+  it.live("is propagated to the service only if enabled, and never to the token endpoint", () =>
     Effect.gen(function*() {
       for (const propagateTrace of [false, true]) {
         const { otlp, requests, run } = yield* exported

@@ -1,4 +1,4 @@
-/** A call and its attempts have spans, with what is known of every call of their kind and nothing of this one's input, if somebody looks. */
+/** The spans of calls and their attempts: made only if a tracer is set, without any content of the input. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
@@ -16,7 +16,7 @@ const client = (status: number, tokens = bearer) =>
 const tokensOf = (get: TokenProvider.TokenProvider["Type"]["get"]) =>
   Layer.succeed(TokenProvider.TokenProvider, { get, invalidate: () => Effect.void })
 
-/** Runs an effect with a tracer that keeps the spans. */
+/** Runs an effect with a tracer that records the spans. */
 const recorded = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const native = yield* Effect.tracer
@@ -50,7 +50,7 @@ describe("a call", () => {
       assert.strictEqual(span?.status._tag, "Ended")
     }))
 
-  it.effect("has a span below it for each attempt, and the platform makes none of its own", () =>
+  it.effect("has a child span for each attempt, and none of the platform's", () =>
     Effect.gen(function*() {
       const [call_, attempt, ...others] = yield* recorded(Effect.provide(call, client(204)))
       assert.isEmpty(others)
@@ -59,7 +59,7 @@ describe("a call", () => {
       assert.strictEqual(Option.getOrUndefined(attempt?.parent ?? Option.none()), call_)
     }))
 
-  it.effect("keeps what it gives and what it fails with out of its spans", () =>
+  it.effect("has neither its value nor its error in its spans", () =>
     Effect.gen(function*() {
       for (const status of [204, 403]) {
         for (const span of yield* recorded(Effect.provide(call, client(status)))) {
@@ -70,7 +70,7 @@ describe("a call", () => {
       }
     }))
 
-  it.effect("that is interrupted ends its spans as interrupted", () =>
+  it.effect("that is interrupted has spans that end as interrupted", () =>
     Effect.gen(function*() {
       const silentClient = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
         Layer.provide([silent, RateLimiter.layerUnlimited, bearer])
@@ -90,7 +90,7 @@ describe("a call", () => {
       }
     }))
 
-  it.effect("is as long as it takes, from whenever on; where spans are not timed it has no times", () =>
+  it.effect("has spans with start and end times, unless the timing of spans is disabled", () =>
     Effect.gen(function*() {
       const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2" }).pipe(
         Layer.provide([silent, RateLimiter.layerUnlimited, bearer])
@@ -102,15 +102,17 @@ describe("a call", () => {
             yield* TestClock.adjust("3 seconds")
             yield* Fiber.await(fiber)
           }).pipe(Effect.withTracerTiming(isTimed), Effect.provide(layer))
-        ).pipe(Effect.map((spans) =>
-          spans.map(({ status }) => status._tag === "Ended" ? [status.startTime, status.endTime] : [])
-        ))
-      // The clock begins at 0.
+        ).pipe(
+          Effect.map((spans) =>
+            spans.map(({ status }) => status._tag === "Ended" ? [status.startTime, status.endTime] : [])
+          )
+        )
+      // The test clock starts at 0.
       assert.deepStrictEqual(yield* times(true), [[0n, 3_000_000_000n], [0n, 3_000_000_000n]])
       assert.deepStrictEqual(yield* times(false), [[0n, 0n], [0n, 0n]])
     }))
 
-  it.effect("that fails says so in its span", () =>
+  it.effect("that fails has a failed span with status and type", () =>
     Effect.gen(function*() {
       const [span] = yield* recorded(Effect.provide(call, client(403)))
       assert.strictEqual(span?.attributes.get("http.response.status_code"), 403)
@@ -119,24 +121,24 @@ describe("a call", () => {
     }))
 
   for (
-    const [name, answer, ofCall, ofAttempt] of [
+    const [name, respond, ofCall, ofAttempt] of [
       ["299", () => new Response("{}", { status: 299 }), [299, undefined], [299, undefined]],
       ["300", () => new Response("{}", { status: 300 }), [300, "UnexpectedResponse"], [300, "300"]],
-      ["a redirect of which nothing is told", () => Response.error(), [undefined, "UnexpectedResponse"], [
+      ["an opaque redirect", () => Response.error(), [undefined, "UnexpectedResponse"], [
         undefined,
         "redirect"
       ]],
       [
-        "a body that breaks off",
+        "an interrupted body",
         () => new Response(new ReadableStream({ pull: (body) => body.error(new Error("gone")) })),
         [200, undefined],
         [200, "broken"]
       ]
     ] as const
   ) {
-    it.effect(`has the status and the type of failure of its answer, of the call and of the attempt: ${name}`, () =>
+    it.effect(`has the status and the type of failure of its response, in the call and in the attempt: ${name}`, () =>
       Effect.gen(function*() {
-        const network = HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, answer())))
+        const network = HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
         const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
           Layer.provide([Layer.succeed(HttpClient.HttpClient, network), RateLimiter.layerUnlimited, bearer])
         )
@@ -145,7 +147,7 @@ describe("a call", () => {
           spans.map(({ attributes }) =>
             ["url.template", "http.response.status_code", "error.type"].map((name) => attributes.get(name))
           ),
-          [ofCall, ofAttempt].map((told) => ["/event-streams/{id}", ...told])
+          [ofCall, ofAttempt].map((outcome) => ["/event-streams/{id}", ...outcome])
         )
       }))
   }
@@ -170,7 +172,7 @@ describe("a call", () => {
       }))
   }
 
-  it.effect("that dies has the type of a defect", () =>
+  it.effect("that dies has the error type of a defect", () =>
     Effect.gen(function*() {
       const dying = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.dieMessage("boom")))
       const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
@@ -180,7 +182,7 @@ describe("a call", () => {
       assert.deepStrictEqual(spans.map(({ attributes }) => attributes.get("error.type")), ["Defect", "Defect"])
     }))
 
-  it.effect("is told to the service where it is made in a span, though no tracer was set", () =>
+  it.effect("propagates its trace if it is made in a span, even without a tracer", () =>
     Effect.gen(function*() {
       yield* Effect.withSpan(call, "program")
       const [request] = yield* Testing.requests
@@ -192,7 +194,7 @@ describe("a call", () => {
       )
     )))
 
-  it.effect("is named where its failure is traced, with no place within the library", () =>
+  it.effect("is named in the trace of its failure, without a place in the library", () =>
     Effect.gen(function*() {
       let traced = ""
       const noted = Effect.tapErrorCause(call, (cause) => Effect.sync(() => void (traced = Cause.pretty(cause))))
@@ -200,15 +202,15 @@ describe("a call", () => {
       assert.match(traced, /at identity\.deleteEventStream$/m)
     }))
 
-  it.effect("whose token fails with what has no name has the type that stands for all others", () =>
+  it.effect("has the error type _OTHER if its token request fails with a value without a tag", () =>
     Effect.gen(function*() {
-      const nameless = TokenProvider.layerEffect(Effect.fail({} as never)) // sound: what is not typed may fail with it
+      const nameless = TokenProvider.layerEffect(Effect.fail({} as never)) // sound: untyped code may fail with it
       const spans = yield* recorded(Effect.provide(call, client(204, nameless)))
-      const asking = spans.find(({ name }) => name === "identity.token")
-      assert.strictEqual(asking?.attributes.get("error.type"), "_OTHER")
+      const tokenSpan = spans.find(({ name }) => name === "identity.token")
+      assert.strictEqual(tokenSpan?.attributes.get("error.type"), "_OTHER")
     }))
 
-  it.effect("has events for its waits, in seconds, when they begin", () =>
+  it.effect("has events for its waits, with their length in seconds", () =>
     Effect.gen(function*() {
       const replies = [Testing.reply({ status: 429, headers: { "retry-after": "3" } }), Testing.reply({ status: 204 })]
       const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
@@ -221,12 +223,12 @@ describe("a call", () => {
           yield* Fiber.join(fiber)
         }).pipe(Effect.provide(layer))
       )
-      // Sound: the tracer that records makes the spans of Effect itself, which keep their events.
+      // Sound: the recording tracer makes spans of Effect itself, which keep their events.
       const { events } = span as Tracer.Span & { readonly events: ReadonlyArray<unknown> }
       assert.deepStrictEqual(events, [["identity.backoff", 0n, { "identity.wait": 3 }]])
     }))
 
-  it.effect("is a child of the span that it is made in, and the parent of what is done for it", () =>
+  it.effect("has a span that is a child of the current one and the parent of all that the call does", () =>
     Effect.gen(function*() {
       const tokens = tokensOf(Effect.withSpan(Effect.succeed(Redacted.make("a-token")), "token"))
       const layer = client(204, tokens)
@@ -243,11 +245,13 @@ describe("a call", () => {
       ])
     }))
 
-  it.effect("is seen where its requests are sent, and no more when it is over", () =>
+  it.effect("has the current span while its requests are sent, and restores the outer one afterwards", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const look = Effect.map(Effect.option(Effect.currentSpan), (span) =>
-        void seen.push(Option.getOrUndefined(span)?.name))
+      const look = Effect.map(
+        Effect.option(Effect.currentSpan),
+        (span) => void seen.push(Option.getOrUndefined(span)?.name)
+      )
       const http = HttpClient.make((request) =>
         Effect.as(
           look,
@@ -263,7 +267,7 @@ describe("a call", () => {
       assert.deepStrictEqual(seen, [request, "program", request, "program"])
     }))
 
-  it.effect("is taken back also if the tracer throws at its end", () =>
+  it.effect("restores the outer span even if the tracer throws at its end", () =>
     Effect.gen(function*() {
       const native = yield* Effect.tracer
       const tracer = Tracer.make({
@@ -281,7 +285,7 @@ describe("a call", () => {
       assert.isTrue(Option.isNone(yield* Effect.option(Effect.currentSpan)))
     }))
 
-  it.effect("has attributes of its own, whatever a tracer does with those that it is given", () =>
+  it.effect("gives each span its own attributes object, which a tracer may change", () =>
     Effect.gen(function*() {
       const native = yield* Effect.tracer
       const given: Array<unknown> = []
@@ -306,7 +310,7 @@ describe("a call", () => {
       for (const attributes of given) assert.deepStrictEqual(attributes, given[0])
     }))
 
-  it.effect("has the attributes and links that all spans are to have where it is made", () =>
+  it.effect("has the span annotations and links that are set around it", () =>
     Effect.gen(function*() {
       const linked = yield* Effect.makeSpan("linked")
       const spans = yield* recorded(
@@ -323,7 +327,7 @@ describe("a call", () => {
       }
     }))
 
-  it.effect("lies below the next span that is to be seen", () =>
+  it.effect("has the nearest exported span as its parent", () =>
     Effect.gen(function*() {
       const hidden = Context.make(Tracer.DisablePropagation, true)
       const external = Tracer.externalSpan({ spanId: "1", traceId: "2", context: hidden })
@@ -341,7 +345,7 @@ describe("a call", () => {
       assert.isTrue(spans[1] !== undefined && Option.getOrUndefined(spans[1].parent) === spans[0])
     }))
 
-  it.effect("asks for a token in a span that is no child of anybody's, wherever the layer is built, and links to the call", () =>
+  it.effect("requests a token in a root span that links to the call, wherever the layer was built", () =>
     Effect.gen(function*() {
       const issued = Effect.withSpan(Effect.succeed({ token: Redacted.make("a-token") }), "within")
       const layer = client(204, TokenProvider.layerEffect(issued))
@@ -356,7 +360,7 @@ describe("a call", () => {
       assert.strictEqual<unknown>(parentOf("within"), token)
     }))
 
-  it.effect("is linked to no token that was asked for without it", () =>
+  it.effect("has no link from a token request that it did not cause", () =>
     Effect.gen(function*() {
       const tokens = TokenProvider.layerEffect(Effect.succeed({ token: Redacted.make("a-token") }))
       const asking = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
@@ -364,7 +368,7 @@ describe("a call", () => {
       assert.deepStrictEqual(spans.map(({ links, name }) => [name, ...links]), [["identity.token"]])
     }))
 
-  it.effect("that no token is to be had for has spans of the requests for one, failed if their time is up", () =>
+  it.effect("has failed spans of token requests that time out", () =>
     Effect.gen(function*() {
       const tokens = Layer.orDie(TokenProvider.layerClientCredentials({
         domain: "t.example.com",
@@ -383,11 +387,11 @@ describe("a call", () => {
         status._tag === "Ended" && Exit.isFailure(status.exit) && Cause.isFailure(status.exit.cause)
       ])
       assert.deepStrictEqual(outcomes, [["TIMEOUT", true], ["TIMEOUT", true], ["TIMEOUT", true]])
-      const asking = spans.find(({ name }) => name === "identity.token")
-      assert.strictEqual(asking?.attributes.get("error.type"), "TokenError")
+      const tokenSpan = spans.find(({ name }) => name === "identity.token")
+      assert.strictEqual(tokenSpan?.attributes.get("error.type"), "TokenError")
     }))
 
-  it.effect("that is not to be traced has no spans, nor has its token, and the service is told of none", () =>
+  it.effect("has no spans, none for its token and no traceparent if tracing is disabled", () =>
     Effect.gen(function*() {
       const grant = Testing.reply({ body: { access_token: "a-token", token_type: "Bearer" } })
       const network = Testing.layerHttp(grant, Testing.reply({ status: 204 }))
@@ -408,7 +412,7 @@ describe("a call", () => {
       }).pipe(Effect.provide(layer))
     }))
 
-  it.effect("has none if nobody looks at spans", () =>
+  it.effect("has no span without a tracer", () =>
     Effect.gen(function*() {
       const seen: Array<Option.Option<unknown>> = []
       const tokens = tokensOf(Effect.flatMap(Effect.option(Effect.currentSpan), (span) => {

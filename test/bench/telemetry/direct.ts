@@ -1,4 +1,4 @@
-/** Calls without a network: a transport that answers at once. What is left is what the library does. */
+/** Calls over a transport that responds at once, to measure the library alone. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { actionId, answers, check, type PayloadName, token } from "../calls/payl
 import { layerTracer } from "../calls/tracer.js"
 import type { Variant } from "../calls/variants.js"
 
-const received: Http.RawResponse = {
+const response: Http.RawResponse = {
   status: 200,
   headers: Headers.unsafeFromRecord({
     "content-type": "application/json; charset=utf-8",
@@ -26,7 +26,7 @@ const received: Http.RawResponse = {
 }
 
 const transport = Http.withLeanTransport(HttpClient.make(() => Effect.never), () => (done) => {
-  queueMicrotask(() => done(Effect.succeed(received)))
+  queueMicrotask(() => done(Effect.succeed(response)))
   return () => false
 })
 
