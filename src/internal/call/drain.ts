@@ -20,7 +20,7 @@ export interface RunningCalls<Closed> {
 const start = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
   Either.merge(Either.try({ try: () => call(restore, fiber), catch: Effect.die }))
 
-/** Makes calls that may end within 5 s when the scope closes. `timeouts` must outlive the scope. */
+/** Starts to count calls. Closing the scope waits up to 5 s for them. `timeouts` must outlive the scope. */
 export const make = <Closed>(
   timeouts: Timeouts,
   closed: (operation: string) => Closed

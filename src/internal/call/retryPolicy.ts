@@ -1,4 +1,4 @@
-/** The retry policy of a call: what is set around it, else what its client sets, else the default. */
+/** The retry policy of a call. Changes around the call win over those of its client, and both over the default. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Fiber from "../runtime/fiber.js"

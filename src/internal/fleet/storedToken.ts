@@ -31,7 +31,7 @@ const decode = /* @__PURE__ */ Schema.decodeOption(Format)
 const encode = /* @__PURE__ */ Schema.encodeSync(Format)
 
 /** A decrypted token. */
-export interface CachedToken {
+export interface DecryptedToken {
   readonly token: string
   readonly requestedAt: number
   readonly lifetime?: number | undefined
@@ -39,7 +39,7 @@ export interface CachedToken {
 
 /** The token that the fleet has, and the process that requests another one. */
 export interface Content {
-  readonly token?: CachedToken | undefined
+  readonly token?: DecryptedToken | undefined
   readonly lease?: typeof Lease.Type | undefined
 }
 

@@ -15,7 +15,7 @@ import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
-import { type CachedToken, make as makeStoredToken, type Seen } from "./storedToken.js"
+import { type DecryptedToken, make as makeStoredToken, type Seen } from "./storedToken.js"
 
 /** In milliseconds: how long a lease lasts, how soon its owner renews it, and how soon the others look again. */
 const timing = { lease: 1000, renewal: 250, poll: { least: 20, most: 60 } }
@@ -48,7 +48,7 @@ export const make = (
     const publish = ({ lifetime, requestedAt, token }: DatedToken) =>
       stored.update(({ now, token: other }) => {
         const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
-        const own: CachedToken = {
+        const own: DecryptedToken = {
           token: Redacted.value(token),
           requestedAt: now - (monotonicMillis(clock) - requestedAt),
           lifetime: Number.isFinite(millis) ? millis : undefined
@@ -80,10 +80,10 @@ export const make = (
       Effect.tapErrorCause(() => inBackground(release))
     )
 
-    const isUsable = ({ lifetime, requestedAt, token }: CachedToken, now: number): boolean =>
+    const isUsable = ({ lifetime, requestedAt, token }: DecryptedToken, now: number): boolean =>
       token !== last && (lifetime === undefined || now < requestedAt + usableMillis(lifetime))
 
-    const use = ({ lifetime, requestedAt, token }: CachedToken, now: number): DatedToken => {
+    const use = ({ lifetime, requestedAt, token }: DecryptedToken, now: number): DatedToken => {
       last = token
       return {
         token: Redacted.make(token),

@@ -228,7 +228,7 @@ export class CallTelemetry {
     } else if (this.isDebugEnabled) this.log(Logs.debug, message)
   }
 
-  private log(write: Logs.Write, message: string): void {
+  private log(write: Logs.WriteLog, message: string): void {
     const line = write(message, { operation: this.shared.operation, attempt: this.attempts })
     this.pendingLogs = this.pendingLogs === undefined ? line : Effect.zipRight(this.pendingLogs, line)
   }

@@ -14,9 +14,9 @@ export interface Annotations {
 }
 
 /** Makes the effect that writes a log line. */
-export type Write = (message: string, annotations: Annotations) => Effect.Effect<void>
+export type WriteLog = (message: string, annotations: Annotations) => Effect.Effect<void>
 
-const writeAt = (level: LogLevel.LogLevel): Write => (message, annotations) =>
+const writeAt = (level: LogLevel.LogLevel): WriteLog => (message, annotations) =>
   Effect.annotateLogs(Effect.logWithLevel(level, message), { ...annotations })
 
 export const debug = writeAt(LogLevel.Debug)

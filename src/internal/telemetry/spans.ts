@@ -63,10 +63,10 @@ const exportedParent = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
     ? Option.flatMap(span.parent, exportedParent)
     : Option.none()
 
-type Options = Pick<Tracer.SpanOptions, "attributes" | "kind" | "links" | "root">
+type SpanOptions = Pick<Tracer.SpanOptions, "attributes" | "kind" | "links" | "root">
 
 /** Begins a span as `Effect.makeSpan` does, but does not copy all settings of the fiber. */
-const beginSpan = (fiber: Fiber.AnyFiber, name: string, options: Options) => {
+const beginSpan = (fiber: Fiber.AnyFiber, name: string, options: SpanOptions) => {
   const { attributes = {}, kind = "internal", links = [], root = false } = options
   const settings = Fiber.spanSettingsOf(fiber)
   const clock = Fiber.clockOf(fiber)
@@ -93,7 +93,7 @@ const setContext = (context: Context.Context<never>) => Fiber.updateContext(() =
  */
 export const withSpan = <A, E>(
   name: string,
-  options: Options,
+  options: SpanOptions,
   use: (span: Tracer.Span) => Effect.Effect<A, E>,
   endAttributes: EndAttributes<A, E>
 ): Effect.Effect<A, E> =>

@@ -19,14 +19,14 @@ import type { DatedToken } from "./datedToken.js"
 export interface Tokens {
   /** Gives a token that is valid now. */
   readonly get: Effect.Effect<Redacted.Redacted, TokenError>
-  /** Reports a token that the service refused. `get` gives exactly this one no more, unless it is the only one there is. */
+  /** Reports a token that the service refused. `get` never gives it again, unless there is no other. */
   readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
 }
 
 /** Issues tokens. */
 export interface TokenSource {
   readonly request: Effect.Effect<DatedToken, TokenError>
-  /** Learns of each token that the service refused. */
+  /** Runs for each token that the service refused. */
   readonly forget?: (token: Redacted.Redacted) => Effect.Effect<void>
 }
 
@@ -40,7 +40,7 @@ interface CachedToken {
   readonly clockOffset: number
 }
 
-interface State {
+interface CacheState {
   readonly cached?: CachedToken
   /** The token request under way. */
   readonly pending?: Deferred.Deferred<Redacted.Redacted, TokenError>
@@ -80,10 +80,10 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const { runSync } = yield* makeRunner()
-    let state: State = {}
+    let state: CacheState = {}
 
     const fetchInto = (
-      pending: NonNullable<State["pending"]>,
+      pending: NonNullable<CacheState["pending"]>,
       request: Effect.Effect<DatedToken, TokenError>
     ): Effect.Effect<void> =>
       Effect.gen(function*() {

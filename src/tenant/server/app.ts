@@ -23,13 +23,13 @@ import type { PlainResponse } from "./response.js"
 import { emptyResponse, failure, jsonResponse, oauthFailure, withHeaders } from "./response.js"
 import { sendResponse } from "./sendResponse.js"
 import type { TokenBucket } from "./tokenBucket.js"
-import type { Tokens } from "./tokens.js"
+import type { TokenIssuer } from "./tokens.js"
 import { authorize } from "./tokens.js"
 
 /** The mutable parts of a tenant. */
 export interface TenantParts {
   readonly state: Ref.Ref<State>
-  readonly tokens: Tokens
+  readonly tokens: TokenIssuer
   readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
   readonly faults: FaultQueue
   readonly log: RequestLog

@@ -25,7 +25,7 @@ export interface TokenBucket {
   readonly take: Effect.Effect<TakeResult>
 }
 
-/** Makes a full bucket. Dies of a size that could never hold a call or never refill. */
+/** Makes a full bucket. A size that could never hold a call, or never refill, is a defect. */
 export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
   const millisPerCall = Duration.toMillis(per) / refill
   if (!(burst >= 1 && millisPerCall > 0 && millisPerCall < Infinity)) {

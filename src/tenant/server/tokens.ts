@@ -21,7 +21,7 @@ export interface Client {
   readonly global: boolean
 }
 
-export interface Tokens {
+export interface TokenIssuer {
   /** Responds to a request at the token endpoint. */
   readonly issue: (parameters: unknown) => Effect.Effect<PlainResponse>
   /** Gives the client that a token was issued to, or fails with the service's error response. */
@@ -72,7 +72,7 @@ const verificationFailure = (cause: unknown): PlainResponse =>
       : "Invalid token"
   )
 
-export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.DurationInput): Effect.Effect<Tokens> =>
+export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.DurationInput): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
     const key = yield* Effect.promise(() => Jose.generateSecret(algorithm))
     const clientsById = new Map(clients.map((client) => [client.id, client]))
