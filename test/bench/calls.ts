@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: what a call costs, beside other clients, down to undici by itself. Each client has a process of its own,
- * the server another; they take turns. `--quick` measures for less time; `--only job` one payload; `--client ky` one
- * client, beside undici; `--svg file` draws the results.
+ * `npm run bench`: compares the cost of a call with that of other clients, down to bare undici. The server and each client run
+ * in processes of their own; the clients are measured alternately. `--quick` measures for less time, `--only job` measures one
+ * payload, `--client ky` compares one client with undici, `--svg file` draws the results.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"

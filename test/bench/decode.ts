@@ -10,11 +10,11 @@ import * as v from "valibot"
 import * as z from "zod"
 import { listActionVersions } from "../../src/index.js"
 import * as Validator from "../../src/internal/schema/validator.js"
-import { answers, perPage } from "./calls/payloads.js"
+import { perPage, responseBodies } from "./calls/payloads.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 
-const text = JSON.stringify(answers.page)
+const text = JSON.stringify(responseBodies.page)
 
 /** Whoever checks a page gives it back, or throws. */
 type Decode = (page: unknown) => unknown
@@ -173,7 +173,7 @@ const decoders: ReadonlyArray<readonly [name: string, decode: Decode]> = [
   ["typebox", withTypebox()]
 ]
 
-const bad = JSON.stringify({ ...(answers.page as object), versions: [{ code: 1 }] })
+const bad = JSON.stringify({ ...(responseBodies.page as object), versions: [{ code: 1 }] })
 for (const [name, decode] of decoders.slice(1)) {
   const refused = (() => {
     try {

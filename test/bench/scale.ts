@@ -1,6 +1,6 @@
 /**
- * `npm run bench:scale`: what a call costs when 1 or 10,000 of them are in flight, and what a caller holds when 1 or 100,000
- * of them wait for the limiter. `--quick` measures for less time.
+ * `npm run bench:scale`: measures the cost of a call with 1 to 10,000 calls in flight, and the memory of a waiting call with
+ * 1,000 to 100,000 calls that wait for a permit. `--quick` measures for less time.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import { measure } from "./calls/measure.js"
 import { cpu, perSecond } from "./calls/result.js"
 import { clients, type Scenario } from "./calls/scenarios.js"
 import { bundle } from "./processes.js"
-import type { Answer, Question } from "./scale/waiting.js"
+import type { Job, Measurement } from "./scale/waiting.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 
@@ -20,7 +20,7 @@ const scenarios: ReadonlyArray<Scenario> = [1, 50, 1000, 10_000].map((concurrenc
 
 const inFlight = measure(
   clients.filter(({ name }) => name === "ours-lean" || name === "undici").map((client) => (
-    { ...client, env: { ...client.env, CONNECTIONS: "128" } } // as many as ours has by itself
+    { ...client, env: { ...client.env, CONNECTIONS: "128" } } // the default number of this library
   )),
   scenarios,
   quick
@@ -30,11 +30,11 @@ const inFlight = measure(
 
 const waiting = Effect.gen(function*() {
   const start = yield* bundle(join(import.meta.dirname, "scale"), ["waiting"])
-  const { ask } = yield* start<object, Question, Answer>({ program: "waiting", execArgv: ["--expose-gc"] })
-  yield* ask({ count: 1000 }) // what is made at the first call is not counted
+  const { ask } = yield* start<object, Job, Measurement>({ program: "waiting", execArgv: ["--expose-gc"] })
+  yield* ask({ count: 1000 }) // allocations of the first call are not counted
   return yield* Effect.forEach(
     [1000, 10_000, 100_000],
-    (count) => Effect.map(ask({ count }), (answer) => ({ count, ...answer }))
+    (count) => Effect.map(ask({ count }), (measurement) => ({ count, ...measurement }))
   )
 }).pipe(Effect.scoped)
 

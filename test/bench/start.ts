@@ -1,7 +1,7 @@
 /**
- * `npm run bench:start`: whole processes, from start to end, in turn. What does it cost to import the library over the
- * modules of the platform that it needs, how long does a bundled script of one call take beside one with the vendor's SDK and
- * one with nothing but `fetch`, and how much does the library add to a bundle? `--quick` starts fewer.
+ * `npm run bench:start`: measures whole processes, alternately: the time to import the library compared with the platform's
+ * modules that it needs, the time of a bundled script of one call compared with the vendor's SDK and with bare `fetch`, and
+ * the size that the library adds to a bundle. `--quick` starts fewer processes.
  */
 import { build } from "esbuild"
 import { execFile } from "node:child_process"
@@ -11,13 +11,13 @@ import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
 import { buildJavascript } from "../../.ci/build/javascript.js"
-import { actionId, answers } from "./calls/payloads.js"
+import { actionId, responseBodies } from "./calls/payloads.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 const rounds = quick ? 7 : 25
 const root = join(import.meta.dirname, "../..")
-// Below the project, so that its dependencies are found.
+// Inside the project, so that its dependencies resolve.
 const directory = join(root, "node_modules", `.bench-start-${process.pid}`)
 
 const median = (numbers: ReadonlyArray<number>): number =>
@@ -32,15 +32,15 @@ const measured = (imports: ReadonlyArray<string>): string =>
 
 const run = promisify(execFile)
 
-/** Runs scripts in turn; for each its figures of every round: what it prints, or how long it takes as a whole. */
-const inTurn = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => {
+/** Runs scripts alternately. Returns the output and the total time of each script in every round. */
+const runAlternately = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => {
   const results = scripts.map((): Array<{ readonly millis: number; readonly output: string }> => [])
   for (let round = -1; round < rounds; round++) {
     for (const [index, script] of scripts.entries()) {
-      const begin = performance.now()
+      const startedAt = performance.now()
       const { stdout } = await run(process.execPath, [...script])
-      // The first round fills the caches of the disk.
-      if (round >= 0) results[index]?.push({ millis: performance.now() - begin, output: stdout })
+      // The first round only fills the disk cache.
+      if (round >= 0) results[index]?.push({ millis: performance.now() - startedAt, output: stdout })
     }
   }
   return results
@@ -54,7 +54,7 @@ const imported = async () => {
     writeFileSync(file, measured(imports))
     return [file]
   })
-  const figures = (await inTurn(files)).map((rounds) =>
+  const figures = (await runAlternately(files)).map((rounds) =>
     rounds.map(({ output }) => JSON.parse(output) as [millis: number, megabytes: number])
   )
   const [platform = [], ours = []] = figures
@@ -79,18 +79,18 @@ const started = async () => {
     logLevel: "error"
   })
   const server = createServer((_, response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answers.small))
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(responseBodies.small))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo // sound: it listens on TCP
+  const { port } = server.address() as AddressInfo // sound: the server listens on TCP
   const scripts = names.map((name) => [join(directory, `${name}.mjs`), `http://127.0.0.1:${port}`, actionId])
-  const results = await inTurn(scripts)
+  const results = await runAlternately(scripts)
   server.close()
-  if (results.flat().some(({ output }) => output.trim() !== "1")) throw new Error("a script did not do its work")
+  if (results.flat().some(({ output }) => output.trim() !== "1")) throw new Error("unexpected output of a script")
   return results.map((rounds) => median(rounds.map(({ millis }) => millis)))
 }
 
-/** A script that imports what is published where it imports the sources. */
+/** Rewrites a script to import the published modules instead of the sources. */
 const published = (code: string): string =>
   code.replaceAll("../../../src/", `../../../node_modules/${basename(directory)}/dist/`)
 
@@ -99,7 +99,7 @@ const one = readFileSync(join(import.meta.dirname, "start/ours.ts"), "utf8")
 const all = `import * as library from "../../../src/index.js"\nglobalThis["library"] = library`
 
 mkdirSync(directory, { recursive: true })
-// As in the library's own. Without its type Node would parse each file twice, to find out what it is.
+// As in the library's own package.json. Without `type`, Node would parse each file twice to detect its format.
 writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", sideEffects: [] }))
 try {
   await buildJavascript(join(directory, "dist"))

@@ -1,6 +1,6 @@
 /** The vendor's own SDK, with its defaults. */
 import { ManagementClient } from "auth0"
-import { client, promising } from "./client.js"
+import { client, runPromises } from "./client.js"
 import { actionId, clientId, clientSecret, job, perPage } from "./payloads.js"
 
 void client((origin) => {
@@ -8,11 +8,11 @@ void client((origin) => {
     domain: new URL(origin).host,
     clientId,
     clientSecret,
-    // It knows https only; the server is on a plain socket of this machine.
+    // The SDK always uses https; the server listens without TLS.
     fetch: (input, init) => fetch(String(input).replace(/^https:/, "http:"), init)
   })
   const body = { ...job, fields: [...job.fields] }
-  return promising({
+  return runPromises({
     small: async () => (await sdk.actions.versions.list(actionId)).response,
     page: async () => (await sdk.actions.versions.list(actionId, { per_page: perPage })).response,
     job: () => sdk.jobs.usersExports.create(body)

@@ -1,51 +1,52 @@
-/** What all clients' processes have in common: they make calls for a while and report what that has cost. */
+/** The common part of all client processes: they make calls for a while and report the cost. */
 import { check, type PayloadName } from "./payloads.js"
 
-/** Sent to the process: call. */
+/** Asks the process to make calls. */
 export interface Job {
   readonly payload: PayloadName
-  /** So many at a time. */
+  /** The number of calls at a time. */
   readonly concurrency: number
-  /** For so long, or so many of them: what else the machine does changes how many fit into a time. */
+  /** The duration. The number of calls within it varies with the load of the machine. */
   readonly millis?: number
+  /** The number of calls, instead of a duration. */
   readonly calls?: number
 }
 
 /** Sent by the process when it is done. */
 export interface Report {
   readonly calls: number
-  /** Of the processor, in user and system mode, in all its threads. */
+  /** Processor time in user and system mode, in all threads of the process. */
   readonly cpuMicros: number
   readonly millis: number
 }
 
-/** Sent by the process when all is imported. */
+/** Sent by the process when its modules are loaded. */
 export interface Ready {
   readonly pid: number
 }
 
-/** Says whether to make another call. It is asked before each. */
-export type GoOn = () => boolean
+/** Returns whether to make another call. Checked before each call. */
+export type ShouldContinue = () => boolean
 
-/** Makes calls, so many at a time, until it is told to stop. */
-export type Run = (payload: PayloadName, concurrency: number, goOn: GoOn) => Promise<void>
+/** Makes this number of calls at a time, until `shouldContinue` returns false. */
+export type Run = (payload: PayloadName, concurrency: number, shouldContinue: ShouldContinue) => Promise<void>
 
-/** Makes calls, and says what they have cost. */
+/** Makes calls, and measures their cost. */
 export const perform = async (run: Run, job: Job): Promise<Report> => {
   const { concurrency, millis = Infinity, payload } = job
   let calls = 0
-  const begin = performance.now()
+  const start = performance.now()
   const before = process.cpuUsage()
   await run(payload, concurrency, () => {
-    if (calls > 0 && (calls >= (job.calls ?? Infinity) || performance.now() - begin >= millis)) return false
+    if (calls > 0 && (calls >= (job.calls ?? Infinity) || performance.now() - start >= millis)) return false
     calls++
     return true
   })
   const { system, user } = process.cpuUsage(before)
-  return { calls, cpuMicros: system + user, millis: performance.now() - begin }
+  return { calls, cpuMicros: system + user, millis: performance.now() - start }
 }
 
-/** Lets the process do what its parent asks for. It ends with its parent. */
+/** Performs the jobs that the parent process sends. Exits when the parent does. */
 export const client = async (make: (origin: string) => Promise<Run> | Run): Promise<void> => {
   process.on("disconnect", () => process.exit())
   const run = await make(process.argv[2] ?? "")
@@ -54,13 +55,13 @@ export const client = async (make: (origin: string) => Promise<Run> | Run): Prom
   process.send?.(ready)
 }
 
-/** A client that gives promises. */
-export const promising = (calls: Readonly<Record<PayloadName, () => PromiseLike<unknown>>>): Run => {
-  return async (payload, concurrency, goOn) => {
+/** Runs a client whose calls are promises. */
+export const runPromises = (calls: Readonly<Record<PayloadName, () => PromiseLike<unknown>>>): Run => {
+  return async (payload, concurrency, shouldContinue) => {
     const call = calls[payload]
     check[payload](await call())
     const loop = async () => {
-      while (goOn()) await call()
+      while (shouldContinue()) await call()
     }
     await Promise.all(Array.from({ length: concurrency }, loop))
   }

@@ -1,7 +1,7 @@
-/** `got`, with its defaults and an agent that keeps connections. */
+/** `got`, with its defaults and a keep-alive agent. */
 import { got } from "got"
 import { Agent } from "node:http"
-import { client, promising } from "./client.js"
+import { client, runPromises } from "./client.js"
 import { job, jobsPath, perPage, token, versionsPath } from "./payloads.js"
 
 void client((origin) => {
@@ -9,7 +9,7 @@ void client((origin) => {
     headers: { accept: "application/json", authorization: `Bearer ${token}` },
     agent: { http: new Agent({ keepAlive: true }) }
   })
-  return promising({
+  return runPromises({
     small: () => api.get(`${origin}${versionsPath}`).json(),
     page: () => api.get(`${origin}${versionsPath}`, { searchParams: { per_page: perPage } }).json(),
     job: () => api.post(`${origin}${jobsPath}`, { json: job }).json()

@@ -1,4 +1,4 @@
-/** Measures clients in turn, in rounds: what else the machine does meanwhile hits all of them alike. */
+/** Measures clients alternately, in rounds, so that all of them see the same load of the machine. */
 import * as Effect from "effect/Effect"
 import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
@@ -7,14 +7,15 @@ import type { Listening } from "./server.js"
 
 export interface Options {
   readonly rounds: number
-  /** How long each client calls in each round. */
+  /** The time that each client calls in each round. */
   readonly millis: number
-  /** How long it does so before the first scenario, until its code is compiled; and before each of them. */
+  /** The time that each client calls before the first scenario, so that its code is compiled. */
   readonly startMillis: number
+  /** The time that each client calls before each scenario. */
   readonly warmUpMillis: number
 }
 
-/** What a client came to in a scenario, round by round. */
+/** The reports of a client in a scenario, by round. */
 export interface Result extends Scenario {
   readonly client: string
   readonly reports: ReadonlyArray<Report>
@@ -40,8 +41,8 @@ export const measure = (
     return yield* Effect.forEach(scenarios, (scenario) =>
       Effect.gen(function*() {
         yield* warmUp(scenario, warmUpMillis)
-        const turns = yield* Effect.forEach(Array.from({ length: rounds }), (_, round) => {
-          // Who comes after whom changes from round to round.
+        const measurements = yield* Effect.forEach(Array.from({ length: rounds }), (_, round) => {
+          // Alternating the order evens out the influence of the client before.
           const order = round % 2 === 0 ? running : running.toReversed()
           return Effect.forEach(
             order,
@@ -51,7 +52,7 @@ export const measure = (
         return running.map(({ name }): Result => ({
           ...scenario,
           client: name,
-          reports: turns.flat().flatMap((turn) => turn.name === name ? [turn.report] : [])
+          reports: measurements.flat().flatMap((measurement) => measurement.name === name ? [measurement.report] : [])
         }))
       }))
   }).pipe(Effect.map((results) => results.flat()), Effect.scoped)

@@ -1,9 +1,9 @@
 /** `openapi-fetch`, with the types that a generator would write for it. */
 import createClient from "openapi-fetch"
-import { client, promising } from "./client.js"
+import { client, runPromises } from "./client.js"
 import { actionId, job, perPage, token } from "./payloads.js"
 
-interface Answer {
+interface JsonResponse {
   readonly 200: { readonly content: { readonly "application/json": Record<string, unknown> } }
 }
 
@@ -14,13 +14,13 @@ interface Paths {
         readonly path: { readonly actionId: string }
         readonly query?: { readonly per_page?: number }
       }
-      readonly responses: Answer
+      readonly responses: JsonResponse
     }
   }
   readonly "/jobs/users-exports": {
     readonly post: {
       readonly requestBody: { readonly content: { readonly "application/json": typeof job } }
-      readonly responses: Answer
+      readonly responses: JsonResponse
     }
   }
 }
@@ -32,7 +32,7 @@ void client((origin) => {
   })
   const list = async (query: { readonly per_page?: number }) =>
     (await api.GET("/actions/actions/{actionId}/versions", { params: { path: { actionId }, query } })).data
-  return promising({
+  return runPromises({
     small: () => list({}),
     page: () => list({ per_page: perPage }),
     job: async () => (await api.POST("/jobs/users-exports", { body: job })).data

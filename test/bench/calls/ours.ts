@@ -2,4 +2,4 @@
 import { client } from "./client.js"
 import { make, type Variant } from "./variants.js"
 
-void client((origin) => make(origin, process.env["VARIANT"] as Variant)) // sound: `scenarios.ts` has set it
+void client((origin) => make(origin, process.env["VARIANT"] as Variant)) // sound: `scenarios.ts` sets it

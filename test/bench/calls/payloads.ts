@@ -1,4 +1,4 @@
-/** What is asked for and answered: a small list, a job that is created, and a page of 100 versions with 5 KB of code each. */
+/** The requests and responses: a small list, a created job, and a page of 100 versions with 5 KB of code each. */
 
 export const payloadNames = ["small", "job", "page"] as const
 
@@ -10,7 +10,7 @@ export const versionsPath = `/api/v2/actions/actions/${actionId}/versions`
 
 export const jobsPath = "/api/v2/jobs/users-exports"
 
-/** How many versions a page holds; asked for in the query. */
+/** The number of versions on a page, as set in the query. */
 export const perPage = 100
 
 export const token = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.a-token-as-long-as-they-usually-are".padEnd(900, "0")
@@ -64,8 +64,7 @@ export const version = (number: number, bytes: number) => ({
   supported_triggers: [{ id: "post-login", version: "v3" }]
 })
 
-/** The bodies of the answers. */
-export const answers: Readonly<Record<PayloadName, unknown>> = {
+export const responseBodies: Readonly<Record<PayloadName, unknown>> = {
   small: { total: 1, page: 0, per_page: 50, versions: [{ id: actionId, number: 1, status: "built", deployed: true }] },
   job: {
     ...job,
@@ -83,7 +82,7 @@ export const answers: Readonly<Record<PayloadName, unknown>> = {
   }
 }
 
-/** Throws unless a client got what the server has sent. */
+/** Throws if a client did not receive what the server sent. */
 export const check: Readonly<Record<PayloadName, (value: unknown) => void>> = {
   small: (value) => expectEqual((value as Versions).versions.length, 1),
   job: (value) => expectEqual((value as { readonly status?: unknown }).status, "pending"),

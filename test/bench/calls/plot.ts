@@ -1,4 +1,4 @@
-/** The results as a picture: for each scenario a bar for each client, as long as what a call costs beside undici's. */
+/** Draws the results: for each scenario and client a bar, as long as the cost of a call relative to undici's. */
 import type { Result } from "./measure.js"
 import { groups, ratio, titles } from "./result.js"
 
@@ -6,7 +6,7 @@ const [width, left, right, row, gap, top] = [760, 130, 60, 18, 46, 58] as const
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-/** Readable on a light and on a dark page: it asks the reader's device. */
+/** Follows the light or dark mode of the reader's device. */
 const style = `<style>
 text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600 }
@@ -47,7 +47,7 @@ const panel = (all: ReadonlyArray<Result>, results: ReadonlyArray<Result>, y: nu
   ].join("\n")
 }
 
-/** An SVG image. */
+/** Returns an SVG image. */
 export const plot = (results: ReadonlyArray<Result>): string => {
   let y: number = top
   const panels = groups(results).map((some) => {

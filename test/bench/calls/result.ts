@@ -1,4 +1,4 @@
-/** From what was measured to what is shown: the table and the line. */
+/** Formats the measurements as a table and as one line of JSON. */
 import * as Arr from "effect/Array"
 import type { Report } from "./client.js"
 import type { Result } from "./measure.js"
@@ -21,7 +21,7 @@ export const cpu = ({ reports }: Result): Spread =>
 export const perSecond = ({ reports }: Result): Spread =>
   spread(reports.map(({ calls, millis }) => calls / millis * 1000))
 
-/** What a client's call costs, as a multiple of what another's costs in the same scenario. */
+/** The cost of a client's call as a multiple of another client's in the same scenario. */
 export const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {
   const other = results.find(({ client, concurrency, payload }) =>
     client === peer && concurrency === result.concurrency && payload === result.payload
@@ -73,7 +73,7 @@ JSON.parse, and of the vendor's SDK.`
 export const groups = (results: ReadonlyArray<Result>): ReadonlyArray<ReadonlyArray<Result>> =>
   Object.values(Arr.groupBy(results, ({ concurrency, payload }) => `${payload} ${concurrency}`))
 
-/** The table, 80 characters wide, and what its columns mean. */
+/** The table, 80 characters wide, with the meaning of its columns. */
 export const table = (results: ReadonlyArray<Result>): string =>
   [...groups(results).flatMap((some) => group(results, some)), notes].join("\n")
 

@@ -1,4 +1,4 @@
-/** Who is measured, and on what. */
+/** The clients and the scenarios of the benchmark. */
 import { type PayloadName, payloadNames } from "./payloads.js"
 
 export const programs = ["server", "undici", "fetch", "auth0", "openapi-fetch", "ky", "got", "ours"] as const
@@ -25,7 +25,7 @@ export const clients: ReadonlyArray<Client> = [
 
 export interface Scenario {
   readonly payload: PayloadName
-  /** So many calls at a time. */
+  /** The number of calls at a time. */
   readonly concurrency: number
 }
 

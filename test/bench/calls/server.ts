@@ -1,7 +1,7 @@
-/** The server: it answers whatever is asked with bytes that are ready, and the three headers of a limit that is far away. */
+/** The server: it responds with prepared bodies and the headers of a high rate limit. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { answers, jobsPath, perPage, token } from "./payloads.js"
+import { jobsPath, perPage, responseBodies, token } from "./payloads.js"
 
 /** Sent by the process when it listens. */
 export interface Listening {
@@ -11,17 +11,17 @@ export interface Listening {
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
 const [small, job, page, grant] = [
-  bytes(answers.small),
-  bytes(answers.job),
-  bytes(answers.page),
+  bytes(responseBodies.small),
+  bytes(responseBodies.job),
+  bytes(responseBodies.page),
   bytes({ access_token: token, token_type: "Bearer", expires_in: 86_400, scope: "read:actions create:users_exports" })
 ]
 
-const answerTo = (url: string): Buffer =>
+const bodyFor = (url: string): Buffer =>
   url.startsWith("/oauth/") ? grant : url === jobsPath ? job : url.includes(`per_page=${perPage}`) ? page : small
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-  const body = answerTo(request.url ?? "")
+  const body = bodyFor(request.url ?? "")
   const head = {
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": body.length,

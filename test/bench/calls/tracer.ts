@@ -1,9 +1,9 @@
-/** A tracer for measuring: the spans are made, and go nowhere. */
+/** A tracer for measurements: it makes spans and exports none. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tracer from "effect/Tracer"
 
-/** A tracer that keeps what the last spans say, as one does that sends them in batches. */
+/** A tracer that keeps the attributes of the latest spans, like one that exports them in batches. */
 export const layerTracer = Layer.unwrapEffect(Effect.map(Effect.tracer, (native) => {
   const kept: Array<Tracer.Span["attributes"]> = []
   return Layer.setTracer(Tracer.make({

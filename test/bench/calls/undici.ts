@@ -1,6 +1,6 @@
-/** The floor: `undici.request` and `JSON.parse`, and nothing else. */
+/** The lower bound: only `undici.request` and `JSON.parse`. */
 import { Agent, request, setGlobalDispatcher } from "@effect/platform-node/Undici"
-import { client, promising } from "./client.js"
+import { client, runPromises } from "./client.js"
 import { job, jobsPath, perPage, token, versionsPath } from "./payloads.js"
 
 void client((origin) => {
@@ -11,7 +11,7 @@ void client((origin) => {
     const { body } = await request(`${origin}${path}`, { headers })
     return JSON.parse(await body.text())
   }
-  return promising({
+  return runPromises({
     small: () => get(versionsPath),
     page: () => get(`${versionsPath}?per_page=${perPage}`),
     job: async () => {

@@ -1,6 +1,6 @@
 /**
- * This library with all that it does: `lean` is its one-line layer for Node, `traced` the same with a tracer that keeps
- * spans, `stock` the platform's own client over undici.
+ * Variants of this library: `lean` is its layer for Node, `traced` adds a tracer that keeps spans, `stock` uses the platform's
+ * own client over undici.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -16,7 +16,7 @@ import {
   TokenProvider
 } from "../../../src/index.js"
 import * as Node from "../../../src/Node.js"
-import type { GoOn, Run } from "./client.js"
+import type { Run, ShouldContinue } from "./client.js"
 import { actionId, check, clientId, clientSecret, job, type PayloadName, perPage } from "./payloads.js"
 import { layerTracer } from "./tracer.js"
 
@@ -62,9 +62,9 @@ const layerOf = (origin: string, variant: Variant) => {
 export const make = async (origin: string, variant: Variant): Promise<Run> => {
   const runtime = ManagedRuntime.make(layerOf(origin, variant))
   await runtime.runtime()
-  return (payload: PayloadName, concurrency: number, goOn: GoOn) => {
+  return (payload: PayloadName, concurrency: number, shouldContinue: ShouldContinue) => {
     const call = Effect.orDie<unknown, unknown, IdentityClient.IdentityClient>(calls[payload])
-    const loop = Effect.whileLoop({ while: goOn, body: () => call, step: () => {} })
+    const loop = Effect.whileLoop({ while: shouldContinue, body: () => call, step: () => {} })
     return runtime.runPromise(
       Effect.zipRight(
         Effect.map(call, check[payload]),

@@ -1,4 +1,4 @@
-/** What callers hold that wait: bare fibers, and calls that the limiter holds back. The process needs `--expose-gc`. */
+/** Measures the memory of bare waiting fibers, and of calls that wait for a permit. The process needs `--expose-gc`. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -8,19 +8,19 @@ import * as Redacted from "effect/Redacted"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
 import { actionId } from "../calls/payloads.js"
 
-/** Sent to the process: let so many wait. */
-export interface Question {
+/** Asks the process to start this number of waiting fibers and calls. */
+export interface Job {
   readonly count: number
 }
 
-/** Sent by the process: bytes of heap for each, and microseconds of the processor for each to begin to wait and to give up. */
-export interface Answer {
+/** Sent by the process: heap bytes per fiber and per call, and the processor time to start and interrupt a waiting call. */
+export interface Measurement {
   readonly bytesPerFiber: number
   readonly bytesPerWaiter: number
   readonly microsPerWaiter: number
 }
 
-/** After one call nothing is left for a day. */
+/** A client whose limit allows one call a day. */
 const client = IdentityClient.layer({ baseUrl: "http://127.0.0.1:9/api/v2" }).pipe(
   Layer.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 day" })),
   Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
@@ -28,8 +28,8 @@ const client = IdentityClient.layer({ baseUrl: "http://127.0.0.1:9/api/v2" }).pi
 )
 
 const heap = async (): Promise<number> => {
-  // What has ended may still be told so in the next turns of the loop.
-  for (let turn = 0; turn < 5; turn++) {
+  // Ended fibers are released only after further iterations of the event loop.
+  for (let iteration = 0; iteration < 5; iteration++) {
     await new Promise<void>((resolve) => void setImmediate(resolve))
     globalThis.gc?.()
   }
@@ -37,7 +37,7 @@ const heap = async (): Promise<number> => {
 }
 
 const runtime = ManagedRuntime.make(client)
-runtime.runFork(listActionVersions({ actionId })) // it takes what there is
+runtime.runFork(listActionVersions({ actionId })) // uses up the limit
 
 const bytesOf = async (count: number, wait: Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>) => {
   const before = await heap()
@@ -48,12 +48,12 @@ const bytesOf = async (count: number, wait: Effect.Effect<unknown, unknown, Iden
 }
 
 process.on("disconnect", () => process.exit())
-process.on("message", async ({ count }: Question) => {
+process.on("message", async ({ count }: Job) => {
   const bytesPerFiber = await bytesOf(count, Effect.never)
-  const begin = process.cpuUsage()
+  const start = process.cpuUsage()
   const bytesPerWaiter = await bytesOf(count, listActionVersions({ actionId }))
-  const { system, user } = process.cpuUsage(begin)
-  const answer: Answer = { bytesPerFiber, bytesPerWaiter, microsPerWaiter: (system + user) / count }
-  process.send?.(answer)
+  const { system, user } = process.cpuUsage(start)
+  const measurement: Measurement = { bytesPerFiber, bytesPerWaiter, microsPerWaiter: (system + user) / count }
+  process.send?.(measurement)
 })
 process.send?.({})

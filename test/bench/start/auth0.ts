@@ -1,4 +1,4 @@
-/** The same with the vendor's SDK. */
+/** The same call with the vendor's SDK. */
 import { ManagementClient } from "auth0"
 
 const [, , origin = "", actionId = ""] = process.argv
@@ -6,7 +6,7 @@ const [, , origin = "", actionId = ""] = process.argv
 const sdk = new ManagementClient({
   domain: new URL(origin).host,
   token: "a-token",
-  // It knows https only; the server is on a plain socket of this machine.
+  // The SDK always uses https; the server listens without TLS.
   fetch: (input, init) => fetch(String(input).replace(/^https:/, "http:"), init)
 })
 

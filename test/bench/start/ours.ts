@@ -1,4 +1,4 @@
-/** A script of one operation, over `fetch`: makes one call and ends. By subpaths, as the README says for esbuild. */
+/** A script of one call over `fetch`. It imports subpaths, as the README recommends for esbuild. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

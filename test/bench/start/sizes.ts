@@ -1,10 +1,10 @@
-/** What the library adds to a bundle, over what the modules that it imports cost by themselves. */
+/** Measures the size that the library adds to a bundle, without the platform's modules that it imports. */
 import { buildSync } from "esbuild"
 import { gzipSync } from "node:zlib"
 
 const options = { bundle: true, format: "esm", platform: "browser", write: false, logLevel: "error" } as const
 
-/** A script in `test/bench/start`, bundled. */
+/** Bundles a script as if it were in `test/bench/start`. */
 const bundle = (code: string, more: Parameters<typeof buildSync>[0] = {}): string => {
   const { outputFiles: [output] } = buildSync({
     ...options,
@@ -19,22 +19,22 @@ const kilobytes = (code: string): number => gzipSync(bundle(code, { minify: true
 
 const platform = ["effect", "effect/*", "@effect/platform/*"]
 
-/** The modules of the platform that a script needs, and what it uses of each. */
+/** The platform's modules that a script imports, and the names that it uses of each. */
 const imports = (code: string): ReadonlyArray<{ readonly from: string; readonly used: ReadonlyArray<string> }> => {
   const own = bundle(code, { external: platform, minify: false })
   return Array.from(own.matchAll(/^import (?:\* as (\w+)|\{([^}]*)\}) from "([^"]+)";$/gm), (found) => {
     const [, namespace, names, from = ""] = found
     const used = namespace === undefined
       ? (names ?? "").split(",").map((name) => name.trim().split(" ")[0] ?? "")
-      : Array.from(own.matchAll(new RegExp(`\\b${namespace}\\.(\\w+)`, "g")), ([, member = ""]) => member)
+      : Array.from(own.matchAll(new RegExp(`\\b${namespace}\\.(\\w+)`, "g")), ([, name = ""]) => name)
     return { from, used: Array.from(new Set(used)) }
   })
 }
 
-/** The modules of the platform that a script needs. */
+/** The platform's modules that a script imports. */
 export const modulesOf = (code: string): ReadonlyArray<string> => imports(code).map(({ from }) => from)
 
-/** A script that does nothing but keep what another uses of the platform. */
+/** A script that only keeps the platform's names that another script uses. */
 const platformOf = (code: string): string =>
   imports(code).map(({ from, used }, index) =>
     `import * as m${index} from "${from}"\nglobalThis["m${index}"] = [${
@@ -42,5 +42,5 @@ const platformOf = (code: string): string =>
     }]`
   ).join("\n")
 
-/** In kB, minified and gzipped: what a script costs more than what it uses of the platform. */
+/** The size of a script without what it uses of the platform, in kB, minified and gzipped. */
 export const overPlatform = (code: string): number => kilobytes(code) - kilobytes(platformOf(code))

@@ -7,8 +7,8 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
 import * as Http from "../../../src/internal/http/exchange.js"
-import type { GoOn, Run } from "../calls/client.js"
-import { actionId, answers, check, type PayloadName, token } from "../calls/payloads.js"
+import type { Run, ShouldContinue } from "../calls/client.js"
+import { actionId, check, type PayloadName, responseBodies, token } from "../calls/payloads.js"
 import { layerTracer } from "../calls/tracer.js"
 import type { Variant } from "../calls/variants.js"
 
@@ -20,7 +20,7 @@ const response: Http.RawResponse = {
     "x-ratelimit-remaining": "999999",
     "x-ratelimit-reset": "1700000000"
   }),
-  body: JSON.stringify(answers.small),
+  body: JSON.stringify(responseBodies.small),
   completeness: "complete",
   redirected: false
 }
@@ -41,7 +41,7 @@ const layer = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2
 export const make = async (_origin: string, variant: Variant): Promise<Run> => {
   const runtime = ManagedRuntime.make(variant === "traced" ? Layer.merge(layer, layerTracer) : layer)
   await runtime.runtime()
-  return (_payload: PayloadName, _concurrency: number, goOn: GoOn) => {
+  return (_payload: PayloadName, _concurrency: number, goOn: ShouldContinue) => {
     const call = Effect.orDie(listActionVersions({ actionId }))
     const loop = Effect.whileLoop({ while: goOn, body: () => call, step: () => {} })
     return runtime.runPromise(Effect.zipRight(Effect.map(call, check.small), loop))
