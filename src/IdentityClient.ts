@@ -18,7 +18,8 @@ import * as Pipeline from "./internal/call/pipeline.js"
 import * as Retry from "./internal/call/retry.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
-import * as Http from "./internal/http/exchange.js"
+import { bodyLimits } from "./internal/http/body.js"
+import * as Exchange from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as Fiber from "./internal/runtime/fiber.js"
@@ -72,11 +73,11 @@ export const make = (
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { maxBodySize = Http.bodyLimits.decoded, propagateTrace = false, retry } = options
+    const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry } = options
     const tenant = yield* options.domain === undefined
       ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Either.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
-    const http = Http.strict(yield* HttpClient.HttpClient, Math.max(maxBodySize, Http.bodyLimits.drained))
+    const exchange = Exchange.make(yield* HttpClient.HttpClient, Math.max(maxBodySize, bodyLimits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
@@ -98,17 +99,18 @@ export const make = (
         if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
         const request = prepared.right
         const telemetry = telemetryOf(endpoint, fiber, clock)
-        const inputStrings = () => Request.strings(request.members)
+        const inputStrings = () => Request.strings(request.fields)
         return telemetry.run(
           Retry.retrying(endpoint, policyOf(fiber), fiber, restore, telemetry, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, { tenant, operation }, attempt, (traceHeaders) =>
-                Pipeline.exchange(http, operation, Request.authorize(request, tenant, authorization, traceHeaders), {
-                  bodyLimit: bodyLimitOf(endpoint),
-                  timeouts,
-                  millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)),
-                  restore
-                })))),
+                Pipeline.exchange(
+                  exchange,
+                  operation,
+                  Request.authorize(request, tenant, authorization, traceHeaders),
+                  bodyLimitOf(endpoint),
+                  { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
+                )))),
           (response) => {
             settings.onResponse?.(response)
             return Response.interpret(endpoint, response, inputStrings, clock)

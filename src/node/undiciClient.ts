@@ -1,15 +1,15 @@
-/** HTTP over undici's pools: a client of the platform's for anybody, with a direct way for what this library sends. */
+/** An `HttpClient` over undici's connection pools that also offers the lean transport. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from "@effect/platform-node/Undici"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../Errors.js"
-import * as Http from "../internal/http/exchange.js"
+import * as Exchange from "../internal/http/exchange.js"
 import * as Timeouts from "../internal/runtime/timeouts.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
 
-/** How long closing waits for exchanges that are under way, in milliseconds. */
+/** Closing waits this long for running requests, in milliseconds. */
 const grace = 5000
 
 /** undici's own options; all times are in milliseconds. */
@@ -27,13 +27,13 @@ export interface Options extends
     | "maxResponseSize"
   >
 {
-  /** How a connection is made: `ca`, `cert`, `key` and whatever else `tls.connect` takes. */
+  /** Options of `tls.connect`, such as `ca`, `cert` and `key`. */
   readonly connect?: buildConnector.BuildOptions
-  /** A proxy: its URL, or that and more. */
+  /** The URL of a proxy, or the options of undici's `ProxyAgent`. */
   readonly proxy?: string | ProxyAgent.Options
 }
 
-/** The pools, one for each origin, and what ends all at once. */
+/** Makes a pool for each origin, and a function that destroys them all. */
 const makeDispatcher = ({ connect, proxy, ...options }: Options) => {
   const pools = new Set<Pool>()
   const settings: Agent.Options = {
@@ -48,10 +48,10 @@ const makeDispatcher = ({ connect, proxy, ...options }: Options) => {
     }
   }
   const timeout = { timeout: options.connectTimeout ?? 10_000 }
-  // They refuse what is wrong when they are made: now, and not at the first call.
+  // Their constructors refuse wrong options now instead of at the first call.
   for (const Checked of [Client, Pool]) void new Checked("http://localhost", options)
   const dispatcher: Dispatcher = proxy === undefined
-    // One connector for all pools: it keeps the TLS sessions, also when a pool has no connection left and goes.
+    // All pools share one connector, which keeps TLS sessions even when a pool without connections is dropped.
     ? new Agent({ ...settings, connect: buildConnector({ ...timeout, ...connect }) })
     : new ProxyAgent({
       ...settings,
@@ -62,11 +62,11 @@ const makeDispatcher = ({ connect, proxy, ...options }: Options) => {
   return { dispatcher, destroy: () => pools.forEach((pool) => pool.destroy(() => {})) }
 }
 
-/** The platform's client sets time limits of its own for the headers and the body; those of the pools are to hold. */
-const withOwnLimits: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+/** Restores the pools' time-outs: the platform's client sets its own for headers and body. */
+const withPoolTimeouts: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch({ ...options, headersTimeout: null, bodyTimeout: null }, handler)
 
-/** The client. Closing its scope lets exchanges end that are under way, for up to 5 s. */
+/** Makes the client. Closing its scope waits up to 5 s for running requests. */
 export const make = (
   operation: string,
   options: Options
@@ -84,16 +84,16 @@ export const make = (
       }),
       ({ destroy, dispatcher }) =>
         Effect.async<void>((resume) => {
-          const takeBack = timeouts.add(grace, () => {
+          const cancel = timeouts.add(grace, () => {
             destroy()
             resume(Effect.void)
           })
           dispatcher.close(() => {
-            takeBack()
+            cancel()
             resume(Effect.void)
           })
         })
     )
-    const client = NodeHttpClient.makeUndici(dispatcher.compose(withOwnLimits))
-    return Http.withLeanTransport(client, UndiciDispatcher.over(dispatcher))
+    const client = NodeHttpClient.makeUndici(dispatcher.compose(withPoolTimeouts))
+    return Exchange.withLeanTransport(client, UndiciDispatcher.over(dispatcher))
   })

@@ -6,7 +6,7 @@ import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import * as Pipeline from "../../src/internal/call/pipeline.js"
 import type { AttemptContext } from "../../src/internal/call/retry.js"
-import type * as Http from "../../src/internal/http/exchange.js"
+import type { RawResponse } from "../../src/internal/http/messages.js"
 import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
 import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -446,7 +446,7 @@ describe("the limiter is told exactly once for each permit", () => {
 
   it.effect("even when the call is interrupted at any step of it", () =>
     Effect.gen(function*() {
-      const answer: Http.RawResponse = {
+      const answer: RawResponse = {
         status: 200,
         headers: {} as never,
         body: new Uint8Array(),
@@ -472,7 +472,7 @@ describe("the limiter is told exactly once for each permit", () => {
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
-          Effect.withFiberRuntime<Http.RawResponse, RateLimited>((fiber) => {
+          Effect.withFiberRuntime<RawResponse, RateLimited>((fiber) => {
             const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
             const attempt: AttemptContext = {
               fiber,

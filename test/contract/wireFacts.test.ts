@@ -332,7 +332,7 @@ describe("fields that surprise", () => {
   it.effect("a value of an enumeration is text, known or not", () =>
     Effect.gen(function*() {
       const error = yield* failed(createUsersExport, {}, json({ ...job, type: 7 }))
-      assert.deepInclude(error, { path: "type", message: "not as promised at type: expected a string" })
+      assert.deepInclude(error, { path: "type", message: "unexpected response body at type: expected a string" })
     }))
 
   it.effect("members of the job that nobody listed are kept", () =>

@@ -32,7 +32,7 @@ import {
   Retry,
   updateTokenExchangeProfile
 } from "../../src/index.js"
-import * as Http from "../../src/internal/http/exchange.js"
+import * as Exchange from "../../src/internal/http/exchange.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
@@ -87,23 +87,23 @@ describe("the address of a client", () => {
     ["/api/v2", "expected an absolute URL"],
     ["ftp://tenant.example.com", "expected http or https"],
     ["file:///etc/passwd", "expected http or https"],
-    ["https://user@tenant.example.com", "expected no credentials in it"],
-    ["https://:hunter22@tenant.example.com", "expected no credentials in it"],
-    ["https://tenant.example.com/api/v2?a=b", "expected no query and no fragment"],
-    ["https://tenant.example.com/api/v2#a", "expected no query and no fragment"],
-    ["https://tenant.example.com/api/v2?", "expected no query and no fragment"],
-    ["https://tenant.example.com/api/v2#", "expected no query and no fragment"],
+    ["https://user@tenant.example.com", "expected a URL without credentials"],
+    ["https://:hunter22@tenant.example.com", "expected a URL without credentials"],
+    ["https://tenant.example.com/api/v2?a=b", "expected a URL without query and fragment"],
+    ["https://tenant.example.com/api/v2#a", "expected a URL without query and fragment"],
+    ["https://tenant.example.com/api/v2?", "expected a URL without query and fragment"],
+    ["https://tenant.example.com/api/v2#", "expected a URL without query and fragment"],
     [
       "http://tenant.example.com",
-      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+      "expected https, because http would send secrets unencrypted (allowInsecure permits http)"
     ],
     [
       "http://127.0.0.1.example.com",
-      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+      "expected https, because http would send secrets unencrypted (allowInsecure permits http)"
     ],
     [
       "http://localhost.example.com",
-      "expected https: plain http would send secrets in the clear (allowInsecure permits it)"
+      "expected https, because http would send secrets unencrypted (allowInsecure permits http)"
     ]
   ])("%j is refused, and the message does not repeat it", ([baseUrl = "", message = ""]) =>
     Effect.gen(function*() {
@@ -121,7 +121,7 @@ describe("the address of a client", () => {
 
   it.effect.each([
     ["ftp://tenant.example.com", "expected http or https"],
-    ["http://user@tenant.example.com", "expected no credentials in it"]
+    ["http://user@tenant.example.com", "expected a URL without credentials"]
   ])("allowInsecure allows nothing else: %s", ([baseUrl = "", message = ""]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reaches({ baseUrl, allowInsecure: true }))
@@ -800,7 +800,7 @@ describe("on the wire", () => {
       )
       const before = yield* held
       const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
-      yield* Effect.exit(Http.exchange(Http.strict(client, 10), message, () => 10))
+      yield* Effect.exit(Exchange.make(client, 10)(message, () => 10))
       assert.deepStrictEqual(seen, [[true, Option.some({ redirect: "manual" })]])
       assert.deepStrictEqual(yield* held, before)
       assert.deepStrictEqual(before, [false, Option.none()])
@@ -808,10 +808,10 @@ describe("on the wire", () => {
 
   it.effect("a fiber that is interrupted in a request of which nothing stays goes no further", () =>
     Effect.gen(function*() {
-      const client = Http.strict(HttpClient.make(() => Effect.never), 10)
+      const exchange = Exchange.make(HttpClient.make(() => Effect.never), 10)
       const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
       const fiber = yield* Effect.fork(
-        Effect.zipRight(Effect.exit(Http.exchange(client, message, () => 10)), Effect.yieldNow())
+        Effect.zipRight(Effect.exit(exchange(message, () => 10)), Effect.yieldNow())
       )
       yield* Effect.yieldNow()
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))

@@ -15,7 +15,8 @@ import {
   redeliverEvent,
   updateTokenExchangeProfile
 } from "../../src/index.js"
-import { codeOf, completenessOf, concat } from "../../src/internal/http/exchange.js"
+import { concat } from "../../src/internal/http/body.js"
+import { codeOf, completenessOf } from "../../src/internal/http/transportFailure.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, call, failed, over, resultOf, token } from "../support/client.js"
@@ -161,7 +162,7 @@ for (const [name, network] of networks) {
           assert.instanceOf(error, Errors.TransportError)
           assert.deepInclude(error, {
             outcome: "unknown",
-            message: "the connection broke within the answer (status 200)"
+            message: "the connection broke while the response was read (status 200)"
           })
         }
       }))
@@ -188,7 +189,7 @@ for (const [name, network] of networks) {
         for (const type of ["text/plain", "application/json"]) {
           const head = { "content-type": type, "content-length": "1000" }
           const error = unexpected(yield* exported(network, answer(502, head, "Bad"), true))
-          assert.deepStrictEqual([error.status, error.shape], [502, `${type}, 3 bytes, broken off`])
+          assert.deepStrictEqual([error.status, error.shape], [502, `${type}, 3 bytes, interrupted`])
         }
       }))
 
@@ -228,7 +229,7 @@ for (const [name, network] of networks) {
           Layer.provide([RateLimiter.layerUnlimited, bearer, network])
         )
         const error = unexpected(yield* Effect.either(createUsersExport({})).pipe(Effect.provide(client)))
-        assert.deepInclude(error, { reason: "size", message: "the answer is larger than what is accepted" })
+        assert.deepInclude(error, { reason: "size", message: "the response body is larger than maxBodySize" })
       }))
 
     it.scopedLive("a byte order mark is no part of the JSON", () =>
@@ -361,7 +362,11 @@ describe("an answer", () => {
   )("of gzip that is %s is UnexpectedResponse of reason encoding", ([, body]) =>
     Effect.gen(function*() {
       const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
-      assert.deepStrictEqual([error.status, error.reason, error.shape.includes("broken gzip")], [200, "encoding", true])
+      assert.deepStrictEqual([error.status, error.reason, error.shape.includes("corrupt gzip")], [
+        200,
+        "encoding",
+        true
+      ])
     }))
 
   it.effect("of gzip that unpacks to more than is accepted is UnexpectedResponse of reason size", () =>
@@ -398,7 +403,7 @@ describe("an answer", () => {
       assert.deepStrictEqual([error._tag, error.reason, error.path ?? ""], ["UnexpectedResponse", "schema", path])
       assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
       assert.isTrue(
-        error.message.startsWith(path === "" ? "not as promised: " : `not as promised at ${path}: `),
+        error.message.startsWith(path === "" ? "unexpected response body: " : `unexpected response body at ${path}: `),
         error.message
       )
     }))
@@ -410,7 +415,7 @@ describe("an answer", () => {
       ["html", createUsersExport, {}, { body: page }, "a web page"],
       ["html", deleteEventStream, { id }, { body: page }, "a web page"],
       ["html", deleteEventStream, { id }, { body: Buffer.concat([Buffer.from("\r\n\t "), page]) }, "a web page"],
-      ["encoding", createUsersExport, {}, { body: Buffer.from("\"Gr\xF6\xDFe\"", "latin1") }, "not UTF-8"],
+      ["encoding", createUsersExport, {}, { body: Buffer.from("\"Gr\xF6\xDFe\"", "latin1") }, "not valid UTF-8"],
       ["json", createUsersExport, {}, { body: "OK" }, "not JSON"],
       ["json", createUsersExport, {}, { body: "1<2" }, "not JSON"],
       ["redirect", createUsersExport, {}, { status: 302 }, "a redirect"]
@@ -812,7 +817,7 @@ describe("a body", () => {
       const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
         Effect.provide(over(NodeHttpClient.layerUndici, server.url))
       )
-      assert.deepInclude(error, { shape: "no content type, 12 bytes, broken off" })
+      assert.deepInclude(error, { shape: "no content type, 12 bytes, interrupted" })
     }))
 
   it("is known to be damaged by the codes of zlib, and no others that hold these letters", () => {

@@ -8,7 +8,7 @@ import { createServer as createHttpsServer } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import type * as Http from "../../src/internal/http/exchange.js"
+import type { NoResponse, RawResponse } from "../../src/internal/http/messages.js"
 import * as Node from "../../src/Node.js"
 import { over as exchanges } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
@@ -251,7 +251,7 @@ describe("an answer", () => {
 
   /** What is made of a body that comes in these pieces, of which no more is read than the limit. */
   const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
-    Effect.flatten(Effect.async<Effect.Effect<Http.RawResponse, Http.NoResponse>>((resume) => {
+    Effect.flatten(Effect.async<Effect.Effect<RawResponse, NoResponse>>((resume) => {
       const controller = {
         aborted: false,
         paused: false,

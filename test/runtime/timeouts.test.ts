@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, FastCheck, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import { Effect, Exit, FastCheck, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import { Heap } from "../../src/internal/runtime/heap.js"
-import * as Deadlines from "../../src/internal/runtime/timeouts.js"
+import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import { bearer } from "../support/client.js"
@@ -33,10 +33,10 @@ describe("a heap", () => {
 describe("time limits", () => {
   it.scoped("end each effect at its own limit, in whatever order they were set", () =>
     Effect.gen(function*() {
-      const deadlines = yield* Deadlines.make
+      const timeouts = yield* Timeouts.make
       const ended: Array<string> = []
       for (const millis of [300, 100, 200, 100]) {
-        deadlines.add(millis, (reason) => void ended.push(`${millis} ${reason}`))
+        timeouts.add(millis, (reason) => void ended.push(`${millis} ${reason}`))
       }
       yield* TestClock.adjust("99 millis")
       assert.deepStrictEqual(ended, [])
@@ -48,8 +48,8 @@ describe("time limits", () => {
 
   it.scoped("however many share one sleeping fiber", () =>
     Effect.gen(function*() {
-      const deadlines = yield* Deadlines.make
-      for (let millis = 1; millis <= 1000; millis++) deadlines.add(1000 + millis, () => {})
+      const timeouts = yield* Timeouts.make
+      for (let millis = 1; millis <= 1000; millis++) timeouts.add(1000 + millis, () => {})
       yield* breathe
       assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
     }))
@@ -58,9 +58,9 @@ describe("time limits", () => {
     const notes: Array<unknown> = []
     const logger = Logger.make(({ message }) => void notes.push(message))
     return Effect.gen(function*() {
-      const deadlines = yield* Deadlines.make
+      const timeouts = yield* Timeouts.make
       let passed = 0
-      for (const millis of [5, 10]) deadlines.add(millis, () => void passed++)
+      for (const millis of [5, 10]) timeouts.add(millis, () => void passed++)
       yield* TestClock.adjust("10 millis")
       assert.deepStrictEqual([passed, ...notes], [2])
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
@@ -68,78 +68,51 @@ describe("time limits", () => {
 
   it.scoped("let nobody sleep once all are taken back and the last has passed", () =>
     Effect.gen(function*() {
-      const deadlines = yield* Deadlines.make
-      for (const takeBack of [100, 200].map((millis) => deadlines.add(millis, () => {}))) takeBack()
+      const timeouts = yield* Timeouts.make
+      for (const takeBack of [100, 200].map((millis) => timeouts.add(millis, () => {}))) takeBack()
       yield* TestClock.adjust("100 millis")
       assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
     }))
 
-  it.scoped("end even an effect that cannot be interrupted", () =>
+  it.scoped("fail an effect that waits for them, even in a region that cannot be interrupted", () =>
     Effect.gen(function*() {
-      const { within } = yield* Deadlines.make
-      const fiber = yield* Effect.fork(Effect.flip(within(Effect.uninterruptible(Effect.never), 5, (reason) => reason)))
+      const timeouts = yield* Timeouts.make
+      const fiber = yield* Effect.fork(Effect.uninterruptible(Effect.flip(timeouts.expires(5))))
       yield* TestClock.adjust("5 millis")
       assert.strictEqual(yield* Fiber.join(fiber), "TIMEOUT")
     }))
 
-  it.scoped("end a caller's effect within a region that cannot be interrupted", () =>
+  it.scoped("are cancelled when the effect that waits for them is interrupted", () =>
     Effect.gen(function*() {
-      const { within } = yield* Deadlines.make
-      const fiber = yield* Effect.fork(Effect.uninterruptible(Effect.flip(within(Effect.never, 5, (reason) => reason))))
+      const timeouts = yield* Timeouts.make
+      const fiber = yield* Effect.fork(timeouts.expires(5))
+      yield* breathe
+      yield* Fiber.interrupt(fiber)
       yield* TestClock.adjust("5 millis")
-      assert.strictEqual(yield* Fiber.join(fiber), "TIMEOUT")
+      assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
     }))
 
-  it.scoped("leave the caller's own children alone", () =>
-    Effect.gen(function*() {
-      const { within } = yield* Deadlines.make
-      const child = yield* Effect.fork(Effect.as(Effect.sleep("1 second"), "alive"))
-      yield* Effect.zip(Effect.flip(within(Effect.never, 5, (reason) => reason)), TestClock.adjust("1 second"), {
-        concurrent: true
-      })
-      assert.strictEqual(yield* Fiber.join(child), "alive")
-    }))
-
-  it.scoped("interrupt an effect whose caller is interrupted", () =>
-    Effect.gen(function*() {
-      const { within } = yield* Deadlines.make
-      const interrupted = yield* Deferred.make<void>()
-      const waits = Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
-      const caller = yield* Effect.fork(within(waits, 5, (reason) => reason))
-      yield* breathe
-      yield* Fiber.interrupt(caller)
-      yield* breathe
-      assert.isTrue(yield* Deferred.isDone(interrupted))
-    }))
-
-  it.effect("begin nothing when their scope is closed, and say so", () =>
+  it.effect("refuse a task when their scope is closed, without starting it", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const deadlines = yield* Scope.extend(Deadlines.make, scope)
+      const timeouts = yield* Scope.extend(Timeouts.make, scope)
       yield* Scope.close(scope, Exit.void)
-      let begun = 0
-      const effect = Effect.sync(() => void begun++)
+      let started = 0
       const task = (done: (result: Effect.Effect<void>) => void) => {
-        done(effect)
+        done(Effect.sync(() => void started++))
         return () => true
       }
       const ended = (reason: string, hasBegun: boolean) => `${reason} ${hasBegun}`
-      for (
-        const refused of [
-          deadlines.within(effect, 5, ended),
-          Deadlines.bound(deadlines, task, 5, (wait) => wait, ended)
-        ]
-      ) {
-        assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
-      }
-      assert.strictEqual(begun, 0)
+      const refused = Timeouts.runWithin({ timeouts, millis: 5, restore: (wait) => wait }, task, ended)
+      assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
+      assert.strictEqual(started, 0)
     }))
 
-  it.effect("end with their scope all that is left", () =>
+  it.effect("expire with their scope", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const { within } = yield* Scope.extend(Deadlines.make, scope)
-      const fiber = yield* Effect.fork(Effect.flip(within(Effect.never, 5, (reason) => reason)))
+      const timeouts = yield* Scope.extend(Timeouts.make, scope)
+      const fiber = yield* Effect.fork(Effect.flip(timeouts.expires(5)))
       yield* breathe
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(yield* Fiber.join(fiber), "CLOSED")

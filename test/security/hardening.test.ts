@@ -172,7 +172,7 @@ describe("a client secret", () => {
         const error = yield* Effect.flip(Layer.build(Layer.provide(tokens(path), Testing.layerHttp())))
         assert.instanceOf(error, Errors.InvalidInput)
         assert.strictEqual(error.operation, "TokenProvider.layerClientCredentials")
-        const message = "expected a path that begins with one slash, and no query"
+        const message = "expected a path that starts with one slash and has no query"
         assert.deepStrictEqual(error.issues, [{ path: "tokenPath", message }])
       }).pipe(Effect.scoped))
   }
@@ -279,7 +279,7 @@ describe("an input", () => {
         const error = yield* Effect.flip(IdentityClient.withHeaders(deleteEventStream({ id }), { [name]: "x" }))
         assert.strictEqual(
           (error as Errors.InvalidInput).message,
-          `headers.${name.toLowerCase()}: this header is the transport's`
+          `headers.${name.toLowerCase()}: only the transport sets this header`
         )
       }).pipe(Effect.provide(scripted())))
   }

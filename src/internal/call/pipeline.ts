@@ -1,20 +1,19 @@
 /** The steps of one attempt, each around the next: a token, a permit of the rate limiter, an exchange with the service. */
-import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
-import * as Http from "../http/exchange.js"
+import type { Exchange } from "../http/exchange.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "../http/messages.js"
 import type { Call } from "../limiter/permit.js"
 import type { Limiter } from "../limiter/service.js"
-import type { Restore } from "../runtime/fiber.js"
-import type { Timeouts } from "../runtime/timeouts.js"
+import type { TimeLimit } from "../runtime/timeouts.js"
 import type { Tokens } from "../token/cache.js"
 import { isValidToken } from "../token/clientCredentials.js"
 import type { AttemptContext } from "./retry.js"
 
 /** A response, and the token of its request, which errors must not repeat. */
-export interface AuthorizedResponse extends Http.RawResponse {
+export interface AuthorizedResponse extends RawResponse {
   readonly token: Redacted.Redacted
 }
 
@@ -37,7 +36,7 @@ export const authorized = <E>(
   tokens: Tokens,
   operation: string,
   attempt: AttemptContext,
-  send: (authorization: string) => Effect.Effect<Http.RawResponse, E>
+  send: (authorization: string) => Effect.Effect<RawResponse, E>
 ): Effect.Effect<AuthorizedResponse, E | TokenError> => {
   const sendWith = (token: Redacted.Redacted): Effect.Effect<AuthorizedResponse, E> =>
     Effect.map(
@@ -74,8 +73,8 @@ export const permitted = <E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
-  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<Http.RawResponse, E>
-): Effect.Effect<Http.RawResponse, E | RateLimited> => {
+  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
+): Effect.Effect<RawResponse, E | RateLimited> => {
   // Before the pause: a user's own limiter may throw, and then no call waits.
   const acquire = attempt.restore(limiter.acquire(call))
   attempt.pause()
@@ -99,20 +98,16 @@ export const permitted = <E>(
 
 /** Sends one request and reads the response. The time-out, in milliseconds, covers both. */
 export const exchange = (
-  http: HttpClient.HttpClient,
+  send: Exchange,
   operation: string,
-  request: Http.RawRequest,
-  options: {
-    readonly bodyLimit: (status: number) => number
-    readonly timeouts: Timeouts
-    readonly millis: number
-    readonly restore: Restore
-  }
-): Effect.Effect<Http.RawResponse, TransportError> =>
+  request: RawRequest,
+  bodyLimit: BodyLimit,
+  time: TimeLimit
+): Effect.Effect<RawResponse, TransportError> =>
   Effect.catchAllCause(
-    options.millis <= 0
-      ? new Http.NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
-      : Http.exchange(http, request, options.bodyLimit, options),
+    time.millis <= 0
+      ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
+      : send(request, bodyLimit, time),
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 

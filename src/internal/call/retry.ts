@@ -4,8 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
-import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
+import type { RawResponse } from "../http/messages.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
 import { type AnyFiber, clockOf, type Restore } from "../runtime/fiber.js"
@@ -28,7 +28,7 @@ export interface AttemptContext {
 
 type Failure = TokenError | TransportError | RateLimited
 
-const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: Http.RawResponse): boolean =>
+const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
   status === 429 || (endpoint.idempotent && !redirected && (
     status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && completeness === "interrupted")
   ))
@@ -40,7 +40,7 @@ const canRetryFailure = (endpoint: Any, error: Failure): boolean =>
 
 const wasNotSent = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
-class RetryLoop<A extends Http.RawResponse, E extends Failure, R> implements AttemptContext {
+class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptContext {
   readonly endpoint: Any
   readonly policy: Policy
   readonly fiber: AnyFiber
@@ -136,7 +136,7 @@ class RetryLoop<A extends Http.RawResponse, E extends Failure, R> implements Att
  * Makes attempts until one has a final result, the policy allows no more of them, or the next wait would exceed the total
  * time. Must run in an uninterruptible region; `restore` makes the waits interruptible.
  */
-export const retrying = <A extends Http.RawResponse, E extends Failure, R>(
+export const retrying = <A extends RawResponse, E extends Failure, R>(
   endpoint: Any,
   policy: Policy,
   fiber: AnyFiber,

@@ -1,12 +1,12 @@
-/** Writes members as `application/x-www-form-urlencoded`, nested ones in brackets: `fields[0][name]=email`. */
+/** Encodes fields as `application/x-www-form-urlencoded`, nested ones in brackets: `fields[0][name]=email`. */
 import * as Either from "effect/Either"
 import type { Issue } from "../../Errors.js"
 
-/** Percent-encodes a string, unless it is none that UTF-8 can express: a lone surrogate would arrive as another character. */
+/** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
 export const component = (value: string): string | undefined =>
   /\p{Cs}/u.test(value) ? undefined : encodeURIComponent(value)
 
-/** The pairs of one member; `undefined` is not set. */
+/** Flattens a field to names and values. `undefined` means not set. */
 const pairs = (name: string, value: unknown): ReadonlyArray<readonly [name: string, value: unknown]> => {
   if (value === undefined) return []
   if (typeof value !== "object" || value === null) return [[name, value]]
@@ -14,11 +14,11 @@ const pairs = (name: string, value: unknown): ReadonlyArray<readonly [name: stri
   return inner.length === 0 ? [[name, value]] : inner.flatMap(([key, value]) => pairs(`${name}[${key}]`, value))
 }
 
-/** A form or a query of these members, in their order. What a form has no notation for is refused, not lost. */
-export const encode = (members: object): Either.Either<string, Issue> => {
+/** Encodes a form or a query, in the order of its fields. Refuses what a form cannot express. */
+export const encode = (fields: object): Either.Either<string, Issue> => {
   let form = ""
-  for (const [member, value] of Object.entries(members)) {
-    for (const [name, inner] of pairs(member, value)) {
+  for (const [field, value] of Object.entries(fields)) {
+    for (const [name, inner] of pairs(field, value)) {
       if (typeof inner === "object") {
         return Either.left({ path: name, message: "a form cannot express null or an empty list" })
       }

@@ -1,10 +1,10 @@
-/** Makes a server's words printable: no token, no secret, no string of the call's own, and not too long. */
+/** Makes text from a server printable: without tokens, secrets and strings of the call's input, and short. */
 
-const printable = 500
+const maxLength = 500
 
 const jwt = /(?<![\w-])ey[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?/g
 
-/** A string as it may stand in a message: plain, in a URL in either case, in a form, in JSON with its slashes escaped or not. */
+/** The forms in which a message may repeat a secret: plain, URL-encoded in either case, as a form, as JSON with or without `\/`. */
 const spellings = (secret: string): ReadonlyArray<string> => {
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\uFFFD"))
   const form = new URLSearchParams({ "": secret }).toString().slice(1)
@@ -13,12 +13,12 @@ const spellings = (secret: string): ReadonlyArray<string> => {
   return [secret, url, lower(url), form, lower(form), json, json.replaceAll("/", "\\/")]
 }
 
-/** Replaces what must not be printed by `…`, the longest first, and cuts the rest at 500 characters. */
+/** Replaces secrets and JSON Web Tokens by `…`, longer secrets first, and cuts the text at 500 characters. */
 export const redact = (text: string, secrets: Iterable<string>): string => {
   const hidden = [...new Set([...secrets].filter((secret) => secret !== "").flatMap(spellings))]
   const clean = hidden
     .sort((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, "…"), text)
     .replace(jwt, "…")
-  return clean.length <= printable ? clean : `${clean.slice(0, printable - 1).replace(/\p{Cs}$/u, "")}…`
+  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).replace(/\p{Cs}$/u, "")}…`
 }

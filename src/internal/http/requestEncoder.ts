@@ -1,4 +1,4 @@
-/** From a caller's input to what goes over the wire: checked, split into its parts, encoded. Nothing is sent before. */
+/** Validates a call's input and encodes it as a request. */
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"
@@ -8,13 +8,13 @@ import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
-import type * as Http from "./exchange.js"
 import * as Form from "./formEncoding.js"
+import type { RawRequest } from "./messages.js"
 import { version } from "./version.js"
 
-type Members = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
-/** What one call may set besides its input. */
+/** The settings of one call that its request depends on. */
 export interface Settings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
@@ -22,20 +22,20 @@ export interface Settings {
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 
-const anywhere = "http://localhost"
+const anyOrigin = "http://localhost"
 
-/** A segment of a path as parsers of URLs write it: a transport may send it as it is. */
-const normalized = (segment: string): string => new URL(`${anywhere}/${segment}`).href.slice(anywhere.length + 1)
+/** Writes a path segment as URL parsers do, because a transport may send it as it is. */
+const normalized = (segment: string): string => new URL(`${anyOrigin}/${segment}`).href.slice(anyOrigin.length + 1)
 
-/** Of a declared path: literal text, or a parameter's name. */
+/** A segment of a declared path: literal text, or the name of a parameter. */
 type Segment = { readonly text: string; readonly name?: undefined } | { readonly name: string }
 
-/** What of an operation's declaration a call needs, made ready. */
+/** Derives from an operation's declaration, once, all that its calls need. */
 const planOf = memoizeByEndpoint((endpoint) => {
   const { minProperties = 0, path, payload, query } = endpoint
   return {
-    accepts: Validator.strict(endpoint.input),
-    check: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
+    isValid: Validator.strict(endpoint.input),
+    explain: ParseResult.validateEither(endpoint.input, { errors: "all", onExcessProperty: "error" }),
     segments: path.split("/").map((segment): Segment =>
       segment.startsWith(":") ? { name: segment.slice(1) } : { text: normalized(segment) }
     ),
@@ -45,50 +45,50 @@ const planOf = memoizeByEndpoint((endpoint) => {
   }
 })
 
-/** An input that was checked, and the path that its parameters make. */
+/** A valid input, and the path that its parameters make. */
 interface Checked {
-  readonly members: Members
+  readonly fields: Fields
   readonly route: string
 }
 
 const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInput> => {
   const plan = planOf(endpoint)
-  const checked = plan.accepts(input) ? Either.right(Validator.copy(input)) : plan.check(input)
+  const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
-  const members = checked.right as Members // sound: inputs are structs
+  const fields = checked.right as Fields // sound: inputs are structs
   const { minProperties, payload = [] } = plan
-  if (payload.filter((name) => members[name] !== undefined).length < minProperties) {
+  if (payload.filter((name) => fields[name] !== undefined).length < minProperties) {
     return Either.left(
       invalid(endpoint, [{ path: payload.join(", "), message: `at least ${minProperties} must be set` }])
     )
   }
-  const route = path(plan.segments, members)
+  const route = path(plan.segments, fields)
   return Either.isLeft(route)
     ? Either.left(invalid(endpoint, [route.left]))
-    : Either.right({ members, route: route.right })
+    : Either.right({ fields, route: route.right })
 }
 
 const invalid = ({ name }: Any, issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: name, issues })
 
-/** Checks an input. What it gives is a copy, so that later changes of the caller's object have no effect. */
+/** Validates an input and copies it, so that later changes to the caller's object have no effect. */
 export const validate = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
   input: unknown
-): Either.Either<Input, InvalidInput> => Either.map(check(endpoint, input), ({ members }) => members as Input) // sound: the operation's own schema accepts it
+): Either.Either<Input, InvalidInput> => Either.map(check(endpoint, input), ({ fields }) => fields as Input) // sound: the operation's own schema accepts it
 
-const pick = (members: Members, names: ReadonlyArray<string>): Members => {
+const pick = (fields: Fields, names: ReadonlyArray<string>): Fields => {
   const picked: Record<string, unknown> = {}
-  for (const name of names) picked[name] = members[name]
+  for (const name of names) picked[name] = fields[name]
   return picked
 }
 
 /**
- * Puts the parameters into the path, percent-encoded. Refused is what a URL cannot carry or a URL parser would take for
- * another route: an empty parameter, a dot segment, a lone surrogate.
+ * Puts the parameters into the path, percent-encoded. Refuses an empty parameter, a dot segment and a lone surrogate: URL
+ * parsers would make another route of them, or fail.
  */
 const path = (
   segments: ReadonlyArray<Segment>,
-  params: Members
+  params: Fields
 ): Either.Either<string, Issue> => {
   const parts: Array<string> = []
   for (const segment of segments) {
@@ -107,20 +107,20 @@ const path = (
   return Either.right(parts.join("/"))
 }
 
-const textOf = (payload: Members, contentType: ContentType): Either.Either<string, Issue> =>
+const textOf = (payload: Fields, contentType: ContentType): Either.Either<string, Issue> =>
   contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload)
 
-/** Headers that say how the message travels; they are the transport's. */
+/** Headers that only the transport may set. */
 const transportHeaders = new Set(
   ["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
 )
 
-/** The first header that a call may not set. */
+/** Finds the first header that a call may not set. */
 const badHeader = (headers: Headers.Headers): Issue | undefined => {
   for (const name of Object.keys(headers)) {
     const value = headers[name]
     const path = `headers.${name}`
-    if (transportHeaders.has(name)) return { path, message: "this header is the transport's" }
+    if (transportHeaders.has(name)) return { path, message: "only the transport sets this header" }
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))) {
       return { path, message: "expected a valid HTTP header" }
     }
@@ -128,18 +128,18 @@ const badHeader = (headers: Headers.Headers): Issue | undefined => {
   return undefined
 }
 
-/** A call that may be sent: as much of its request as had to be checked. The rest is made when it is sent. */
+/** A valid request without the headers that differ from attempt to attempt. */
 export interface EncodedRequest {
-  readonly method: Http.RawRequest["method"]
-  /** What follows the base URL. */
+  readonly method: RawRequest["method"]
+  /** The path and query that follow the base URL. */
   readonly target: string
-  /** The text of the body. */
+  /** The body. */
   readonly text: string | undefined
   readonly settings: Settings
-  readonly members: Members
+  readonly fields: Fields
 }
 
-/** Checks an input and makes ready what is sent of it. */
+/** Validates an input and encodes it. */
 export const make = (
   endpoint: Any,
   input: unknown,
@@ -147,9 +147,9 @@ export const make = (
 ): Either.Either<EncodedRequest, InvalidInput> => {
   const checked = check(endpoint, input)
   if (Either.isLeft(checked)) return Either.left(checked.left)
-  const { members, route } = checked.right
+  const { fields, route } = checked.right
   return Either.mapLeft(
-    encode(endpoint, route, members, settings),
+    encode(endpoint, route, fields, settings),
     (issue) => invalid(endpoint, [issue])
   )
 }
@@ -157,34 +157,34 @@ export const make = (
 const encode = (
   endpoint: Any,
   route: string,
-  members: Members,
+  fields: Fields,
   settings: Settings
 ): Either.Either<EncodedRequest, Issue> => {
   const { payload, query } = planOf(endpoint)
   const bad = badHeader(settings.headers)
   if (bad !== undefined) return Either.left(bad)
-  const search = query === undefined ? Either.right("") : Form.encode(pick(members, query))
+  const search = query === undefined ? Either.right("") : Form.encode(pick(fields, query))
   if (Either.isLeft(search)) return Either.left(search.left)
-  const text = payload === undefined ? none : textOf(pick(members, payload), settings.contentType)
+  const text = payload === undefined ? none : textOf(pick(fields, payload), settings.contentType)
   if (Either.isLeft(text)) return Either.left(text.left)
   return Either.right({
     method: endpoint.method,
     target: search.right === "" ? route : `${route}?${search.right}`,
     text: text.right,
     settings,
-    members
+    fields
   })
 }
 
 const none = Either.right(undefined)
 
-/** The request, with its authorization, which nothing that a caller sets replaces, and what continues a trace, which a caller may set. */
+/** Adds the headers of one attempt. A caller's headers replace the defaults and `trace`, but never `authorization`. */
 export const authorize = (
   { method, settings: { contentType, headers }, target, text }: EncodedRequest,
   baseUrl: string,
   authorization: string,
   trace?: Readonly<Record<string, string>>
-): Http.RawRequest => ({
+): RawRequest => ({
   method,
   url: `${baseUrl}${target}`,
   headers: {
@@ -197,7 +197,7 @@ export const authorize = (
   body: text === undefined ? HttpBody.empty : HttpBody.text(text, contentType)
 })
 
-/** Every string of an input, at any depth: what a printed message must not repeat. */
+/** Collects the strings of an input, at any depth: printed messages must not repeat them. */
 export const strings = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ?
     [value]

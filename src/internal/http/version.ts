@@ -1,2 +1,2 @@
-/** The version in `User-Agent`; a test holds it to the one in package.json. */
+/** The version in `User-Agent`. A test compares it with package.json. */
 export const version = "0.1.0"

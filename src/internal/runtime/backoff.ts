@@ -1,15 +1,15 @@
-/** How long to wait before something is tried again. */
+/** Computes waits between attempts. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
-/** How the waits grow: up to `delay` at first, then up to twice as long each time, never above `maxDelay`. */
+/** The limits of a wait: up to `delay` after the first attempt, up to twice as long after each further one, up to `maxDelay`. */
 export interface Growth {
   readonly delay: Duration.DurationInput
   readonly maxDelay: Duration.DurationInput
 }
 
-/** The wait after so many attempts, in milliseconds: as chance has it, but not below what the server asks for. */
+/** Picks a random wait after this many attempts, in milliseconds. It is never shorter than `retryAfter`. */
 export const backoff = (
   { delay, maxDelay }: Growth,
   attempts: number,

@@ -1,13 +1,13 @@
-/** Something under way in no fiber, such as an exchange over a socket, which can be stopped at once. */
+/** Work that runs outside any fiber, such as a request on a socket, and can be stopped at once. */
 import * as Effect from "effect/Effect"
 
 /**
- * Begins it, and gives what stops it. Stopped, it is not done any more; what stops it says whether it had begun to act, so
- * that it may have had an effect. To stop one that is over, or was stopped, does nothing.
+ * Starts the work and returns a function that stops it. Once stopped, it does not call `done` any more; the function tells
+ * whether the work may have had an effect by then. Stopping it again, or after its end, does nothing.
  */
 export type CallbackTask<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
 
-/** Runs a task; interrupted, it is stopped. */
+/** Runs a task, and stops it on interruption. */
 export const run = <A, E>(task: CallbackTask<A, E>): Effect.Effect<A, E> =>
   Effect.async<A, E>((resume) => {
     const stop = task(resume)

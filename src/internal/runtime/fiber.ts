@@ -12,7 +12,6 @@ import { globalValue } from "effect/GlobalValue"
 import type * as HashMap from "effect/HashMap"
 import type * as LogLevel from "effect/LogLevel"
 import type * as MetricLabel from "effect/MetricLabel"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
@@ -37,9 +36,6 @@ export const makeSetting = <A>(name: string, initial: () => A): Setting<A> =>
 
 export const settingOf = <A>(fiber: AnyFiber, setting: Setting<A>): A => fiber.getFiberRef(setting)
 
-/** Changes a setting for the rest of the current fiber. */
-export const setForFiber = <A>(setting: Setting<A>, value: A): Effect.Effect<void> => FiberRef.set(setting, value)
-
 /** Changes a setting for one effect. */
 export const withSetting = <A, E, R, S>(
   self: Effect.Effect<A, E, R>,
@@ -55,6 +51,10 @@ export const contextOf = (fiber: AnyFiber): Context.Context<never> => fiber.curr
 export const updateContext = (
   update: (context: Context.Context<never>) => Context.Context<never>
 ): Effect.Effect<void> => FiberRef.update(FiberRef.currentContext, update)
+
+/** Runs an effect and then takes back what it changed with `updateContext`. */
+export const restoringContext = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  withFiber((fiber) => Effect.locally(self, FiberRef.currentContext, contextOf(fiber)))
 
 export const tracerOf = (fiber: AnyFiber): Tracer.Tracer => fiber.currentTracer
 
@@ -89,12 +89,6 @@ export const withLoggingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<
     Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
-
-/** Stops the runtime from logging how the current fiber fails. */
-export const withoutFailureLog: Effect.Effect<void> = /* @__PURE__ */ FiberRef.set(
-  FiberRef.unhandledErrorLogLevel,
-  /* @__PURE__ */ Option.none()
-)
 
 /** Tests whether a fiber was interrupted already, even if it is in an uninterruptible region. */
 export const isInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))

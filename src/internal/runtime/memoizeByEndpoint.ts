@@ -1,16 +1,16 @@
-/** What is worked out once for an operation, however often it is called. */
+/** Derives data from an operation's declaration once, however often it is called. */
 import type { Any } from "../../Endpoint.js"
 
-/** The function, its results kept for as long as the operation is. */
+/** Memoizes a function. A result is kept for as long as its endpoint is. */
 export const memoizeByEndpoint = <A extends object, Each extends Any = Any>(
   make: (endpoint: Each) => A
 ): (endpoint: Each) => A => {
-  const known = new WeakMap<object, A>()
+  const results = new WeakMap<object, A>()
   return (endpoint) => {
-    const before = known.get(endpoint)
-    if (before !== undefined) return before
+    const known = results.get(endpoint)
+    if (known !== undefined) return known
     const made = make(endpoint)
-    known.set(endpoint, made)
+    results.set(endpoint, made)
     return made
   }
 }

@@ -1,16 +1,16 @@
-/** The event loop that runs all fibers. */
+/** Yields to the event loop, which runs all fibers. */
 import * as Effect from "effect/Effect"
 
-/** As it is when this is loaded: timers that a test puts in its place later may stand still. */
-const immediate = globalThis.setImmediate as typeof setImmediate | undefined // sound: it is not everywhere
+/** Taken when this module loads: a test may replace it later by a timer that stands still. */
+const setImmediate = globalThis.setImmediate as typeof globalThis.setImmediate | undefined // sound: some runtimes lack it
 
 /**
- * Lets what other fibers have begun go out, before this one goes on and may not pause for long: a socket of Node's sends in
- * the next turn of the event loop. Where there is no `setImmediate`, only other fibers are waited for.
+ * Lets requests that other fibers have begun leave before this fiber goes on, which may not pause for long: Node's sockets
+ * send in the next turn of the event loop. Without `setImmediate` it only yields to other fibers.
  */
 export const yieldToEventLoop: Effect.Effect<void> = /* @__PURE__ */ Effect.zipRight(
   /* @__PURE__ */ Effect.yieldNow(),
-  immediate === undefined
+  setImmediate === undefined
     ? Effect.void
-    : /* @__PURE__ */ Effect.async<void>((resume) => void immediate(() => resume(Effect.void)))
+    : /* @__PURE__ */ Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
 )

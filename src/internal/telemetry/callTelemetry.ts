@@ -7,8 +7,8 @@ import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
 import { UnexpectedResponse } from "../../Errors.js"
-import type * as Http from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
+import type { RawResponse } from "../http/messages.js"
 import * as Fiber from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import { DriftDetector } from "../schema/drift.js"
@@ -79,7 +79,7 @@ export class CallTelemetry {
    * Makes the call in its span and interprets its last response. `strings` gives the strings of the call's input, which
    * telemetry must not repeat. Must run in an uninterruptible region.
    */
-  run<Response extends Http.RawResponse, E, A, E2>(
+  run<Response extends RawResponse, E, A, E2>(
     call: Effect.Effect<Response, E>,
     interpret: (response: Response) => Either.Either<A, E2>,
     strings: () => ReadonlyArray<string>
@@ -130,7 +130,7 @@ export class CallTelemetry {
   }
 
   /** Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. */
-  attempt<A extends Http.RawResponse, E>(
+  attempt<A extends RawResponse, E>(
     send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
@@ -146,7 +146,7 @@ export class CallTelemetry {
   }
 
   /** The service responded to an attempt. */
-  responseReceived({ headers, status }: Http.RawResponse): void {
+  responseReceived({ headers, status }: RawResponse): void {
     const { metrics } = this.shared
     if (status === 429) Metrics.increment(metrics.throttled, this.labels)
     const { limit, remaining } = Headers.rateLimit(headers)
@@ -198,7 +198,7 @@ export class CallTelemetry {
     return now
   }
 
-  private withDebugLog<A extends Http.RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  private withDebugLog<A extends RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const sentAt = this.clock.unsafeCurrentTimeMillis()
     const logOutcome = (outcome: string) => {
       this.log(Logs.debug, `${outcome} after ${Logs.formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
 import type { TokenError } from "../../Errors.js"
-import type * as Http from "../http/exchange.js"
+import type { RawResponse } from "../http/messages.js"
 import * as Fiber from "../runtime/fiber.js"
 import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
@@ -42,7 +42,7 @@ export const tokenRequest = <A>(
 }
 
 /** Traces one attempt of a token request; `nth` counts from 1. */
-export const tokenAttempt = <A extends Http.RawResponse, E>(
+export const tokenAttempt = <A extends RawResponse, E>(
   url: string,
   nth: number,
   send: Effect.Effect<A, E>

@@ -11,9 +11,11 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { InvalidInput, TokenError } from "../../Errors.js"
 import * as BaseUrl from "../http/baseUrl.js"
+import { bodyLimits } from "../http/body.js"
 import * as ErrorBody from "../http/errorBody.js"
-import * as Http from "../http/exchange.js"
+import * as Exchange from "../http/exchange.js"
 import * as Headers from "../http/headers.js"
+import { NoResponse, type RawResponse } from "../http/messages.js"
 import { redact } from "../http/redact.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
@@ -85,7 +87,7 @@ const lifetimeInClaims = (token: string, respondedAt: number | undefined): numbe
 export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Turns a response without a usable token into an error that contains none of the secrets. */
-const failureOf = (response: Http.RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
+const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
   const { status } = response
   const body = parseFields(ErrorBody.text(response.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
@@ -110,7 +112,7 @@ const failureOf = (response: Http.RawResponse, now: number, secrets: ReadonlyArr
 
 /** Sends one token request. */
 const attempt = (
-  client: HttpClient.HttpClient,
+  exchange: Exchange.Exchange,
   request: HttpClientRequest.HttpClientRequest,
   secrets: ReadonlyArray<string>,
   nth: number
@@ -120,13 +122,13 @@ const attempt = (
     const response = yield* TokenTelemetry.tokenAttempt(
       request.url,
       nth,
-      Effect.timeoutFail(Http.exchange(client, request, () => Http.bodyLimits.drained), {
+      Effect.timeoutFail(exchange(request, () => bodyLimits.drained), {
         duration: policy.timeout,
-        onTimeout: () => new Http.NoResponse({ outcome: "unknown", code: "TIMEOUT" })
+        onTimeout: () => new NoResponse({ outcome: "unknown", code: "TIMEOUT" })
       })
     )
     if (response.completeness === "interrupted") {
-      return yield* new Http.NoResponse({ outcome: "unknown", code: undefined })
+      return yield* new NoResponse({ outcome: "unknown", code: undefined })
     }
     const now = yield* Clock.currentTimeMillis
     const body = parseFields(ErrorBody.text(response.body))
@@ -141,7 +143,7 @@ const attempt = (
       lifetime: lifetime === undefined ? undefined : Duration.seconds(lifetime)
     }
   }).pipe(
-    Effect.catchTag("NoAnswer", ({ code }) =>
+    Effect.catchTag("NoResponse", ({ code }) =>
       new TokenError({
         operation,
         message: `the token endpoint did not respond${code === undefined ? "" : ` (${code})`}`,
@@ -171,7 +173,7 @@ export const make = (caller: string, options: ClientCredentials): Effect.Effect<
 > =>
   Effect.gen(function*() {
     const { clientId, domain } = options
-    const client = Http.strict(yield* HttpClient.HttpClient, Http.bodyLimits.drained)
+    const exchange = Exchange.make(yield* HttpClient.HttpClient, bodyLimits.drained)
     const tenant = yield* domain === undefined
       ? BaseUrl.parse(caller, "authUrl", options.authUrl, options.allowInsecure)
       : BaseUrl.ofDomain(caller, domain)
@@ -193,7 +195,7 @@ export const make = (caller: string, options: ClientCredentials): Effect.Effect<
     )
     const secrets = [secret, Encoding.encodeBase64(`${clientId}:${secret}`)]
     const attemptFrom = (nth: number): Effect.Effect<IssuedToken, TokenError> =>
-      Effect.catchAll(attempt(client, request, secrets, nth), (error) =>
+      Effect.catchAll(attempt(exchange, request, secrets, nth), (error) =>
         nth < policy.attempts && isTransient(error)
           ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attemptFrom(nth + 1))
           : Effect.fail(error))

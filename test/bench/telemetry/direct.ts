@@ -6,13 +6,14 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
-import * as Http from "../../../src/internal/http/exchange.js"
+import { withLeanTransport } from "../../../src/internal/http/exchange.js"
+import type { RawResponse } from "../../../src/internal/http/messages.js"
 import type { Run, ShouldContinue } from "../calls/client.js"
 import { actionId, check, type PayloadName, responseBodies, token } from "../calls/payloads.js"
 import { layerTracer } from "../calls/tracer.js"
 import type { Variant } from "../calls/variants.js"
 
-const response: Http.RawResponse = {
+const response: RawResponse = {
   status: 200,
   headers: Headers.unsafeFromRecord({
     "content-type": "application/json; charset=utf-8",
@@ -25,7 +26,7 @@ const response: Http.RawResponse = {
   redirected: false
 }
 
-const transport = Http.withLeanTransport(HttpClient.make(() => Effect.never), () => (done) => {
+const transport = withLeanTransport(HttpClient.make(() => Effect.never), () => (done) => {
   queueMicrotask(() => done(Effect.succeed(response)))
   return () => false
 })

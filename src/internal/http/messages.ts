@@ -1,0 +1,39 @@
+/** Requests and responses as they travel, and the failure of a request that gets no response. */
+import type * as Headers from "@effect/platform/Headers"
+import type * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpMethod from "@effect/platform/HttpMethod"
+import * as Data from "effect/Data"
+
+/** A request as it is sent. An `HttpClientRequest` without URL parameters is one. */
+export interface RawRequest {
+  readonly method: HttpMethod.HttpMethod
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: HttpBody.HttpBody
+}
+
+/** A response body, read up to a limit. */
+export interface RawBody {
+  /** A complete body that is all ASCII may be its text, where that is faster. */
+  readonly body: Uint8Array | string
+  /** `interrupted` if the connection broke, `truncated` if the body is larger than the limit, `corrupt` if its gzip is. */
+  readonly completeness: "complete" | "interrupted" | "truncated" | "corrupt"
+}
+
+/** A response whose body has been read. */
+export interface RawResponse extends RawBody {
+  readonly status: number
+  readonly headers: Headers.Headers
+  /** Whether the response comes from another URL than the request was sent to. */
+  readonly redirected: boolean
+}
+
+/** The number of bytes to read from the body of a response with this status. */
+export type BodyLimit = (status: number) => number
+
+/** The request failed before a response arrived. `outcome` is `not-sent` only if no byte of the request has left. */
+export class NoResponse extends Data.TaggedError("NoResponse")<{
+  readonly outcome: "not-sent" | "unknown"
+  /** For example `ECONNRESET`, `TIMEOUT` or `CLOSED`. */
+  readonly code: string | undefined
+}> {}

@@ -1,0 +1,107 @@
+/** Sends requests over any `HttpClient` of the platform: no redirect is followed, no span is made, nothing stays in the fiber. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Fiber from "../runtime/fiber.js"
+import type { TimeLimit } from "../runtime/timeouts.js"
+import * as Body from "./body.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./messages.js"
+import * as TransportFailure from "./transportFailure.js"
+
+interface UndiciOptions {
+  readonly highWaterMark?: number
+}
+
+/** The options that `NodeHttpClient` passes to undici; named here by its key because the core does not import Node's module. */
+const UndiciOptions = Context.GenericTag<UndiciOptions>("@effect/platform-node/NodeHttpClient/undiciOptions")
+
+/**
+ * Adds to the user's own options: fetch follows no redirect, and undici does not pause before `maxBodySize` bytes wait to
+ * be read. If a connection ends while undici 7 pauses, it throws where nothing can catch it, and the process ends
+ * (nodejs/undici#5360).
+ */
+const withStrictOptions = (maxBodySize: number) => {
+  const highWaterMark = (Math.min(Math.floor(maxBodySize), Number.MAX_SAFE_INTEGER - 1) || 0) + 1 // it pauses there
+  return (context: Context.Context<never>): Context.Context<never> => {
+    const given = context as Context.Context<FetchHttpClient.RequestInit | object> // sound: they need not be there
+    const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
+    const undici = Context.getOrElse(given, UndiciOptions, (): UndiciOptions => ({}))
+    return context.pipe(
+      Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+      Context.add(UndiciOptions, {
+        ...undici,
+        highWaterMark: Math.max(undici.highWaterMark ?? 0, highWaterMark)
+      })
+    )
+  }
+}
+
+const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {
+  const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
+  return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+}
+
+/** Tests whether `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
+const isRedirected = (response: object): boolean => {
+  if ("redirected" in response && response.redirected === true) return true
+  const inner = "original" in response ? response.original : "source" in response ? response.source : undefined
+  return typeof inner === "object" && inner !== null && isRedirected(inner)
+}
+
+const execute = (
+  client: HttpClient.HttpClient,
+  request: RawRequest,
+  bodyLimit: BodyLimit
+): Effect.Effect<RawResponse, NoResponse> =>
+  client.execute(requestOf(request)).pipe(
+    Effect.mapError(TransportFailure.noResponse),
+    Effect.flatMap((response) => {
+      const { headers, status } = response
+      const limit = bodyLimit(status)
+      // An error response is streamed: if it is interrupted, the part that came may say something.
+      const isSinglePiece = status >= 200 && status < 300 && Body.isSmallJson(headers, limit)
+      const body = isSinglePiece
+        ? Body.readSinglePiece(response.arrayBuffer, limit, TransportFailure.completenessOfResponse)
+        : Body.readStream(response.stream, limit, TransportFailure.completenessOfResponse)
+      const redirected = isRedirected(response) || response.request.url !== request.url
+      return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
+    })
+  )
+
+/** The platform's span would hold the whole URL. */
+const makesNoSpan = () => true
+
+/** Ends a request at its time limit, without waiting for a client that cannot be interrupted. */
+const limited = (
+  executed: Effect.Effect<RawResponse, NoResponse>,
+  { millis, timeouts }: TimeLimit
+): Effect.Effect<RawResponse, NoResponse> =>
+  Effect.suspend(() =>
+    timeouts.isOpen()
+      ? Effect.raceFirst(
+        Effect.interruptible(Effect.disconnect(executed)),
+        Effect.interruptible(
+          Effect.mapError(timeouts.expires(millis), (code) => new NoResponse({ outcome: "unknown", code }))
+        )
+      )
+      : new NoResponse({ outcome: "not-sent", code: "CLOSED" })
+  )
+
+/** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
+export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
+  // The options are set where the request begins, which lies within everything that was provided to the client itself.
+  const setOptions = Fiber.updateContext(withStrictOptions(maxBodySize))
+  const strict = HttpClient.mapRequestEffect(client, (request) => Effect.as(setOptions, request))
+  return (request: RawRequest, bodyLimit: BodyLimit, time?: TimeLimit): Effect.Effect<RawResponse, NoResponse> => {
+    const executed = execute(strict, request, bodyLimit).pipe(
+      Fiber.restoringContext,
+      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan)
+    )
+    const sent = time === undefined ? executed : time.restore(limited(executed, time))
+    // The runtime would log how the platform's fibers fail, with the URL and the token.
+    return Effect.withUnhandledErrorLogLevel(sent, Option.none())
+  }
+}

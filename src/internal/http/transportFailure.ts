@@ -1,0 +1,75 @@
+/** Reads the errors of HTTP platforms: the only module that knows their shapes. Nothing of them is kept but a code. */
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as Predicate from "effect/Predicate"
+import { NoResponse, type RawBody } from "./messages.js"
+
+/** System calls and codes that only occur before the first byte of a request is sent, in the TLS handshake at the latest. */
+const beforeSending = {
+  syscalls: new Set(["connect", "getaddrinfo"]),
+  codes: new RegExp(`^(${
+    [
+      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG|NOT_SUPPORTED)|ERR_INVALID_URL",
+      "CERT_\\w+|UNABLE_TO_\\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH",
+      "ERR_TLS_CERT_\\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_UNSUPPORTED_PROTOCOL",
+      "ERR_SSL_NO_PROTOCOLS_AVAILABLE|ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"
+    ].join("|")
+  })$`),
+  /** Node has no code for a connection that ends within the handshake, Deno none for any failure to connect. */
+  messages: /before secure TLS connection was established|client error \(Connect\)/
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** An error and its causes, the outermost first. Platforms wrap the system's errors, one for each address they tried. */
+const causes = (error: unknown, depth = 0): ReadonlyArray<object> => {
+  if (!isObject(error) || depth >= 8) return []
+  const inner = "cause" in error ?
+    error.cause
+    : "errors" in error && Array.isArray(error.errors) ?
+    error.errors[0] as unknown
+    : undefined
+  return [error, ...causes(inner, depth + 1)]
+}
+
+const messageOf = (error: object): string => "message" in error ? String(error.message) : ""
+
+const word = (error: object, name: "code" | "syscall"): string | undefined => {
+  const value = name in error ? (error as Record<string, unknown>)[name] : undefined // sound: it is in there
+  return typeof value === "string" && /^\w{1,64}$/.test(value) ? value : undefined
+}
+
+const innermostCode = (chain: ReadonlyArray<object>): string | undefined =>
+  chain.map((error) => word(error, "code")).findLast(Predicate.isNotUndefined)
+
+/** Finds the innermost code of an error: the system's own. */
+export const codeOf = (error: unknown): string | undefined => innermostCode(causes(error))
+
+const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<object>): boolean =>
+  error._tag === "RequestError" && (
+    error.reason !== "Transport" ||
+    chain.some((error) =>
+      beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(messageOf(error))
+    ) ||
+    beforeSending.codes.test(innermostCode(chain) ?? "")
+  )
+
+/** Converts the platform's error. Only its causes are read: its own message holds the URL, in which any word may occur. */
+export const noResponse = (error: HttpClientError.HttpClientError): NoResponse => {
+  const chain = causes(error.cause)
+  return new NoResponse({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermostCode(chain) })
+}
+
+/**
+ * Tells how complete a body is whose reading failed. `fetch` decompresses by itself and reports corrupt data with a code of
+ * zlib or, where there are no codes, in its message. undici may have a size limit of its own.
+ */
+export const completenessOf = (error: unknown): RawBody["completeness"] => {
+  const chain = causes(error)
+  const code = innermostCode(chain) ?? ""
+  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(messageOf(error)))) return "corrupt"
+  return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "truncated" : "interrupted"
+}
+
+/** Tells how complete a body is, from the platform's error. */
+export const completenessOfResponse = ({ cause, reason }: HttpClientError.ResponseError): RawBody["completeness"] =>
+  reason === "EmptyBody" ? "complete" : completenessOf(cause)
