@@ -1,6 +1,6 @@
 /**
- * `npm run bench:decode`: from the text of a page to versions that are known to be what was promised, beside others that
- * check the same schema. All in this process, in turn, the median of the rounds; `--quick` makes fewer.
+ * `npm run bench:decode`: measures parsing and validating a page of versions, with our validator and with other libraries. All
+ * run in this process, one after the other; the result is the median of the rounds. `--quick` runs fewer rounds.
  */
 import * as Schema from "effect/Schema"
 import { parseArgs } from "node:util"
@@ -16,16 +16,16 @@ const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", d
 
 const text = JSON.stringify(responseBodies.page)
 
-/** Whoever checks a page gives it back, or throws. */
+/** Returns a valid page, and throws for an invalid one. */
 type Decode = (page: unknown) => unknown
 
 const accept = (isGood: (page: unknown) => boolean): Decode => (page) => {
-  if (!isGood(page)) throw new Error("refused")
+  if (!isGood(page)) throw new Error("the page is invalid")
   return page
 }
 
 const { success } = listActionVersions.endpoint
-if (success === undefined) throw new Error("the operation promises nothing")
+if (success === undefined) throw new Error("the operation has no success schema")
 
 const withZod = (): Decode => {
   const text = z.string().optional()
@@ -117,7 +117,7 @@ const withValibot = (): Decode => {
   return (value) => v.parse(page, value)
 }
 
-/** It generates code, which is forbidden on edge runtimes. */
+/** typebox generates code, which edge runtimes forbid. */
 const withTypebox = (): Decode => {
   const text = Type.Optional(Type.String())
   const time = Type.Optional(Type.String({ format: "date-time" }))
@@ -175,7 +175,7 @@ const decoders: ReadonlyArray<readonly [name: string, decode: Decode]> = [
 
 const bad = JSON.stringify({ ...(responseBodies.page as object), versions: [{ code: 1 }] })
 for (const [name, decode] of decoders.slice(1)) {
-  const refused = (() => {
+  const refuses = (() => {
     try {
       decode(JSON.parse(bad))
       return false
@@ -183,7 +183,7 @@ for (const [name, decode] of decoders.slice(1)) {
       return true
     }
   })()
-  if (!refused) throw new Error(`${name} accepts what is wrong`)
+  if (!refuses) throw new Error(`${name} accepts an invalid page`)
 }
 
 const [rounds, pages] = quick ? [7, 20] : [15, 80]
@@ -203,13 +203,13 @@ const samples = Array.from({ length: rounds }, () => decoders.map(([, decode]) =
 const rows = decoders.map(([name], index) => ({
   name,
   us: median(samples.map((round) => round[index] ?? NaN)),
-  // Of the same round: what else the machine does hits both alike.
+  // The ratio within one round: other load on the machine affects both.
   overParse: median(samples.map((round) => (round[index] ?? NaN) / (round[0] ?? NaN)))
 }))
 
 const rounded = (value: number) => Number(value.toFixed(3))
 
-console.log(`Text to checked value, one version with 5 KB of code, the median of ${rounds} rounds
+console.log(`Text to valid value, per version with 5 KB of code, median of ${rounds} rounds
 
                 us per version   over JSON.parse alone`)
 for (const { name, overParse, us } of rows) {

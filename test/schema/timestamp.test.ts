@@ -1,4 +1,4 @@
-/** Timestamps: the exact string, its time, its order to all nine digits. */
+/** Tests of timestamps: the exact string, its time, and its order to the ninth digit. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, FastCheck, JSONSchema, Option, ParseResult } from "effect"
 import { Timestamp } from "../../src/index.js"
@@ -16,12 +16,12 @@ const anything = FastCheck.oneof(
   FastCheck.constantFrom(at("not a time"), at(""), at("2023-13-01T00:00:00Z"), at("0001-01-01T00:00:00.000Z"))
 )
 
-/** The seconds and nanoseconds of a well-formed time, counted apart from the module. */
+/** The nanoseconds of a valid time, computed independently of the module. */
 const nanos = (self: string): bigint =>
   BigInt(Date.parse(`${self.slice(0, 19)}Z`)) * 1_000_000n + BigInt((/\.(\d+)Z$/.exec(self)?.[1] ?? "").padEnd(9, "0"))
 
 describe("Timestamp", () => {
-  it("the schema takes any string and nothing else", () => {
+  it("the schema accepts any string and nothing else", () => {
     const is = ParseResult.is(Timestamp.Timestamp)
     assert.deepStrictEqual(["2023-01-25T17:42:12.004394259Z", "", "x", 7, null, undefined].map((value) => is(value)), [
       true,
@@ -33,17 +33,17 @@ describe("Timestamp", () => {
     ])
   })
 
-  it("the schema says so to others as JSON Schema does", () => {
+  it("the JSON Schema is a string of format date-time", () => {
     assert.deepInclude(JSONSchema.make(Timestamp.Timestamp), { type: "string", format: "date-time" })
   })
 
-  it("the schema is named in the messages of a check", () => {
+  it("the schema prints as a branded string", () => {
     assert.strictEqual(String(Timestamp.Timestamp), "string & Brand<\"Timestamp\">")
   })
 })
 
 describe("toDateTime", () => {
-  it("gives the time to the millisecond", () => {
+  it("has millisecond precision", () => {
     assert.deepStrictEqual(
       ["2023-01-25T17:42:12.004394259Z", "2023-01-25T17:42:12.004Z", "2023-01-25T17:42:12Z"].map((text) =>
         Option.getOrThrow(Option.map(Timestamp.toDateTime(at(text)), DateTime.formatIso))
@@ -52,21 +52,21 @@ describe("toDateTime", () => {
     )
   })
 
-  it("gives none for what is no time", () => {
+  it("is None for an invalid time", () => {
     const found = ["", "soon", "2023-13-45T99:00:00Z"].map((text) => Timestamp.toDateTime(at(text)))
     assert.deepStrictEqual(found.map(Option.isNone), [true, true, true])
   })
 })
 
 describe("Order", () => {
-  it("of times is that of their nanoseconds", () => {
+  it("orders times by their nanoseconds", () => {
     FastCheck.assert(FastCheck.property(time, time, (a, b) => {
       const [x, y] = [nanos(a), nanos(b)]
       assert.strictEqual(Timestamp.Order(a, b), x < y ? -1 : x > y ? 1 : 0)
     }))
   })
 
-  it("tells times apart by the ninth digit, and takes missing digits for zeros", () => {
+  it("compares the ninth digit, and treats missing digits as zeros", () => {
     const second = "2023-01-25T17:42:12"
     assert.deepStrictEqual(
       [
@@ -79,7 +79,7 @@ describe("Order", () => {
     )
   })
 
-  it("does not care in which zone a time is told", () => {
+  it("compares times of different zones", () => {
     assert.deepStrictEqual(
       [
         Timestamp.Order(at("2023-01-25T17:42:12.000000001Z"), at("2023-01-25T18:42:12.000000002+01:00")),
@@ -89,13 +89,13 @@ describe("Order", () => {
     )
   })
 
-  it("puts what is no time first, in the order of its characters", () => {
+  it("puts invalid times first, in the order of their characters", () => {
     const now = "2023-01-25T17:42:12Z"
     const sorted = [now, "b?", "a?", "1960-01-01T00:00:00Z", ""].map(at).sort(Timestamp.Order)
     assert.deepStrictEqual<ReadonlyArray<string>>(sorted, ["", "a?", "b?", "1960-01-01T00:00:00Z", now])
   })
 
-  it("turns round when its arguments do", () => {
+  it("is antisymmetric", () => {
     FastCheck.assert(FastCheck.property(anything, anything, (a, b) => {
       assert.strictEqual(Timestamp.Order(a, b) + Timestamp.Order(b, a), 0)
     }))

@@ -1,10 +1,10 @@
-/** The checks of inputs and answers agree with the schemas' own, whatever they are given. */
+/** Tests of validators: for any value they agree with Effect's own validation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, FastCheck, ParseResult, Schema } from "effect"
 import { copy, loose, strict } from "../../src/internal/schema/validator.js"
 import { operations } from "../support/operations.js"
 
-/** A value, and perhaps some member of it, at any depth, replaced or gone. */
+/** A copy in which the value at a path, at any depth, is replaced or absent. */
 const damaged = (value: unknown, at: ReadonlyArray<number>, by: unknown): unknown => {
   const [first, ...rest] = at
   if (first === undefined) return by
@@ -25,7 +25,7 @@ const anything = FastCheck.oneof(
 )
 type Case = readonly [name: string, schema: Schema.Schema.AnyNoContext]
 
-const answers: ReadonlyArray<Case> = operations.flatMap(({ endpoint: { name, success } }) =>
+const successes: ReadonlyArray<Case> = operations.flatMap(({ endpoint: { name, success } }) =>
   success === undefined ? [] : [[name, success] as const]
 )
 const inputs: ReadonlyArray<Case> = operations.map(({ endpoint: { input, name } }) => [name, input])
@@ -43,19 +43,19 @@ const others: ReadonlyArray<Case> = [
   ]
 ]
 
-const checks = [
-  { kind: "an answer", compile: loose, cases: [...answers, ...others], onExcessProperty: "ignore" },
-  { kind: "an input", compile: strict, cases: [...inputs, ...others], onExcessProperty: "error" }
+const validators = [
+  { kind: "loose", compile: loose, cases: [...successes, ...others], onExcessProperty: "ignore" },
+  { kind: "strict", compile: strict, cases: [...inputs, ...others], onExcessProperty: "error" }
 ] as const
 
-describe("a check", () => {
+describe("a validator", () => {
   for (
-    const [kind, compile, onExcessProperty, [name, schema]] of checks.flatMap((of) =>
-      of.cases.map((one) => [of.kind, of.compile, of.onExcessProperty, one] as const)
-    )
+    const [kind, compile, onExcessProperty, [name, schema]] of validators.flatMap((
+      { cases, compile, kind, onExcessProperty }
+    ) => cases.map((each) => [kind, compile, onExcessProperty, each] as const))
   ) {
-    it(`of ${kind} agrees with the schema: ${name}`, () => {
-      const [check, is] = [compile(schema), ParseResult.is(schema, { onExcessProperty })]
+    it(`that is ${kind} agrees with Effect: ${name}`, () => {
+      const [isValid, is] = [compile(schema), ParseResult.is(schema, { onExcessProperty })]
       const verdicts = new Set<boolean>()
       FastCheck.assert(
         FastCheck.property(
@@ -63,10 +63,10 @@ describe("a check", () => {
           FastCheck.array(FastCheck.nat(20), { maxLength: 5 }),
           anything,
           (good, at, by) => {
-            assert.isTrue(check(good))
+            assert.isTrue(isValid(good))
             const value = damaged(good, at, by)
             verdicts.add(is(value))
-            assert.strictEqual(check(value), is(value))
+            assert.strictEqual(isValid(value), is(value))
           }
         ),
         { numRuns: 500 }
@@ -76,53 +76,59 @@ describe("a check", () => {
   }
 })
 
-describe("where a way of its own ends, a check agrees with the schema", () => {
+describe("a validator agrees with Effect on", () => {
   const one = Schema.Struct({ a: Schema.String })
   const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, ...values: Array<unknown>]> = [
     ["a list with a first item", Schema.Tuple([Schema.Number], Schema.String), [], [1], [1, "a"], ["a"], [1, 2]],
     ["a list with a last item", Schema.Tuple([], Schema.String, Schema.Number), [], [1], ["a", 1], ["a", "b"]],
     ["a list of one", Schema.Tuple(one), [{ a: "x" }], [{ a: "x", b: 1 }], [{ a: 1 }], []],
-    ["text or a number", Schema.Union(Schema.String, Schema.Literal(7)), "a", 7, 8, null],
-    ["known text", Schema.Union(Schema.Literal("a"), Schema.Literal("b")), "a", "b", "c"],
-    ["others of a type", Schema.Struct(one.fields, { key: Schema.String, value: Schema.String }), { a: "x", b: 1 }],
-    ["anything besides", Schema.Struct(one.fields, { key: Schema.String, value: Schema.Unknown }), { a: "x", b: 1 }],
-    ["text that is made so", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
-    ["true or false", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
-    ["nothing", Schema.Undefined, undefined, null, 0],
+    ["a string or a number", Schema.Union(Schema.String, Schema.Literal(7)), "a", 7, 8, null],
+    ["known strings", Schema.Union(Schema.Literal("a"), Schema.Literal("b")), "a", "b", "c"],
+    ["a struct with typed other fields", Schema.Struct(one.fields, { key: Schema.String, value: Schema.String }), {
+      a: "x",
+      b: 1
+    }],
+    ["a struct with any other fields", Schema.Struct(one.fields, { key: Schema.String, value: Schema.Unknown }), {
+      a: "x",
+      b: 1
+    }],
+    ["a template literal", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
+    ["a boolean", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
+    ["undefined", Schema.Undefined, undefined, null, 0],
     ["an object without a prototype", one, Object.assign(Object.create(null), { a: "x" })]
   ]
   for (const [name, schema, ...values] of rows) {
     it(name, () => {
-      for (const [check, onExcessProperty] of [[loose(schema), "ignore"], [strict(schema), "error"]] as const) {
+      for (const [isValid, onExcessProperty] of [[loose(schema), "ignore"], [strict(schema), "error"]] as const) {
         const is = ParseResult.is(schema, { onExcessProperty })
-        assert.deepStrictEqual(values.map(check), values.map((value) => is(value)))
+        assert.deepStrictEqual(values.map(isValid), values.map((value) => is(value)))
       }
     })
   }
 })
 
-describe("a member whose name is a symbol", () => {
+describe("a field whose name is a symbol", () => {
   const other = Symbol("other")
   const schema = Schema.Struct({ id: Schema.String, [other]: Schema.Number })
-  it("is checked as any other", () => {
-    for (const check of [loose(schema), strict(schema)]) {
+  it("is validated as any other", () => {
+    for (const isValid of [loose(schema), strict(schema)]) {
       assert.deepStrictEqual(
-        [{ id: "1", [other]: 1 }, { id: "1", [other]: "1" }, { id: "1" }, { [other]: 1 }].map(check),
+        [{ id: "1", [other]: 1 }, { id: "1", [other]: "1" }, { id: "1" }, { [other]: 1 }].map(isValid),
         [true, false, false, false]
       )
     }
   })
 })
 
-describe("a required member that is not enumerable", () => {
-  it("is the schema's to judge", () => {
-    for (const check of [loose, strict]) {
-      assert.isFalse(check(Schema.Struct({ message: Schema.Number }))(new Error("1")))
+describe("a required field that is not enumerable", () => {
+  it("is missing", () => {
+    for (const compile of [loose, strict]) {
+      assert.isFalse(compile(Schema.Struct({ message: Schema.Number }))(new Error("1")))
     }
   })
 })
 
-describe("an input that is no plain object", () => {
+describe("an input that is not a plain object", () => {
   const [, schema] = inputs.find(([name]) => name === "deleteEventStream")!
   const id = "est_1234567890123456789012"
   class Id {
@@ -132,13 +138,13 @@ describe("an input that is no plain object", () => {
   }
   for (
     const [kind, input] of [
-      ["inherits a member", Object.create({ id })],
-      ["is of a class with a getter", new Id()],
-      ["has a member that is not enumerable", Object.defineProperty({}, "id", { value: id })],
-      ["has a symbol", { id, [Symbol("s")]: 1 }]
+      ["an inherited field", Object.create({ id })],
+      ["a getter of a class", new Id()],
+      ["a field that is not enumerable", Object.defineProperty({}, "id", { value: id })],
+      ["a symbol", { id, [Symbol("s")]: 1 }]
     ] as const
   ) {
-    it(`is the schema's to judge: it ${kind}`, () => {
+    it(`is invalid: ${kind}`, () => {
       assert.isTrue(strict(schema)({ id }))
       assert.isFalse(strict(schema)(input))
     })
@@ -146,20 +152,20 @@ describe("an input that is no plain object", () => {
 })
 
 describe("a copy", () => {
-  it("holds what is neither a list nor a plain object as it is", () => {
+  it("shares values that are neither lists nor plain objects", () => {
     const input = { at: new Date(0), list: [new URL("http://a/b")], inner: { at: new Date(1) } }
     assert.strictEqual(JSON.stringify(copy(input)), JSON.stringify(input))
     assert.strictEqual(copy(input).at, input.at)
   })
 
-  it("is made of an object without a prototype, too", () => {
+  it("is made of an object without a prototype", () => {
     const input: object = Object.assign(Object.create(null), { id: "1" })
     assert.deepStrictEqual({ ...copy(input) }, { ...input })
     assert.notStrictEqual(copy(input), input)
   })
 
   for (const [name, schema] of inputs) {
-    it(`is the same as the input: ${name}`, () => {
+    it(`equals the input: ${name}`, () => {
       FastCheck.assert(FastCheck.property(Arbitrary.make(Schema.typeSchema(schema)), (input) => {
         assert.deepStrictEqual(copy(input), input)
         assert.notStrictEqual(copy(input), input)

@@ -1,0 +1,72 @@
+/** Tests of decoders: valid values are not copied, `null` counts as absent for optional fields, and the first issue is named. */
+import { assert, describe, it } from "@effect/vitest"
+import { Either, Schema } from "effect"
+import * as Decode from "../../src/internal/schema/decode.js"
+
+const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
+
+const One = Schema.Struct({ id: Schema.String, note: optional(Schema.String) })
+
+interface Nested {
+  readonly note?: string
+  readonly inner?: Nested
+}
+const Nested: Schema.Schema<Nested> = Schema.Struct({
+  note: optional(Schema.String),
+  inner: optional(Schema.suspend(() => Nested))
+})
+
+describe("a decoder", () => {
+  it("returns a valid value itself, fields that the schema does not name included", () => {
+    const value = { id: "1", more: null }
+    assert.strictEqual(Either.getOrThrow(Decode.make(One)(value)), value)
+  })
+
+  const rows: ReadonlyArray<
+    readonly [title: string, schema: Schema.Schema.AnyNoContext, value: unknown, decoded: unknown]
+  > = [
+    ["a struct", One, { id: "1", note: null }, { id: "1" }],
+    ["a list", Schema.Array(One), [{ id: "1", note: null }, { id: "2" }], [{ id: "1" }, { id: "2" }]],
+    ["a struct in a struct", Schema.Struct({ one: One }), { one: { id: "1", note: null } }, { one: { id: "1" } }],
+    ["a struct with a filter", One.pipe(Schema.filter(() => true)), { id: "1", note: null }, { id: "1" }],
+    ["a union", Schema.Union(Schema.Number, One), { id: "1", note: null }, { id: "1" }],
+    ["a recursive schema", Nested, { note: null, inner: { note: null, inner: null } }, { inner: {} }],
+    ["a struct, and keeps unknown fields", One, { id: "1", note: null, more: null }, { id: "1", more: null }]
+  ]
+  for (const [title, schema, value, decoded] of rows) {
+    it(`removes the nulls of optional fields from ${title}`, () => {
+      const before = JSON.stringify(value)
+      assert.deepStrictEqual<unknown>(Decode.make(schema)(value), Either.right(decoded))
+      assert.strictEqual(JSON.stringify(value), before)
+    })
+  }
+
+  const failures: ReadonlyArray<
+    readonly [title: string, schema: Schema.Schema.AnyNoContext, value: unknown, path: string, message: string]
+  > = [
+    ["null in a required field", One, { id: null, note: null }, "id", "expected a string"],
+    ["a missing field", One, {}, "id", "is missing"],
+    ["a wrong type in a list", Schema.Array(One), [{ id: "1" }, { id: 2 }], "[1].id", "expected a string"],
+    ["an object instead of a list", Schema.Array(One), {}, "", "expected a list"],
+    ["a list instead of an object", One, [], "", "expected an object"],
+    ["a string instead of an object", One, "x", "", "expected an object"],
+    ["the first of two issues", One, { id: 1, note: 2 }, "id", "expected a string"],
+    ["no type of a union", Schema.Union(Schema.String, Schema.Undefined, One), 1, "", "expected a string or an object"],
+    ["a field in a type of a union", Schema.Union(Schema.String, One), { id: 1 }, "id", "expected a string"],
+    [
+      "a filter without a description",
+      Schema.Struct({ id: Schema.String.pipe(Schema.filter((id) => id !== "")) }),
+      {
+        id: ""
+      },
+      "id",
+      "expected a string"
+    ],
+    ["a literal", Schema.Literal("a"), "b", "", "expected \"a\""]
+  ]
+  for (const [title, schema, value, path, message] of failures) {
+    it(`names the path and the expected type: ${title}`, () => {
+      assert.deepStrictEqual(Decode.make(schema)(value), Either.left({ path, message }))
+    })
+  }
+})
