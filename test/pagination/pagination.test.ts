@@ -1,4 +1,4 @@
-/** All items of a listing, however its pages come: each once, in order, with no request too many. */
+/** Tests of `Pagination`: each item once and in order, whatever the pages hold, with no unnecessary request. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -22,13 +22,13 @@ import { baseUrl, scripted } from "../support/client.js"
 import * as Garbage from "../support/garbage.js"
 import { answer, rawServer } from "../support/rawServer.js"
 
-interface Asked {
+interface Request {
   readonly actionId: string
   readonly page?: number | undefined
   readonly per_page?: number | undefined
 }
 
-interface Answer {
+interface Page {
   readonly total: number
   readonly page?: number
   readonly versions: ReadonlyArray<ActionVersion>
@@ -40,21 +40,21 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 const numbers = (versions: Iterable<ActionVersion>) => Array.from(versions, ({ number }) => number)
 
-/** A client that gives what `answer` says for the n-th request, and lists what it was asked. */
-const listing = (answer: (asked: Asked, nth: number) => Answer) => {
-  const asked: Array<Asked> = []
+/** A client that returns a page for the n-th request, and records the requests. */
+const scriptPages = (pageOf: (request: Request, nth: number) => Page) => {
+  const requests: Array<Request> = []
   const layer = Testing.layer(
     Testing.handle(
       listActionVersions,
-      (input) => Effect.sync(() => ({ per_page: input.per_page ?? 20, ...answer(input, asked.push(input) - 1) }))
+      (input) => Effect.sync(() => ({ per_page: input.per_page ?? 20, ...pageOf(input, requests.push(input) - 1) }))
     )
   )
-  return { asked, layer, pages: () => asked.map(({ page }) => page) }
+  return { requests, layer, pages: () => requests.map(({ page }) => page) }
 }
 
-/** A service that numbers pages of `size` over a list that is given at each request; `page` is missing on the first. */
-const service = (size: number, list: (nth: number) => ReadonlyArray<ActionVersion>) =>
-  listing(({ page = 0 }, nth) => {
+/** A client that splits the list of each request into pages of `size`; the first page has no field `page`. */
+const paginate = (size: number, list: (nth: number) => ReadonlyArray<ActionVersion>) =>
+  scriptPages(({ page = 0 }, nth) => {
     const all = list(nth)
     return { total: all.length, ...(page > 0 && { page }), versions: all.slice(page * size, (page + 1) * size) }
   })
@@ -66,7 +66,7 @@ const collect = <A, E>(
   layer: Layer.Layer<IdentityClient.IdentityClient>
 ) => Effect.map(Effect.provide(Stream.runCollect(stream), layer), Chunk.toReadonlyArray)
 
-const endless = (layer: Layer.Layer<IdentityClient.IdentityClient>) =>
+const failsAsEndless = (layer: Layer.Layer<IdentityClient.IdentityClient>) =>
   Effect.gen(function*() {
     const seen: Array<ActionVersion> = []
     const error = yield* Effect.flip(
@@ -92,17 +92,17 @@ describe("Pagination.stream", () => {
       ["a page that is exactly full", 20, 20, 1],
       ["one more than a page", 21, 20, 2],
       ["two pages that are exactly full", 40, 20, 2],
-      ["a last page with a rest", 47, 10, 5],
+      ["a last page that is not full", 47, 10, 5],
       ["pages of one item", 5, 1, 5]
     ] as const
-  )("%s: each once, in order, with no request too many", ([, count, size, requests]) =>
+  )("%s: each item once, in order, with no unnecessary request", ([, count, size, requests]) =>
     Effect.gen(function*() {
-      const { layer, pages } = service(size, () => range(0, count))
+      const { layer, pages } = paginate(size, () => range(0, count))
       assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, count)))
       assert.deepStrictEqual(pages(), [undefined, ...Array.from({ length: requests - 1 }, (_, nth) => nth + 1)])
     }))
 
-  it.effect("any number of items on pages of any size comes whole", () =>
+  it.effect("emits any number of items from pages of any size", () =>
     forAll(
       FastCheck.record({
         count: FastCheck.nat(60),
@@ -111,29 +111,29 @@ describe("Pagination.stream", () => {
       }),
       ({ count, from, size }) =>
         Effect.gen(function*() {
-          const { layer } = service(size, () => range(0, count))
+          const { layer } = paginate(size, () => range(0, count))
           const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", page: from }), layer)
           assert.deepStrictEqual(numbers(items), numbers(range(0, count).slice(from * size)))
         })
     ))
 
-  it.effect("begins with the caller's page, and sends what else the caller has set with every page", () =>
+  it.effect("starts at the caller's page, and sends the caller's other fields with every request", () =>
     Effect.gen(function*() {
-      const { asked, layer } = service(5, () => range(0, 20))
+      const { layer, requests } = paginate(5, () => range(0, 20))
       const items = yield* collect(
         Pagination.stream(listActionVersions, { actionId: "b", page: 2, per_page: 5 }),
         layer
       )
       assert.deepStrictEqual(numbers(items), numbers(range(10, 20)))
-      assert.deepStrictEqual(asked, [
+      assert.deepStrictEqual(requests, [
         { actionId: "b", page: 2, per_page: 5 },
         { actionId: "b", page: 3, per_page: 5 }
       ])
     }))
 
-  it.effect("a page beyond the last is no items", () =>
+  it.effect("emits nothing from a page beyond the last", () =>
     Effect.gen(function*() {
-      const { layer, pages } = service(5, () => range(0, 20))
+      const { layer, pages } = paginate(5, () => range(0, 20))
       assert.deepStrictEqual(
         yield* collect(Pagination.stream(listActionVersions, { actionId: "b", page: 9 }), layer),
         []
@@ -141,25 +141,25 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(pages(), [9])
     }))
 
-  it.effect("a service that puts fewer on a page than it is asked for is read to its end", () =>
+  it.effect("reads to the end if the service returns smaller pages than requested", () =>
     Effect.gen(function*() {
-      const { layer } = service(50, () => range(0, 200))
+      const { layer } = paginate(50, () => range(0, 200))
       const items = yield* collect(Pagination.stream(listActionVersions, { actionId: "a", per_page: 100 }), layer)
       assert.lengthOf(items, 200)
     }))
 
-  it.effect("a short page in the middle is not the end", () =>
+  it.effect("continues after a short page in the middle", () =>
     Effect.gen(function*() {
-      const { layer } = listing(({ page = 0 }) => ({
+      const { layer } = scriptPages(({ page = 0 }) => ({
         total: 10,
         versions: [range(0, 4), range(4, 6), range(6, 10), []][page] ?? []
       }))
       assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 10)))
     }))
 
-  it.effect("a total that is none is not believed", () =>
+  it.effect("ignores an invalid total", () =>
     Effect.gen(function*() {
-      const { layer, pages } = listing(({ page = 0 }) => ({
+      const { layer, pages } = scriptPages(({ page = 0 }) => ({
         total: 1.1,
         versions: range(0, 12).slice(page * 5, page * 5 + 5)
       }))
@@ -167,69 +167,72 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(pages(), [undefined, 1, 2])
     }))
 
-  it.effect("items that new ones have moved to the next page come once", () =>
+  it.effect("emits items once that new items push to the next page", () =>
     Effect.gen(function*() {
-      // The newest come first; with each request three more have come in.
-      const { layer } = service(10, (nth) => range(0, 30 + 3 * nth).toReversed())
+      // Newest first; three more items with each request.
+      const { layer } = paginate(10, (nth) => range(0, 30 + 3 * nth).toReversed())
       const items = numbers(yield* collect(all, layer))
       assert.deepStrictEqual(items, numbers(range(0, 30).toReversed()))
     }))
 
-  it.effect("a whole page of new ones in between is no end", () =>
+  it.effect("continues after a page of known items if as many new ones were created", () =>
     Effect.gen(function*() {
-      const { layer } = service(10, (nth) => range(0, nth === 0 ? 30 : 40).toReversed())
+      const { layer } = paginate(10, (nth) => range(0, nth === 0 ? 30 : 40).toReversed())
       assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 30).toReversed()))
     }))
 
-  it.effect("a last page whose few items were all there before is the end", () =>
+  it.effect("ends with a short last page of known items", () =>
     Effect.gen(function*() {
-      // For each new item the oldest goes: there are always 41.
-      const kept = service(20, (nth) => range(nth, nth + 41).toReversed())
-      assert.deepStrictEqual(numbers(yield* collect(all, kept.layer)), numbers(range(2, 41).toReversed()))
-      assert.lengthOf(kept.asked, 3)
+      // Each new item replaces the oldest: there are always 41.
+      const replaced = paginate(20, (nth) => range(nth, nth + 41).toReversed())
+      assert.deepStrictEqual(numbers(yield* collect(all, replaced.layer)), numbers(range(2, 41).toReversed()))
+      assert.lengthOf(replaced.requests, 3)
     }))
 
-  it.effect("a total that falls on the way ends it with the last page", () =>
+  it.effect("ends with the last page if the total shrinks meanwhile", () =>
     Effect.gen(function*() {
-      const { layer } = service(10, (nth) => range(0, nth < 2 ? 40 : 25))
+      const { layer } = paginate(10, (nth) => range(0, nth < 2 ? 40 : 25))
       assert.deepStrictEqual(numbers(yield* collect(all, layer)), numbers(range(0, 25)))
     }))
 
-  it.effect("items without an id are all new", () =>
+  it.effect("treats items without an id as new", () =>
     Effect.gen(function*() {
-      const { layer } = listing(({ page = 0 }) => ({ total: 4, versions: [[{}, {}], [{}, {}]][page] ?? [] }))
+      const { layer } = scriptPages(({ page = 0 }) => ({ total: 4, versions: [[{}, {}], [{}, {}]][page] ?? [] }))
       assert.lengthOf(yield* collect(all, layer), 4)
     }))
 
-  it.effect("a service that gives the same page again and again is endless, after its items have come", () =>
+  it.effect("fails as endless if the service returns the same page for ever, after its items", () =>
     Effect.gen(function*() {
-      const { layer, pages } = listing(() => ({ total: 100, versions: range(0, 10) }))
-      const { message, seen } = yield* endless(layer)
+      const { layer, pages } = scriptPages(() => ({ total: 100, versions: range(0, 10) }))
+      const { message, seen } = yield* failsAsEndless(layer)
       assert.deepStrictEqual(seen, numbers(range(0, 10)))
       assert.include(message, "page 1 has no new items")
       assert.deepStrictEqual(pages(), [undefined, 1])
     }))
 
-  it.effect("a service whose total grows with a page that stays the same is endless", () =>
+  it.effect("fails as endless if the page stays the same while the total grows", () =>
     Effect.gen(function*() {
-      const { layer } = listing((_, nth) => ({ total: 100 + 10 * nth, versions: range(0, 10) }))
-      assert.deepStrictEqual((yield* endless(layer)).seen, numbers(range(0, 10)))
+      const { layer } = scriptPages((_, nth) => ({ total: 100 + 10 * nth, versions: range(0, 10) }))
+      assert.deepStrictEqual((yield* failsAsEndless(layer)).seen, numbers(range(0, 10)))
     }))
 
-  it.effect("more than twice as many pages as the total allows are endless", () =>
+  it.effect("fails as endless after more than twice as many pages as the total allows", () =>
     Effect.gen(function*() {
-      const { layer, pages } = listing(({ page = 0 }) => ({ total: 25, versions: range(page * 10, page * 10 + 10) }))
-      const { message, seen } = yield* endless(layer)
+      const { layer, pages } = scriptPages(({ page = 0 }) => ({
+        total: 25,
+        versions: range(page * 10, page * 10 + 10)
+      }))
+      const { message, seen } = yield* failsAsEndless(layer)
       assert.deepStrictEqual(seen, numbers(range(0, 60)))
       assert.include(message, "a total of 25")
       assert.lengthOf(pages(), 7)
     }))
 
-  it.effect("a page comes as its first item and then the rest, if there is one", () =>
+  it.effect("emits a page as its first item and then the rest", () =>
     Effect.gen(function*() {
       const sizes = (size: number, count: number) =>
         Effect.map(
-          collect(Stream.chunks(all), service(size, () => range(0, count)).layer),
+          collect(Stream.chunks(all), paginate(size, () => range(0, count)).layer),
           (chunks) => chunks.map((chunk) => chunk.length).filter((length) => length > 0)
         )
       assert.deepStrictEqual(yield* sizes(5, 11), [1, 4, 1, 4, 1])
@@ -237,7 +240,7 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(yield* sizes(5, 0), [])
     }))
 
-  it.effect("holds nothing of a page that was worked on while the next one comes", () =>
+  it.effect("holds no processed page while it loads the next one", () =>
     Effect.gen(function*() {
       const waiting = yield* Deferred.make<void>()
       const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
@@ -258,19 +261,19 @@ describe("Pagination.stream", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("taking one costs one request; a page and one more costs three", () =>
+  it.effect("costs one request for one item, and at most three for a page and one item", () =>
     Effect.gen(function*() {
-      const one = service(10, () => range(0, 100))
+      const one = paginate(10, () => range(0, 100))
       assert.deepStrictEqual(numbers(yield* collect(Stream.take(all, 1), one.layer)), [0])
       assert.deepStrictEqual(one.pages(), [undefined])
-      const more = service(10, () => range(0, 100))
+      const more = paginate(10, () => range(0, 100))
       assert.lengthOf(yield* collect(Stream.take(all, 11), more.layer), 11)
       assert.isAtMost(more.pages().length, 3)
     }))
 
-  it.effect("fetches the next page while the rest of one is worked on, and no more", () =>
+  it.effect("loads the next page while the rest of a page is processed, and no more", () =>
     Effect.gen(function*() {
-      const { layer, pages } = service(10, () => range(0, 100))
+      const { layer, pages } = paginate(10, () => range(0, 100))
       const reached = yield* Deferred.make<void>()
       const fiber = yield* all.pipe(
         Stream.runForEach(({ number }) =>
@@ -285,7 +288,7 @@ describe("Pagination.stream", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.scopedLive("has sent for the next page before the rest of one is worked on by who never pauses", () =>
+  it.scopedLive("requests the next page before a consumer that never yields processes the rest", () =>
     Effect.gen(function*() {
       const events: Array<string | number | undefined> = []
       const sent = () => events.push("sent")
@@ -306,18 +309,18 @@ describe("Pagination.stream", () => {
           )
         )
       )
-      const after = events.slice(events.indexOf(4)) // until then connections are made
+      const after = events.slice(events.indexOf(4)) // the first requests open connections
       assert.deepStrictEqual(after, [4, "sent", 5, 6, 7, 8, "sent", 9, 10, 11, 12, 13, 14, 15])
     }))
 
-  it("all come while somebody else's timers stand still", async () => {
-    const { layer } = service(10, () => range(0, 25))
+  it("works while fake timers stand still", async () => {
+    const { layer } = paginate(10, () => range(0, 25))
     vi.useFakeTimers()
     const items = await Effect.runPromise(collect(all, layer)).finally(() => vi.useRealTimers())
     assert.lengthOf(items, 25)
   })
 
-  it("waits for other fibers alone where there is no `setImmediate`", async () => {
+  it("yields to other fibers where `setImmediate` does not exist", async () => {
     vi.resetModules()
     const immediate = globalThis.setImmediate
     Reflect.deleteProperty(globalThis, "setImmediate")
@@ -332,18 +335,18 @@ describe("Pagination.stream", () => {
     assert.deepStrictEqual(events, ["other", "self"])
   })
 
-  it.effect("all come to one who is slower than the service", () =>
+  it.effect("emits all items to a consumer that is slower than the service", () =>
     Effect.gen(function*() {
-      const { layer, pages } = service(10, () => range(0, 35))
+      const { layer, pages } = paginate(10, () => range(0, 35))
       const slowly = Stream.tap(all, () => Effect.yieldNow())
       assert.deepStrictEqual(numbers(yield* collect(slowly, layer)), numbers(range(0, 35)))
       assert.deepStrictEqual(pages(), [undefined, 1, 2, 3])
     }))
 
-  it.effect.each([0, 1])("a client that throws at page %i is a defect, and no end", (last) =>
+  it.effect.each([0, 1])("dies if the client throws at page %i", (last) =>
     Effect.gen(function*() {
       const thrown = new Error("no client")
-      const { layer } = service(10, () => range(0, 30))
+      const { layer } = paginate(10, () => range(0, 30))
       const client = yield* Effect.provide(IdentityClient.IdentityClient, layer)
       let calls = 0
       const throwing = Layer.succeed(IdentityClient.IdentityClient, {
@@ -357,14 +360,14 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(exit, Exit.die(thrown))
     }))
 
-  it.effect("one who cannot be interrupted gets all, or no more than he takes", () =>
+  it.effect("emits all items, or no more than taken, in an uninterruptible region", () =>
     Effect.gen(function*() {
-      const { layer } = service(10, () => range(0, 25))
+      const { layer } = paginate(10, () => range(0, 25))
       assert.lengthOf(yield* Effect.uninterruptible(collect(all, layer)), 25)
       assert.lengthOf(yield* Effect.uninterruptible(collect(Stream.take(all, 5), layer)), 5)
     }))
 
-  it.effect("who stops in between stops the page that is under way", () =>
+  it.effect("interrupts the running request if the consumer stops", () =>
     Effect.gen(function*() {
       let interrupted = 0
       const layer = Testing.layer(Testing.handle(listActionVersions, ({ page = 0 }) =>
@@ -375,8 +378,8 @@ describe("Pagination.stream", () => {
       assert.strictEqual(interrupted, 1)
     }))
 
-  it.effect.each([["works on the rest", 5], ["waits for it", undefined]] as const)(
-    "who is interrupted while he %s stops the page that is under way",
+  it.effect.each([["processes the rest", 5], ["waits for the next page", undefined]] as const)(
+    "interrupts the running request if the consumer is interrupted while it %s",
     ([, last]) =>
       Effect.gen(function*() {
         let interrupted = 0
@@ -398,7 +401,7 @@ describe("Pagination.stream", () => {
       })
   )
 
-  it.effect("a page that fails does so after all items before it, as the operation fails", () =>
+  it.effect("fails like the operation, after the items of all earlier pages", () =>
     Effect.gen(function*() {
       const forbidden = new Errors.Forbidden({ operation: "listActionVersions", message: "No." })
       const layer = Testing.layer(
@@ -424,25 +427,25 @@ describe("Pagination.stream", () => {
       ["per_page", { actionId: "a", per_page: NaN }, /./],
       ["actionId", { actionId: ".." }, /./]
     ] as const
-  )("nonsense in %s is refused by name, and nothing is sent", ([name, input, message]) =>
+  )("fails for an invalid %s by its name, and sends nothing", ([name, input, message]) =>
     Effect.gen(function*() {
-      const { asked, layer } = service(10, () => range(0, 10))
+      const { layer, requests } = paginate(10, () => range(0, 10))
       const error = yield* Effect.flip(collect(Pagination.stream(listActionVersions, input), layer))
       assert.strictEqual(error._tag, "InvalidInput")
       const { issues } = error as Errors.InvalidInput
       assert.deepStrictEqual(issues.map(({ path }) => path), [name])
       for (const issue of issues) assert.match(issue.message, message)
-      assert.deepStrictEqual(asked, [])
+      assert.deepStrictEqual(requests, [])
     }))
 
-  it.effect("runs again from the beginning", () =>
+  it.effect("starts from the beginning on each run", () =>
     Effect.gen(function*() {
-      const { layer } = service(10, () => range(0, 25))
+      const { layer } = paginate(10, () => range(0, 25))
       const twice = Effect.all([Stream.runCount(all), Stream.runCount(all)])
       assert.deepStrictEqual(yield* Effect.provide(twice, layer), [25, 25])
     }))
 
-  it.live("goes through the client: its token, its limiter, its retries", () =>
+  it.live("uses the client: its token, rate limiter and retries", () =>
     Effect.gen(function*() {
       const versions = range(0, 105).map(({ id = "", number = 0 }) => ({ id, number }))
       yield* Effect.flatMap(Tenant.Tenant, ({ injectFault, seed }) =>
@@ -475,12 +478,12 @@ describe("Pagination.stream", () => {
 
 describe("Pagination.streamEither", () => {
   const good = [version(0), { ...version(1), errors: [], built_at: "2023-01-25T17:42:12.004394259Z" }]
-  const bad = [{ id: "v2", number: "two", code: "a secret of somebody" }, "no version at all"]
+  const bad = [{ id: "v2", number: "two", code: "a private secret" }, "not a version"]
   const page = (versions: ReadonlyArray<unknown>, total = versions.length) =>
     Testing.reply({ body: { total, per_page: 20, versions } })
   const checked = Pagination.streamEither(listActionVersions, { actionId: "a" })
 
-  it.effect("gives good items, and in place of a bad one its failure, with path and raw value", () =>
+  it.effect("emits valid items, and for an invalid one a failure with its path and raw value", () =>
     Effect.gen(function*() {
       const items = Chunk.toReadonlyArray(yield* Stream.runCollect(checked))
       assert.deepStrictEqual(items.map(Either.isRight), [true, false, true, false])
@@ -498,32 +501,32 @@ describe("Pagination.streamEither", () => {
       assert.deepStrictEqual(failures.map(({ raw }) => Redacted.value(raw)), bad)
       for (const failure of failures) {
         for (const text of [inspect(failure, { depth: Infinity }), String(failure), JSON.stringify(failure)]) {
-          assert.notMatch(text, /secret|two|at all/)
+          assert.notMatch(text, /secret|two|not a version/)
         }
       }
     }).pipe(Effect.provide(scripted(page([good[0], bad[0], good[1], bad[1]])))))
 
-  it.effect("the plain stream fails on such a page", () =>
+  it.effect("fails on an invalid item without streamEither", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Stream.runCollect(all))
       assert.strictEqual((error as Errors.UnexpectedResponse).reason, "schema")
     }).pipe(Effect.provide(scripted(page([good[0], bad[0]])))))
 
-  it.effect("a null where a member may be missing means that it is missing", () =>
+  it.effect("treats null as absent for optional fields", () =>
     Effect.gen(function*() {
       const [item] = yield* Stream.runCollect(checked)
       assert.deepStrictEqual(item, Either.right({ id: "v1", secrets: [{ name: "KEY" }] }))
     }).pipe(Effect.provide(scripted(page([{ id: "v1", code: null, secrets: [{ name: "KEY", updated_at: null }] }])))))
 
-  it.effect("what is wrong beside the items fails as always", () =>
+  it.effect("fails if another field of the page is invalid", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Stream.runCollect(checked))
       assert.deepInclude(error, { reason: "schema", path: "total" })
     }).pipe(Effect.provide(scripted(Testing.reply({ body: { total: "many", per_page: 20, versions: good } })))))
 
-  it.effect("pages as the plain stream does, with mocks of the operation, too", () =>
+  it.effect("pages like stream, also with a mock of the operation", () =>
     Effect.gen(function*() {
-      const { layer, pages } = service(10, (nth) => range(0, 25 + nth).toReversed())
+      const { layer, pages } = paginate(10, (nth) => range(0, 25 + nth).toReversed())
       const items = yield* collect(checked, layer)
       assert.deepStrictEqual(numbers(items.map(Either.getOrThrow)), numbers(range(0, 25).toReversed()))
       assert.deepStrictEqual(pages(), [undefined, 1, 2])
@@ -542,13 +545,13 @@ describe("Pagination.streamEither", () => {
     error: [Errors.RateLimited]
   })
 
-  it.effect("takes a page without a list for one without items", () =>
+  it.effect("treats a page without a list as empty", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listThings, {}))], [])
       assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.streamEither(listThings, {}))], [])
     }).pipe(Effect.provide(scripted(Testing.reply({ body: {} }), Testing.reply({ body: {} })))))
 
-  it.effect("works for an operation of one's own, whose list may be missing", () =>
+  it.effect("works for an operation of the user's own, with an optional list", () =>
     Effect.gen(function*() {
       const items = yield* Stream.runCollect(Pagination.streamEither(listThings, {}))
       assert.deepStrictEqual(Array.from(items, Either.isRight), [true, false, true])
