@@ -12,16 +12,16 @@ import {
   contentTypes,
   declaredFor,
   fieldsOf,
+  type FieldValues,
   isFormable,
   isOptional,
-  type Members,
   operations,
   part,
   readForm,
   sample,
-  set,
   stringsOf,
-  type Subject
+  type Subject,
+  withoutUndefined
 } from "../support/operations.js"
 
 /** A status that no operation of the library declares. */
@@ -53,8 +53,8 @@ const as = (contentType: string) =>
   contentType === "application/json" ? <A>(self: A): A => self : IdentityClient.withFormBody
 
 /** Inputs as their declaration allows them, except those that no path can carry. */
-const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<Members> =>
-  (Arbitrary.make(endpoint.input as Schema.Schema<Members>)).filter((input) =>
+const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
+  (Arbitrary.make(endpoint.input as Schema.Schema<FieldValues>)).filter((input) =>
     Object.values(part(input, endpoint.params)).every((value) => !["", ".", ".."].includes(String(value))) &&
     Object.values(part(input, endpoint.payload)).filter((value) => value !== undefined).length >=
       (endpoint.minProperties ?? 0)
@@ -80,7 +80,7 @@ const withEachMember = (
 /** A copy in which the member at a path is `undefined`, or not there at all. */
 const unset = (value: unknown, [name = "", ...rest]: ReadonlyArray<string>, how: "absent" | "undefined"): unknown => {
   if (Array.isArray(value)) return value.map((item, index) => String(index) === name ? unset(item, rest, how) : item)
-  const { [name]: inner, ...others } = value as Members
+  const { [name]: inner, ...others } = value as FieldValues
   if (rest.length > 0) return { ...others, [name]: unset(inner, rest, how) }
   return how === "absent" ? others : { ...others, [name]: undefined }
 }
@@ -114,7 +114,7 @@ const prints = (error: unknown): string =>
 const spellings = (text: string) => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]
 
 /** A body of which nothing but the message may be printed, and that only without secrets. */
-const telltale = (input: Members, errorCode: string) => ({
+const telltale = (input: FieldValues, errorCode: string) => ({
   statusCode: 400,
   error: "Reason",
   message: `The service says: ${[token, ...stringsOf(input)].flatMap(spellings).join(" and ")} is wrong`,
@@ -122,10 +122,10 @@ const telltale = (input: Members, errorCode: string) => ({
   attributes: { owner: "someone.private@example.com" }
 })
 
-const assertSilent = (error: unknown, input: Members) => assertHidden(prints(error), input)
+const assertSilent = (error: unknown, input: FieldValues) => assertHidden(prints(error), input)
 
 /** `json` stands in content types; that the caller asked for it is no secret. */
-const assertHidden = (printed: string, input: Members) => {
+const assertHidden = (printed: string, input: FieldValues) => {
   const strings = stringsOf(input).filter((text) => text !== "json")
   for (const secret of [token, ...strings, "someone.private@example.com"].flatMap(spellings)) {
     assert.notInclude(printed, secret)
@@ -184,8 +184,8 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
     it.effect("the request is exactly what is declared and set", () =>
       forAll(inputs(operation), (input) =>
         Effect.gen(function*() {
-          const payload = set(part(input, endpoint.payload)) as Members
-          const query = set(part(input, endpoint.query)) as Members
+          const payload = withoutUndefined(part(input, endpoint.payload)) as FieldValues
+          const query = withoutUndefined(part(input, endpoint.query)) as FieldValues
           const isForm = contentType !== "application/json"
           if (isForm && Object.values(payload).some((value) => !isFormable(value))) {
             const error = yield* IdentityClient.withFormBody(failed(operation, input, Testing.reply({})))

@@ -7,13 +7,13 @@ import { InvalidInput } from "../../src/Errors.js"
 import * as Node from "../../src/Node.js"
 import { anyString, forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
 import { call, over } from "../support/client.js"
-import { type Members, operations, sample, type Subject } from "../support/operations.js"
+import { type FieldValues, operations, sample, type Subject } from "../support/operations.js"
 import { answer, rawServer } from "../support/rawServer.js"
 
 const routed = operations.filter(({ endpoint }) => endpoint.params !== undefined)
 
 /** An operation with an input whose path parameters are anything. */
-const calls: FastCheck.Arbitrary<readonly [Subject, Members]> = FastCheck.oneof(
+const calls: FastCheck.Arbitrary<readonly [Subject, FieldValues]> = FastCheck.oneof(
   ...routed.map((operation) =>
     FastCheck.record(
       Object.fromEntries(

@@ -1,7 +1,7 @@
-/** Properties as effects, and the strings that break clients. */
+/** Runs properties as effects, and generates strings that break clients. */
 import { Effect, FastCheck, Runtime } from "effect"
 
-/** Runs an effect for many values; the first that fails is shrunk and named together with its seed. */
+/** Runs an effect for many values; FastCheck shrinks and reports the first that fails, with its seed. */
 export const forAll = <A, E, R>(
   arbitrary: FastCheck.Arbitrary<A>,
   law: (value: A) => Effect.Effect<void, E, R>,
@@ -15,19 +15,19 @@ export const forAll = <A, E, R>(
       )
     ))
 
-/** Any 16-bit unit, halves of surrogate pairs included. */
+/** Any UTF-16 code unit, lone surrogates included. */
 const unit = FastCheck.oneof(
   FastCheck.integer({ min: 0, max: 0xffff }),
   FastCheck.integer({ min: 0xd7ff, max: 0xe000 })
 ).map((code) => String.fromCharCode(code))
 
-/** Any character that UTF-8 can express. */
+/** Any character that UTF-8 can encode. */
 const character = FastCheck.oneof(
   FastCheck.integer({ min: 0, max: 0x7f }),
   FastCheck.integer({ min: 0x80, max: 0x10ffff }).filter((code) => code < 0xd800 || code > 0xdfff)
 ).map((code) => String.fromCodePoint(code))
 
-/** Strings that some URL parser, file system or template takes for something else, a line for each kind. */
+/** Strings with a meaning in paths, URLs, headers or templates, one line per kind. */
 const nasty = FastCheck.constantFrom(...[
   ["", ".", "..", "...", "%2e%2e", "%2E", "%252e", "../x", "..\\.."],
   ["a/b", "/", "//", "\\", "?", "?a=b", "#", "#a", "%", "%00", "%2f", ";", ":", "@", "&", "+", " ", "a b", "\t"],
@@ -36,7 +36,7 @@ const nasty = FastCheck.constantFrom(...[
   ["__proto__", "undefined", "null"]
 ].flat())
 
-/** Any string of 16-bit units, well-formed or not. */
+/** Any string, well-formed or not. */
 export const anyString = FastCheck.oneof(
   FastCheck.array(character, { maxLength: 12 }).map((characters) => characters.join("")),
   FastCheck.array(unit, { maxLength: 12 }).map((units) => units.join("")),
@@ -44,7 +44,7 @@ export const anyString = FastCheck.oneof(
   FastCheck.tuple(nasty, nasty).map((both) => both.join(""))
 )
 
-/** The same, of exactly so many characters. */
+/** Any string of exactly `length` characters. */
 export const stringOf = (length: number) =>
   FastCheck.oneof(
     { weight: 4, arbitrary: FastCheck.array(character, { minLength: length, maxLength: length }) },
@@ -55,5 +55,5 @@ export const stringOf = (length: number) =>
     }
   ).map((parts) => [...parts.join("")].slice(0, length).join(""))
 
-/** Whether it can be written in UTF-8. */
+/** Whether UTF-8 can encode the string. */
 export const isWellFormed = (value: string): boolean => !/\p{Cs}/u.test(value)

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import { Either } from "effect"
 import type * as Endpoint from "../../src/Endpoint.js"
 import * as Tenant from "../../src/Tenant.js"
-import { type Members, readForm } from "./operations.js"
+import { type FieldValues, readForm } from "./operations.js"
 
 type Reference = { readonly $ref: string }
 /** JSON Schema, as far as the tests read it. */
@@ -94,7 +94,7 @@ export const operationOf = ({ name }: Endpoint.Any): Described => {
 }
 
 /** Tells whether the document allows a flat input of an operation. */
-export const accepts = (endpoint: Endpoint.Any, input: Members): boolean => {
+export const accepts = (endpoint: Endpoint.Any, input: FieldValues): boolean => {
   const { parameters = [], requestBody } = operationOf(endpoint)
   const isParameter = (name: string) => parameters.some((parameter) => parameter.name === name)
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !isParameter(name)))

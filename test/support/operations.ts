@@ -1,11 +1,12 @@
-/** The operations as data, and for each an input that sets every member there is, made from its declaration alone. */
-import { Arbitrary, type Effect, FastCheck, type Schema, SchemaAST as AST } from "effect"
+/** The operations as data, and for each a sample input with every field, made from its declaration. */
+import { Arbitrary, type Effect, FastCheck, Schema } from "effect"
 import type * as Endpoint from "../../src/Endpoint.js"
 import type { ErrorClass } from "../../src/Errors.js"
 import type { IdentityClient } from "../../src/IdentityClient.js"
+import { fromSchema, isUndefined, type SchemaNode } from "../../src/internal/schema/tree.js"
 import * as Operations from "../../src/operations/index.js"
 
-/** Any operation, its types forgotten. */
+/** Any operation, without its types. */
 export interface Subject {
   (input: never): Effect.Effect<unknown, unknown, IdentityClient>
   readonly endpoint: Endpoint.Any
@@ -23,24 +24,19 @@ export const contentTypes: ReadonlyArray<Endpoint.ContentType> = [
   "application/x-www-form-urlencoded"
 ]
 
-export type Members = Readonly<Record<string, unknown>>
+export type FieldValues = Readonly<Record<string, unknown>>
 
-/** The same schema with every optional member set. */
-const complete = (ast: AST.AST): AST.AST => {
-  switch (ast._tag) {
+/** The schema with every optional field required. */
+const complete = (node: SchemaNode): Schema.Schema.AnyNoContext => {
+  switch (node._tag) {
     case "Union":
-      return AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(complete))
-    case "TupleType":
-      return new AST.TupleType(ast.elements, ast.rest.map(({ type }) => new AST.Type(complete(type))), ast.isReadonly)
-    case "TypeLiteral":
-      return new AST.TypeLiteral(
-        ast.propertySignatures.map(({ isReadonly, name, type }) =>
-          new AST.PropertySignature(name, complete(type), false, isReadonly)
-        ),
-        ast.indexSignatures
-      )
+      return Schema.Union(...node.types.filter((type) => !isUndefined(type)).map(complete))
+    case "Array":
+      return Schema.Array(complete(node.rest[0]!))
+    case "Struct":
+      return Schema.Struct(Object.fromEntries(node.fields.map(({ name, type }) => [name, complete(type)])))
     default:
-      return ast
+      return node.schema
   }
 }
 
@@ -59,33 +55,33 @@ const isWhole = (value: unknown): boolean =>
     Object.values(value).every(isWhole)
     : typeof value !== "string" || ["csv", "json"].includes(value) || (value.length >= 8 && !/^[A-Za-z_]*$/.test(value))
 
-const samples = new Map<Subject, Members>()
+const samples = new Map<Subject, FieldValues>()
 
-const findSample = ({ endpoint }: Subject): Members => {
-  const schema = { ...endpoint.input, ast: complete(endpoint.input.ast) } as unknown as Schema.Schema<Members>
+const findSample = ({ endpoint }: Subject): FieldValues => {
+  const schema = complete(fromSchema(endpoint.input)) as Schema.Schema<FieldValues>
   const found = FastCheck.sample(Arbitrary.make(schema).filter(isWhole), { seed: 7, numRuns: 1 })[0]
   if (found === undefined) throw new Error(`no sample of ${endpoint.name}`)
   return found
 }
 
-/** An input with every member set, no list empty, and no string so short that it could stand in a text by chance. */
-export const sample = (operation: Subject): Members => {
+/** An input with every field, without empty lists, and with strings long enough not to occur in a text by chance. */
+export const sample = (operation: Subject): FieldValues => {
   const known = samples.get(operation) ?? findSample(operation)
   samples.set(operation, known)
   return known
 }
 
-/** Those members of an input that travel in this part. */
-export const part = (input: Members, fields: Endpoint.Fields | undefined): Members =>
+/** The fields of an input that belong to a part of the request. */
+export const part = (input: FieldValues, fields: Endpoint.Fields | undefined): FieldValues =>
   Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(fields ?? {}, name)))
 
-/** Whether a member need not be set. */
-export const isOptional = (field: Schema.Struct.Field): boolean =>
-  field.ast._tag === "PropertySignatureDeclaration"
-    ? field.ast.isOptional
-    : field.ast._tag === "PropertySignatureTransformation"
+/** Whether a caller may leave the field out. */
+export const isOptional = (field: Schema.Struct.Field): boolean => {
+  const struct = fromSchema(Schema.Struct({ field }) as unknown as Schema.Schema.AnyNoContext)
+  return struct._tag === "Struct" && struct.fields[0]?.isOptional === true
+}
 
-/** The fields of all parts. */
+/** The fields of all parts of the request. */
 export const fieldsOf = ({ endpoint }: Subject): Endpoint.Fields => ({
   ...endpoint.params,
   ...endpoint.query,
@@ -96,17 +92,17 @@ export const fieldsOf = ({ endpoint }: Subject): Endpoint.Fields => ({
 export const declaredFor = ({ endpoint }: Subject, status: number): ReadonlyArray<ErrorClass> =>
   endpoint.error.filter((error) => error.status === status)
 
-/** A value without the members that are `undefined`, at any depth. */
-export const set = (value: unknown): unknown =>
+/** A value without the fields that are `undefined`, at any depth. */
+export const withoutUndefined = (value: unknown): unknown =>
   Array.isArray(value) ?
-    value.map(set)
+    value.map(withoutUndefined)
     : typeof value === "object" && value !== null
     ? Object.fromEntries(
-      Object.entries(value).flatMap(([name, value]) => value === undefined ? [] : [[name, set(value)]])
+      Object.entries(value).flatMap(([name, value]) => value === undefined ? [] : [[name, withoutUndefined(value)]])
     )
     : value
 
-/** A value with every scalar as the text that a form holds. */
+/** A value with every scalar as text, as in a form. */
 export const asText = (value: unknown): unknown =>
   Array.isArray(value) ?
     value.map(asText)
@@ -114,12 +110,12 @@ export const asText = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).map(([name, value]) => [name, asText(value)]))
     : String(value)
 
-/** Whether a form can express it: nothing in it is null or empty. */
+/** Whether a form can express a value: neither null nor empty objects and lists. */
 export const isFormable = (value: unknown): boolean =>
   typeof value !== "object" ||
   (value !== null && Object.keys(value).length > 0 && Object.values(value).every(isFormable))
 
-/** Reads `a[0][b]=c` back, by the notation's definition: keys that count from 0 make a list. */
+/** Reads bracket notation such as `a[0][b]=c`: keys that count from 0 make a list. */
 export const readForm = (form: string): unknown => {
   const root: Record<string, unknown> = {}
   for (const [name = "", value = ""] of form.split("&").filter((pair) => pair !== "").map((pair) => pair.split("="))) {

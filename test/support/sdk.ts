@@ -1,4 +1,4 @@
-/** The vendor's SDK beside ours: the same call of both, and what each has read, in the same words. */
+/** Makes the same call with the vendor's SDK and with our client, and describes both results in the same terms. */
 import { ManagementClient, ManagementError, TokenProvider as SdkTokens } from "auth0"
 import { Data, DateTime, Duration, Effect, Option, Redacted } from "effect"
 import * as Errors from "../../src/Errors.js"
@@ -12,10 +12,10 @@ import {
   updateTokenExchangeProfile
 } from "../../src/index.js"
 
-/** What a client has read of one answer; what it did not read is not there. */
+/** The data that a client read from a response; unread data is absent. */
 export interface Reading {
-  /** What kind of failure it was taken for, by our names; none: a success. */
-  readonly as?: string | undefined
+  /** The error class, by our names; absent for a success. */
+  readonly error?: string | undefined
   readonly status?: number | undefined
   readonly value?: unknown
   /** The body of a failure. */
@@ -31,24 +31,24 @@ export interface Reading {
   readonly reset?: number | undefined
 }
 
-/** It knows https only; servers of tests are on a plain socket of this machine. */
+/** The SDK supports only https; test servers use plain http. */
 const fetchPlain: typeof fetch = (input, init) => fetch(String(input).replace(/^https:/, "http:"), init)
 
-/** Who calls. */
-export type Who = { readonly token: string } | { readonly clientId: string; readonly clientSecret: string }
+/** The credentials of the caller. */
+export type Credentials = { readonly token: string } | { readonly clientId: string; readonly clientSecret: string }
 
-/** The SDK for the tenant at this origin. It sends again what fails only where a test says so. */
-export const sdkOf = (origin: string, who: Who, maxRetries = 0): ManagementClient =>
-  new ManagementClient({ domain: new URL(origin).host, ...who, maxRetries, fetch: fetchPlain })
+/** The SDK for a tenant, without retries by default. */
+export const sdkOf = (origin: string, credentials: Credentials, maxRetries = 0): ManagementClient =>
+  new ManagementClient({ domain: new URL(origin).host, ...credentials, maxRetries, fetch: fetchPlain })
 
-/** What the SDK asks for tokens with. */
+/** The SDK's token provider. */
 export const sdkTokensOf = (
   origin: string,
-  who: { readonly clientId: string; readonly clientSecret: string },
+  credentials: { readonly clientId: string; readonly clientSecret: string },
   audience = `${origin}/api/v2/`
-) => new SdkTokens({ domain: new URL(origin).host, ...who, audience, fetch: fetchPlain })
+) => new SdkTokens({ domain: new URL(origin).host, ...credentials, audience, fetch: fetchPlain })
 
-interface Answered {
+interface SdkResponse {
   readonly data: unknown
   readonly rawResponse: { readonly status: number; readonly headers: { readonly get: (name: string) => string | null } }
 }
@@ -57,7 +57,7 @@ const calls = { createUsersExport, updateTokenExchangeProfile, listActionVersion
 
 type Calls = typeof calls
 
-/** What both take: members that are not set are not there. */
+/** Inputs that both clients accept: fields are absent, never `undefined`. */
 type Inputs = {
   readonly [N in keyof Calls]: {
     [M in keyof Parameters<Calls[N]>[0]]: Exclude<Parameters<Calls[N]>[0][M], undefined>
@@ -66,10 +66,10 @@ type Inputs = {
 
 export type Name = keyof Inputs
 
-/** One call by the SDK, whatever it is of. */
+/** A call of any operation. */
 export type Call = { readonly [N in Name]: { readonly operation: N; readonly input: Inputs[N] } }[Name]
 
-const bySdk = (sdk: ManagementClient, call: Call): PromiseLike<Answered> => {
+const callWithSdk = (sdk: ManagementClient, call: Call): PromiseLike<SdkResponse> => {
   switch (call.operation) {
     case "createUsersExport": {
       const { fields, ...input } = call.input
@@ -93,7 +93,7 @@ const bySdk = (sdk: ManagementClient, call: Call): PromiseLike<Answered> => {
   }
 }
 
-const byUs = (call: Call): Effect.Effect<unknown, unknown, IdentityClient.IdentityClient> => {
+const callWithClient = (call: Call): Effect.Effect<unknown, unknown, IdentityClient.IdentityClient> => {
   switch (call.operation) {
     case "createUsersExport":
       return createUsersExport(call.input)
@@ -108,8 +108,8 @@ const byUs = (call: Call): Effect.Effect<unknown, unknown, IdentityClient.Identi
   }
 }
 
-/** The SDK's class by our name for it. */
-const ours: Readonly<Record<string, string>> = {
+/** Our names for the SDK's error classes. */
+const classNames: Readonly<Record<string, string>> = {
   BadRequestError: "BadRequest",
   UnauthorizedError: "Unauthorized",
   ForbiddenError: "Forbidden",
@@ -122,8 +122,8 @@ const ours: Readonly<Record<string, string>> = {
 const number = (text: string | null | undefined): number | undefined =>
   typeof text === "string" && /^\d+$/.test(text) ? Number(text) : undefined
 
-/** The SDK leaves all headers to its caller, who would read these. */
-const headersOf = (get: (name: string) => string | null | undefined) => {
+/** Reads the headers as a caller of the SDK would. */
+const readHeaders = (get: (name: string) => string | null | undefined) => {
   const [after, date] = [get("retry-after"), get("date")]
   const until = after?.includes(":") === true ? (Date.parse(after) - Date.parse(date ?? "")) / 1000 : undefined
   return {
@@ -135,32 +135,32 @@ const headersOf = (get: (name: string) => string | null | undefined) => {
   }
 }
 
-const memberOf = (body: unknown, name: string): string | undefined => {
+const stringField = (body: unknown, name: string): string | undefined => {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined
   return typeof value === "string" ? value : undefined
 }
 
-const nothing = (body: unknown) => body === "" ? undefined : body
+const bodyOrUndefined = (body: unknown) => body === "" ? undefined : body
 
-/** What the SDK has thrown. */
+/** An error that the SDK threw. */
 export class Thrown extends Data.TaggedError("Thrown")<{ readonly error: unknown }> {}
 
-/** What the SDK has read of the answer to a call. */
-export const readBySdk = (sdk: ManagementClient, call: Call): Effect.Effect<Reading> =>
-  Effect.tryPromise({ try: () => bySdk(sdk, call), catch: (error) => new Thrown({ error }) }).pipe(Effect.match({
+/** Reads a response with the SDK. */
+export const readWithSdk = (sdk: ManagementClient, call: Call): Effect.Effect<Reading> =>
+  Effect.tryPromise({ try: () => callWithSdk(sdk, call), catch: (error) => new Thrown({ error }) }).pipe(Effect.match({
     onSuccess: ({ data, rawResponse: { headers, status } }): Reading => (
-      { status, value: data, ...headersOf((name) => headers.get(name)) }
+      { status, value: data, ...readHeaders((name) => headers.get(name)) }
     ),
     onFailure: ({ error }): Reading => {
-      if (!(error instanceof ManagementError)) return { as: String(error) }
+      if (!(error instanceof ManagementError)) return { error: String(error) }
       const { body, rawResponse, statusCode } = error
       return {
-        as: ours[error.name] ?? error.name,
+        error: classNames[error.name] ?? error.name,
         status: statusCode,
-        body: nothing(body),
-        message: memberOf(body, "message"),
-        errorCode: memberOf(body, "errorCode"),
-        ...headersOf((name) => rawResponse?.headers.get(name))
+        body: bodyOrUndefined(body),
+        message: stringField(body, "message"),
+        errorCode: stringField(body, "errorCode"),
+        ...readHeaders((name) => rawResponse?.headers.get(name))
       }
     }
   }))
@@ -169,25 +169,25 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    return nothing(text)
+    return bodyOrUndefined(text)
   }
 }
 
 const isFailure = (error: unknown): error is Errors.ErrorDetails & Errors.Quota & { readonly _tag: string } =>
   error instanceof Errors.UnexpectedResponse || (error instanceof Error && "raw" in error && "status" in error)
 
-/** What we have read of the answer to a call. Our own words for an answer that has none are left out. */
-export const readByUs = (call: Call): Effect.Effect<Reading, never, IdentityClient.IdentityClient> =>
-  Retry.withoutRetries(IdentityClient.withResponse(byUs(call))).pipe(Effect.match({
+/** Reads a response with our client. Our own message for a response without one is left out. */
+export const readWithClient = (call: Call): Effect.Effect<Reading, never, IdentityClient.IdentityClient> =>
+  Retry.withoutRetries(IdentityClient.withResponse(callWithClient(call))).pipe(Effect.match({
     onSuccess: ({ response, value }): Reading => {
       const { headers, status } = Option.getOrThrow(response)
-      return { status, value, ...headersOf((name) => headers[name]) }
+      return { status, value, ...readHeaders((name) => headers[name]) }
     },
     onFailure: (error): Reading => {
-      if (!isFailure(error)) return { as: String(error) }
+      if (!isFailure(error)) return { error: String(error) }
       const { _tag, errorCode, limit, message, raw, remaining, requestId, resetAt, retryAfter } = error
       return {
-        as: _tag,
+        error: _tag,
         status: (error as unknown as { readonly status: number }).status,
         body: raw && parsed(Redacted.value(raw)),
         message: message.startsWith("status ") ? undefined : message,
@@ -201,7 +201,7 @@ export const readByUs = (call: Call): Effect.Effect<Reading, never, IdentityClie
     }
   }))
 
-/** Without the members that are null or `undefined`, at any depth: to both clients they mean that there is none. */
+/** Removes fields that are null or `undefined`, at any depth: to both clients they are absent. */
 const present = (value: unknown): unknown =>
   Array.isArray(value) ?
     value.map(present)
@@ -213,7 +213,7 @@ const present = (value: unknown): unknown =>
     )
     : value
 
-/** The paths at which two values are not the same data. */
+/** The paths at which two values differ. */
 const paths = (a: unknown, b: unknown, path: string): ReadonlyArray<string> => {
   if (
     typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)
@@ -230,5 +230,5 @@ const paths = (a: unknown, b: unknown, path: string): ReadonlyArray<string> => {
   )
 }
 
-/** Where two clients have not read the same data; no value: there is none. */
+/** The paths at which the data of two clients differ; null and `undefined` count as absent. */
 export const differences = (a: object, b: object): ReadonlyArray<string> => paths(present(a), present(b), "")

@@ -14,7 +14,7 @@ import { version } from "../../src/internal/http/version.js"
 import * as Tenant from "../../src/Tenant.js"
 import { examples } from "../../src/tenant/docs/examples.js"
 import { accepts, compiled, document, type Exchange, faultsOf, operationOf } from "../support/openapi.js"
-import { type Members, operations, part, sample, type Subject } from "../support/operations.js"
+import { type FieldValues, operations, part, sample, type Subject } from "../support/operations.js"
 
 const host = "https://tenant.example.com"
 const { full, notGlobal, readsActions } = Tenant.demoClients
@@ -65,7 +65,7 @@ const exchangesOf = (
     return Effect.as(Effect.provide(Effect.ignore(run), network), exchanges)
   })
 
-const example = ({ endpoint: { name } }: Subject) => (examples as Readonly<Record<string, Members>>)[name] ?? {}
+const example = ({ endpoint: { name } }: Subject) => (examples as Readonly<Record<string, FieldValues>>)[name] ?? {}
 
 const callAs = (client: Tenant.Client, operation: Subject, input: unknown = example(operation)) =>
   Effect.provide(Retry.withoutRetries(Effect.exit(operation(input as never))), clientOf(client))
@@ -149,12 +149,12 @@ const others = (value: unknown): ReadonlyArray<unknown> => {
   const inside = Array.isArray(value)
     ? value.flatMap((item, index) => others(item).map((other) => value.toSpliced(index, 1, other)))
     : typeof value === "object" && value !== null
-    ? [...variantsOf(value as Members)]
+    ? [...variantsOf(value as FieldValues)]
     : []
   return [...here, ...inside]
 }
 
-const variantsOf = (members: Members): ReadonlyArray<Members> => [
+const variantsOf = (members: FieldValues): ReadonlyArray<FieldValues> => [
   members,
   { ...members, unknown_member: "x" },
   ...Object.keys(members).map((name) =>
@@ -164,7 +164,7 @@ const variantsOf = (members: Members): ReadonlyArray<Members> => [
 ]
 
 /** Those without a URI that is none: a document can only say that one is expected. And without all that is optional. */
-const variants = (endpoint: Endpoint.Any, input: Members): ReadonlyArray<Members> =>
+const variants = (endpoint: Endpoint.Any, input: FieldValues): ReadonlyArray<FieldValues> =>
   [...variantsOf(input), part(input, endpoint.params)].filter(({ subject_token_type: type }) =>
     typeof type !== "string" || type.length < 8 || type.length > 100 || URL.canParse(type)
   )
