@@ -1,4 +1,4 @@
-/** The seams for users' tests: operations that are answered, and HTTP replies that are scripted. */
+/** Tests of `Testing`: handlers of operations, and scripted HTTP replies. */
 import { HttpClient, type HttpClientError, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, type Layer, Option } from "effect"
@@ -18,56 +18,56 @@ import { operations, sample, type Subject } from "../support/operations.js"
 
 const id = "est_1234567890123456789012"
 
-/** A client that answers every operation with its name, and lists what it was asked. */
+/** A client whose operations return their names; it records the inputs. */
 const echo = () => {
-  const asked: Array<unknown> = []
+  const inputs: Array<unknown> = []
   const handlers = operations.map((operation): Testing.Handler => ({
     endpoint: operation.endpoint,
     handle: (input: unknown) =>
       Effect.sync(() => {
-        asked.push(input)
+        inputs.push(input)
         return operation.endpoint.name
       })
   }))
-  return { asked, layer: Testing.layer(...handlers) }
+  return { inputs, layer: Testing.layer(...handlers) }
 }
 
 describe("Testing.layer", () => {
-  it.effect("gives a call to the handler of its operation, and its answer back", () =>
+  it.effect("passes a call to the handler of its operation, and returns its result", () =>
     Effect.gen(function*() {
       const { layer } = echo()
-      const answers = yield* Effect.forEach(operations, (operation) => operation(sample(operation) as never)).pipe(
+      const results = yield* Effect.forEach(operations, (operation) => operation(sample(operation) as never)).pipe(
         Effect.provide(layer)
       )
-      assert.deepStrictEqual(answers, operations.map(({ endpoint }) => endpoint.name))
+      assert.deepStrictEqual(results, operations.map(({ endpoint }) => endpoint.name))
     }))
 
-  it.effect("gives the handler the caller's input", () =>
+  it.effect("passes the caller's input to the handler", () =>
     Effect.gen(function*() {
-      const { asked, layer } = echo()
+      const { inputs, layer } = echo()
       yield* Effect.provide(createUsersExport({ format: "csv", fields: [{ name: "email" }] }), layer)
-      assert.deepStrictEqual(asked, [{ format: "csv", fields: [{ name: "email" }] }])
+      assert.deepStrictEqual(inputs, [{ format: "csv", fields: [{ name: "email" }] }])
     }))
 
-  it.effect("fails as the handler fails", () =>
+  it.effect("fails with the failure of the handler", () =>
     Effect.gen(function*() {
       const gone = new Errors.NotFound({ operation: "redeliverEvent", message: "No such event." })
       const layer = Testing.layer(Testing.handle(redeliverEvent, () => Effect.fail(gone)))
       assert.strictEqual(yield* Effect.flip(Effect.provide(redeliverEvent({ id, event_id: id }), layer)), gone)
     }))
 
-  it.effect("answers by the first handler of an operation", () =>
+  it.effect("uses the first of two handlers", () =>
     Effect.gen(function*() {
-      const answers = (total: number) =>
+      const handlerOf = (total: number) =>
         Testing.handle(listActionVersions, () => Effect.succeed({ total, per_page: 20, versions: [] }))
       const { total } = yield* Effect.provide(
         listActionVersions({ actionId: "x" }),
-        Testing.layer(answers(1), answers(2))
+        Testing.layer(handlerOf(1), handlerOf(2))
       )
       assert.strictEqual(total, 1)
     }))
 
-  it.effect("an operation that nobody handles is a defect that names it", () =>
+  it.effect("dies with the name of an operation that has no handler", () =>
     Effect.gen(function*() {
       const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))
       const exit = yield* Effect.exit(Effect.provide(createUsersExport({}), layer))
@@ -78,19 +78,19 @@ describe("Testing.layer", () => {
     }))
 
   const refused: ReadonlyArray<readonly [string, Subject, unknown]> = [
-    ["a member of the wrong kind", deleteEventStream, { id: "short" }],
-    ["an unknown member", createUsersExport, { unknown: 1 }],
-    ["too few members", updateTokenExchangeProfile, { id: "x" }],
+    ["a field of the wrong type", deleteEventStream, { id: "short" }],
+    ["an unknown field", createUsersExport, { unknown: 1 }],
+    ["too few fields", updateTokenExchangeProfile, { id: "x" }],
     ["an empty path parameter", listActionVersions, { actionId: "" }],
     ["a dot segment", updateTokenExchangeProfile, { id: "..", name: "A name" }],
     ["a lone surrogate in a path", listActionVersions, { actionId: "\uD800" }]
   ]
 
   it.effect.each(refused)(
-    "refuses %s as the real client does, and asks no handler",
+    "refuses %s like the real client, and calls no handler",
     ([, operation, input]) =>
       Effect.gen(function*() {
-        const { asked, layer } = echo()
+        const { inputs, layer } = echo()
         const refusal = (client: Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>) =>
           Effect.map(Effect.flip(Effect.provide(call(operation, input), client)), (error) => {
             assert.instanceOf(error, Errors.InvalidInput)
@@ -98,11 +98,11 @@ describe("Testing.layer", () => {
             return { issues, operation }
           })
         assert.deepStrictEqual(yield* refusal(layer), yield* refusal(scripted(Testing.reply({}))))
-        assert.deepStrictEqual(asked, [])
+        assert.deepStrictEqual(inputs, [])
       })
   )
 
-  it.effect("there is no response to tell of", () =>
+  it.effect("withResponse has no response", () =>
     Effect.gen(function*() {
       const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))
       const { response } = yield* Effect.provide(IdentityClient.withResponse(deleteEventStream({ id })), layer)
@@ -113,13 +113,13 @@ describe("Testing.layer", () => {
 describe("Testing.layerHttp", () => {
   const get = (path: string) => HttpClient.execute(HttpClientRequest.get(`https://example.com${path}`))
 
-  it.effect("gives the replies in their order", () =>
+  it.effect("returns the replies in their order", () =>
     Effect.gen(function*() {
       const statuses = yield* Effect.forEach(["/a", "/b"], get)
       assert.deepStrictEqual(statuses.map(({ status }) => status), [201, 418])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ status: 201 }), Testing.reply({ status: 418 })))))
 
-  it.effect("lists the requests, the oldest first", () =>
+  it.effect("lists the requests, oldest first", () =>
     Effect.gen(function*() {
       yield* Effect.forEach(["/a", "/b"], get)
       assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url), [
@@ -128,21 +128,21 @@ describe("Testing.layerHttp", () => {
       ])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({}), Testing.reply({})))))
 
-  it.effect("a list that was given is not changed by later requests", () =>
+  it.effect("does not change a list of requests later", () =>
     Effect.gen(function*() {
       const before = yield* Testing.requests
       yield* get("/a")
       assert.lengthOf(before, 0)
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({})))))
 
-  it.effect("each layer counts for itself", () =>
+  it.effect("each build of the layer starts with the first reply", () =>
     Effect.gen(function*() {
       const layer = Testing.layerHttp(Testing.reply({ status: 201 }))
       const once = Effect.map(get("/a"), ({ status }) => status).pipe(Effect.provide(layer))
       assert.deepStrictEqual([yield* once, yield* once], [201, 201])
     }))
 
-  it.effect("a request after the last reply is a defect that names it", () =>
+  it.effect("dies with the request after the last reply", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(get("/late"))
       assert.include(
@@ -151,14 +151,14 @@ describe("Testing.layerHttp", () => {
       )
     }).pipe(Effect.provide(Testing.layerHttp())))
 
-  it.effect("a program without it is told what it lacks", () =>
+  it.effect("names its service if the layer is missing", () =>
     Effect.gen(function*() {
-      const lacking = Testing.requests as Effect.Effect<unknown> // what the compiler would not let pass
+      const lacking = Testing.requests as Effect.Effect<unknown> // the compiler would refuse it
       const cause = yield* Effect.sandbox(lacking).pipe(Effect.flip)
       assert.match(Cause.pretty(cause), /Service not found: effect-identity-client\/Testing\/Requests\b/)
     }))
 
-  it.effect("noReply fails as a connection does, with its code", () =>
+  it.effect("noReply fails like a connection, with its code", () =>
     Effect.gen(function*() {
       const { _tag, cause, reason } = (yield* Effect.flip(get("/"))) as HttpClientError.RequestError
       assert.deepStrictEqual([_tag, reason, cause], [
@@ -168,20 +168,20 @@ describe("Testing.layerHttp", () => {
       ])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.noReply("ECONNRESET")))))
 
-  it.effect("noReply fails beneath the client as a connection does, with its code", () =>
+  it.effect("noReply is a TransportError of the client, with its code", () =>
     Effect.gen(function*() {
       const { outcome, code } =
         (yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))) as Errors.TransportError
       assert.deepStrictEqual([outcome, code], ["not-sent", "ECONNREFUSED"])
     }).pipe(Effect.provide(scripted(Testing.noReply("ECONNREFUSED")))))
 
-  it.effect("a reply without options is 200 without a body", () =>
+  it.effect("a reply without options has status 200 and no body", () =>
     Effect.gen(function*() {
       const response = yield* get("/")
       assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({})))))
 
-  it.effect("a body that is neither text nor bytes is JSON and says so", () =>
+  it.effect("any other body is JSON, with its content type", () =>
     Effect.gen(function*() {
       const response = yield* get("/")
       assert.deepStrictEqual([response.headers["content-type"], yield* response.text], [
@@ -190,7 +190,7 @@ describe("Testing.layerHttp", () => {
       ])
     }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({ body: { a: [1, null] } })))))
 
-  it.effect("headers of a reply replace the one that JSON brings", () =>
+  it.effect("headers of a reply replace the content type of JSON", () =>
     Effect.gen(function*() {
       const { headers } = yield* get("/")
       assert.deepStrictEqual([headers["content-type"], headers["x-a"]], ["application/problem+json", "b"])
@@ -199,7 +199,7 @@ describe("Testing.layerHttp", () => {
       body: {}
     })))))
 
-  it.effect("bytes are sent as they are", () =>
+  it.effect("bytes are sent unchanged", () =>
     Effect.gen(function*() {
       const response = yield* get("/")
       assert.deepStrictEqual(new Uint8Array(yield* response.arrayBuffer), new Uint8Array([0xff, 0x00]))

@@ -1,4 +1,4 @@
-/** Laws that hold for every operation there is: each is written once, over the declaration, and also for an invented one. */
+/** Laws of every operation: each test runs for all operations of the library, and for an invented one. */
 import type { HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, Duration, Effect, FastCheck, ParseResult, Redacted, Schema, Tracer } from "effect"
@@ -24,10 +24,10 @@ import {
   withoutUndefined
 } from "../support/operations.js"
 
-/** A status that no operation of the library declares. */
+/** An error of a status that no operation of the library declares. */
 class Gone extends Errors.statusError("Gone", 410) {}
 
-/** An operation that does not exist, of every feature a declaration has. */
+/** An invented operation with every feature of a declaration. */
 const uploadWidget = Operation.make("uploadWidget", {
   method: "PUT",
   path: "/widgets/:widget_id/parts/:part",
@@ -52,7 +52,7 @@ const subjects: ReadonlyArray<Subject> = [...operations, uploadWidget]
 const as = (contentType: string) =>
   contentType === "application/json" ? <A>(self: A): A => self : IdentityClient.withFormBody
 
-/** Inputs as their declaration allows them, except those that no path can carry. */
+/** Valid inputs, except those that a path cannot express. */
 const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
   (Arbitrary.make(endpoint.input as Schema.Schema<FieldValues>)).filter((input) =>
     Object.values(part(input, endpoint.params)).every((value) => !["", ".", ".."].includes(String(value))) &&
@@ -60,24 +60,25 @@ const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
       (endpoint.minProperties ?? 0)
   )
 
-/** What an answer that satisfies the operation may hold, as JSON. */
-const answersOf = ({ endpoint }: Subject): FastCheck.Arbitrary<string> =>
+/** Valid bodies of a response, as JSON. */
+const bodiesFor = ({ endpoint }: Subject): FastCheck.Arbitrary<string> =>
   endpoint.success === undefined
     ? FastCheck.constantFrom("", "{}", "\"\"", "null", "[]", "{\"id\":1}", "accepted")
     : (Arbitrary.make(endpoint.success) as FastCheck.Arbitrary<unknown>).map((value) => JSON.stringify(value) ?? "")
       .filter((text) => ParseResult.is(endpoint.success!)(text === "" ? undefined : JSON.parse(text)))
 
-const withEachMember = (
+/** The paths of all fields, at any depth. */
+const pathsOf = (
   { path, value }: { path: ReadonlyArray<string>; value: unknown }
 ): ReadonlyArray<ReadonlyArray<string>> =>
   typeof value === "object" && value !== null
     ? Object.entries(value).flatMap(([name, inner]) => [
       ...(Array.isArray(value) ? [] : [[...path, name]]),
-      ...withEachMember({ path: [...path, name], value: inner })
+      ...pathsOf({ path: [...path, name], value: inner })
     ])
     : []
 
-/** A copy in which the member at a path is `undefined`, or not there at all. */
+/** A copy in which the field at a path is `undefined` or absent. */
 const unset = (value: unknown, [name = "", ...rest]: ReadonlyArray<string>, how: "absent" | "undefined"): unknown => {
   if (Array.isArray(value)) return value.map((item, index) => String(index) === name ? unset(item, rest, how) : item)
   const { [name]: inner, ...others } = value as FieldValues
@@ -85,21 +86,21 @@ const unset = (value: unknown, [name = "", ...rest]: ReadonlyArray<string>, how:
   return how === "absent" ? others : { ...others, [name]: undefined }
 }
 
-/** The parts of a URL's path and query as they were written. */
+/** The path and the query of a request's URL, still encoded. */
 const split = ({ url }: HttpClientRequest.HttpClientRequest) => {
   const [path = "", query] = url.slice(baseUrl.length).split("?")
   return { path, query }
 }
 
-/** All of a request that goes over the wire. */
-const written = (request: HttpClientRequest.HttpClientRequest) => ({
+/** Everything of a request that is sent. */
+const wireFormat = (request: HttpClientRequest.HttpClientRequest) => ({
   method: request.method,
   url: request.url,
   headers: { ...request.headers },
   body: bodyOf(request)
 })
 
-/** Every way in which a program may come to print a failure. */
+/** A failure, printed in every usual way. */
 const prints = (error: unknown): string =>
   [
     String(error),
@@ -113,8 +114,8 @@ const prints = (error: unknown): string =>
 
 const spellings = (text: string) => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]
 
-/** A body of which nothing but the message may be printed, and that only without secrets. */
-const telltale = (input: FieldValues, errorCode: string) => ({
+/** An error body full of secrets: only its message may be printed, without them. */
+const secretBody = (input: FieldValues, errorCode: string) => ({
   statusCode: 400,
   error: "Reason",
   message: `The service says: ${[token, ...stringsOf(input)].flatMap(spellings).join(" and ")} is wrong`,
@@ -122,9 +123,9 @@ const telltale = (input: FieldValues, errorCode: string) => ({
   attributes: { owner: "someone.private@example.com" }
 })
 
-const assertSilent = (error: unknown, input: FieldValues) => assertHidden(prints(error), input)
+const assertNoSecrets = (error: unknown, input: FieldValues) => assertHidden(prints(error), input)
 
-/** `json` stands in content types; that the caller asked for it is no secret. */
+/** The input `json` is not a secret: content types contain it. */
 const assertHidden = (printed: string, input: FieldValues) => {
   const strings = stringsOf(input).filter((text) => text !== "json")
   for (const secret of [token, ...strings, "someone.private@example.com"].flatMap(spellings)) {
@@ -134,7 +135,7 @@ const assertHidden = (printed: string, input: FieldValues) => {
 
 const codeFor = (error: Errors.ErrorClass) => error === Errors.InsufficientScope ? "insufficient_scope" : "some_code"
 
-/** The declared classes, each once. */
+/** The declared error classes, without duplicates. */
 const declared = ({ endpoint }: Subject) => endpoint.error.filter((error, index, all) => all.indexOf(error) === index)
 
 describe.each(subjects.map((operation) => [operation.endpoint.name, operation] as const))("%s", (_, operation) => {
@@ -143,7 +144,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
 
   describe.each(contentTypes)("%s", (contentType) => {
     for (const Declared of declared(operation)) {
-      it.effect(`${Declared.status} is its declared ${Declared.name}, with all that the answer says`, () =>
+      it.effect(`${Declared.status} is the declared ${Declared.name}, with all details of the response`, () =>
         Effect.gen(function*() {
           const body = {
             statusCode: Declared.status,
@@ -181,7 +182,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         }))
     }
 
-    it.effect("the request is exactly what is declared and set", () =>
+    it.effect("sends exactly the declared fields that are set", () =>
       forAll(inputs(operation), (input) =>
         Effect.gen(function*() {
           const payload = withoutUndefined(part(input, endpoint.payload)) as FieldValues
@@ -221,20 +222,20 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           )
         })))
 
-    it.effect("`undefined` is not set, at any depth", () =>
-      Effect.forEach(withEachMember({ path: [], value: input }), (path) =>
+    it.effect("treats `undefined` as absent, at any depth", () =>
+      Effect.forEach(pathsOf({ path: [], value: input }), (path) =>
         Effect.gen(function*() {
           const without = unset(input, path, "absent")
           const undefinedThere = unset(input, path, "undefined")
           if (!ParseResult.is(endpoint.input)(without)) return
           assert.deepStrictEqual(
-            written(yield* as(contentType)(sentOne(operation, undefinedThere))),
-            written(yield* as(contentType)(sentOne(operation, without)))
+            wireFormat(yield* as(contentType)(sentOne(operation, undefinedThere))),
+            wireFormat(yield* as(contentType)(sentOne(operation, without)))
           )
         })))
   })
 
-  it.effect("a declared failure without a body has no member but those that were sent", () =>
+  it.effect("a declared failure without a body has no absent detail as a field", () =>
     Effect.forEach(
       endpoint.error.filter((error) => error !== Errors.InsufficientScope),
       ({ name, status }) =>
@@ -252,7 +253,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         })
     ))
 
-  it.effect("every status from 400 to 599 is what is declared for it, else UnexpectedResponse of that status", () =>
+  it.effect("every status from 400 to 599 is the declared failure, else UnexpectedResponse with that status", () =>
     Effect.forEach(
       Array.from({ length: 200 }, (_, index) => 400 + index),
       (status) =>
@@ -274,10 +275,10 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           }))
     ))
 
-  it.effect("every 2xx is success, and its value is the JSON that came", () =>
+  it.effect("every 2xx is a success with the JSON of the body", () =>
     forAll(
       FastCheck.tuple(
-        answersOf(operation),
+        bodiesFor(operation),
         FastCheck.constantFrom(200, 201, 202, 203, 206, 226, 299),
         FastCheck.constantFrom("application/json", "application/json; charset=utf-8", "text/plain", "text/html", "")
       ),
@@ -293,20 +294,20 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         })
     ))
 
-  it.effect("where the value may be missing, every 2xx without one is success", () =>
+  it.effect("every 2xx without a body is a success if the value is optional", () =>
     Effect.forEach(
       [200, 202, 204, 205],
       (status) =>
         Effect.forEach(["", "\"\"", "null", " \n"], (body) =>
           Effect.gen(function*() {
-            const promised = endpoint.success !== undefined && !ParseResult.is(endpoint.success)(undefined)
+            const isRequired = endpoint.success !== undefined && !ParseResult.is(endpoint.success)(undefined)
             const headers = { "content-type": "application/json" }
             const exit = yield* Effect.exit(resultOf(operation, input, Testing.reply({ status, headers, body })))
-            assert.strictEqual(exit._tag, promised ? "Failure" : "Success", `${status} ${body}`)
+            assert.strictEqual(exit._tag, isRequired ? "Failure" : "Success", `${status} ${body}`)
           }))
     ))
 
-  it.effect("a redirect is UnexpectedResponse of reason redirect, and nothing more is sent", () =>
+  it.effect("a redirect is UnexpectedResponse of reason redirect, and is not followed", () =>
     Effect.forEach([300, 301, 302, 303, 304, 307, 308], (status) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status, headers: { location: "https://elsewhere.example.com/" } })
@@ -319,7 +320,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         assert.deepStrictEqual([reason, found, requests.length], ["redirect", status, 1])
       })))
 
-  it.effect("a web page with a status of success is UnexpectedResponse of reason html", () =>
+  it.effect("a web page with status 200 is UnexpectedResponse of reason html", () =>
     Effect.forEach(
       [
         "<!doctype html><html><head><title>Sign in</title></head></html>",
@@ -336,7 +337,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         })
     ))
 
-  it.effect("the token, Accept and User-Agent are on every request, and nothing else is, not even of a trace", () =>
+  it.effect("sends the token, Accept and User-Agent with every request, and no other headers, even within a span", () =>
     Effect.gen(function*() {
       const request = yield* Effect.withSpan(sentOne(operation, input), "a span")
       const forBody = endpoint.payload === undefined ? [] : ["content-length", "content-type"]
@@ -351,18 +352,18 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
       assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+$/)
     }))
 
-  it.effect("unknown members are refused by name, all of them, and nothing is sent", () =>
+  it.effect("names all unknown fields, and sends nothing", () =>
     Effect.gen(function*() {
       const surprise = { ...input, suprise: "a hidden value", "x-other": { deep: "a hidden value" } }
       const error = yield* failed(operation, surprise, Testing.reply({}))
       assert.instanceOf(error, Errors.InvalidInput)
       const { issues } = error as Errors.InvalidInput
       assert.deepStrictEqual(issues.map(({ path }) => path), ["suprise", "x-other"])
-      assertSilent(error, { value: "a hidden value" })
+      assertNoSecrets(error, { value: "a hidden value" })
       assert.lengthOf(yield* sent(operation, surprise), 0)
     }))
 
-  it.effect("a member of the wrong type is named, and nothing is sent", () =>
+  it.effect("names a field of the wrong type, and sends nothing", () =>
     Effect.forEach(Object.keys(fieldsOf(operation)), (name) =>
       Effect.gen(function*() {
         const wrong = { ...input, [name]: { wrong: "a hidden value" } }
@@ -373,7 +374,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         assert.lengthOf(yield* sent(operation, wrong), 0)
       })))
 
-  it.effect("a required member that is missing is named, and nothing is sent", () =>
+  it.effect("names a missing required field, and sends nothing", () =>
     Effect.forEach(
       Object.entries(fieldsOf(operation)).filter(([, field]) => !isOptional(field)),
       ([name]) =>
@@ -386,14 +387,14 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         })
     ))
 
-  it.effect("what is no object is refused, and nothing is sent", () =>
+  it.effect("refuses an input that is not an object, and sends nothing", () =>
     Effect.forEach([undefined, null, "a hidden value", 7, true], (wrong) =>
       Effect.gen(function*() {
         assert.instanceOf(yield* failed(operation, wrong, Testing.reply({})), Errors.InvalidInput)
         assert.lengthOf(yield* sent(operation, wrong), 0)
       })))
 
-  it.effect("no failure that the service causes prints the token, the body or a string of the input", () =>
+  it.effect("no failure of a response prints the token, the body or a string of the input", () =>
     Effect.forEach(
       [200, 302, 400, 401, 403, 404, 409, 410, 418, 429, 500],
       (status) =>
@@ -407,31 +408,31 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
               },
               body: status === 200
                 ? `<title>${token} ${stringsOf(input).join(" ")}</title>`
-                : telltale(input, errorCode)
+                : secretBody(input, errorCode)
             })
-            assertSilent(yield* failed(operation, input, reply), input)
+            assertNoSecrets(yield* failed(operation, input, reply), input)
           }))
     ))
 
-  it.effect("an answer that breaks its promise is shown by its shape alone", () =>
+  it.effect("an invalid body is described by its shape only", () =>
     Effect.gen(function*() {
       const body = { [token]: 1, ...Object.fromEntries(stringsOf(input).map((text) => [text, text])) }
       for (const value of [body, [body], "someone.private@example.com", 7]) {
         const reply = Testing.reply({ headers: { "content-type": "application/json" }, body: JSON.stringify(value) })
         const exit = yield* Effect.either(resultOf(operation, input, reply))
         if (endpoint.success === undefined) assert.isTrue(exit._tag === "Right")
-        else if (exit._tag === "Left") assertSilent(exit.left, input)
+        else if (exit._tag === "Left") assertNoSecrets(exit.left, input)
       }
     }))
 
-  it.effect("no failure to get an answer prints the token or a string of the input", () =>
+  it.effect("no failure without a response prints the token or a string of the input", () =>
     Effect.gen(function*() {
       const error = yield* failed(operation, input, Testing.noReply("ECONNRESET"))
       assert.instanceOf(error, Errors.TransportError)
-      assertSilent(error, input)
+      assertNoSecrets(error, input)
     }))
 
-  it.effect("no span of a call holds the token or a string of the input", () =>
+  it.effect("no span of a call contains the token or a string of the input", () =>
     Effect.gen(function*() {
       const spans: Array<unknown> = []
       const tracer = yield* Effect.tracer
@@ -443,7 +444,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           return span
         }
       })
-      yield* resultOf(operation, input, Testing.reply({ status: 400, body: telltale(input, token) })).pipe(
+      yield* resultOf(operation, input, Testing.reply({ status: 400, body: secretBody(input, token) })).pipe(
         Effect.withSpan("a program"),
         Effect.withTracer(recording),
         Effect.exit

@@ -1,7 +1,8 @@
-/** What comes is what is given, and what is given goes out: whatever is missing, null, new, or in another order. */
+/** Round trips: responses reach the caller unchanged, and inputs reach the service unchanged, whatever they hold. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Either, FastCheck, ParseResult, type Schema, SchemaAST as AST } from "effect"
+import { Arbitrary, Effect, Either, FastCheck, ParseResult, type Schema } from "effect"
 import { IdentityClient } from "../../src/index.js"
+import { fromSchema, type SchemaNode } from "../../src/internal/schema/tree.js"
 import * as RequestInput from "../../src/tenant/server/requestInput.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
@@ -16,15 +17,15 @@ import {
   withoutUndefined
 } from "../support/operations.js"
 
-/** Decides things as chance has it; the same number decides the same. */
-class Draw {
+/** Random choices from a seed. */
+class Random {
   private state: number
 
   constructor(seed: number) {
     this.state = seed >>> 0
   }
 
-  /** Below `limit`. */
+  /** A number from 0 to `limit` - 1. */
   nat(limit: number): number {
     this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor(this.state / 2 ** 32 * limit)
@@ -45,7 +46,7 @@ class Draw {
 
 type Entry = readonly [name: string, value: unknown]
 
-/** Object.fromEntries makes a member of its own also of `__proto__`. */
+/** Unlike an assignment, `Object.fromEntries` makes `__proto__` an ordinary field. */
 const object = (entries: ReadonlyArray<Entry>): object => Object.fromEntries(entries)
 
 const names = ["__proto__", "constructor", "toString", "x-new", "", "\u00E9", "a b", "binding_policy_2"]
@@ -64,58 +65,58 @@ const values = [
   JSON.parse("{\"__proto__\":1}")
 ]
 
-/** An answer on its way: how it is sent, and what is to be given for it. */
+/** A variation of a response: its body, and the value that the caller should get. */
 interface Variation {
   readonly sent: unknown
-  readonly given: unknown
+  readonly expected: unknown
 }
 
-const same = (value: unknown): Variation => ({ sent: value, given: value })
+const same = (value: unknown): Variation => ({ sent: value, expected: value })
 
-const isEnumeration = (ast: AST.Union): boolean =>
-  ast.types.some(AST.isStringKeyword) && ast.types.some((type) => AST.isLiteral(type) || AST.isUnion(type))
+const isEnumeration = (types: ReadonlyArray<SchemaNode>): boolean =>
+  types.some(({ _tag }) => _tag === "String") && types.some(({ _tag }) => _tag === "Literal" || _tag === "Union")
 
 /**
- * The same answer as another server would send it: members that may be missing are left out or null, others that nobody has
- * listed come in at any depth, enumerations have new values, and all members are in another order.
+ * Varies a body as another version of the service might: optional fields are absent or null, unknown fields appear at any
+ * depth, enumerations have new values, and the fields are in another order.
  */
-const vary = (ast: AST.AST, value: unknown, draw: Draw): Variation => {
-  switch (ast._tag) {
+const vary = (node: SchemaNode, value: unknown, random: Random): Variation => {
+  switch (node._tag) {
     case "Refinement":
-      return vary(ast.from, value, draw)
+      return vary(node.from, value, random)
     case "Union": {
-      if (isEnumeration(ast)) {
-        return same(typeof value === "string" && draw.isTrue(50) ? draw.of(texts) : value)
+      if (isEnumeration(node.types)) {
+        return same(typeof value === "string" && random.isTrue(50) ? random.of(texts) : value)
       }
-      const type = ast.types.find((type) => ParseResult.is({ ast: type } as Schema.Schema<unknown>)(value))
-      return type === undefined ? same(value) : vary(type, value, draw)
+      const type = node.types.find((type) => ParseResult.is(type.schema)(value))
+      return type === undefined ? same(value) : vary(type, value, random)
     }
-    case "TupleType": {
-      const items = (value as ReadonlyArray<unknown>).map((item) => vary(ast.rest[0]!.type, item, draw))
-      return { sent: items.map(({ sent }) => sent), given: items.map(({ given }) => given) }
+    case "Array": {
+      const items = (value as ReadonlyArray<unknown>).map((item) => vary(node.rest[0]!, item, random))
+      return { sent: items.map(({ sent }) => sent), expected: items.map(({ expected }) => expected) }
     }
-    case "TypeLiteral": {
-      const known = ast.propertySignatures.map(({ isOptional, name, type }) => (
+    case "Struct": {
+      const known = node.fields.map(({ isOptional, name, type }) => (
         { isOptional, name: String(name), type }
       ))
-      const members = known.flatMap(
+      const fields = known.flatMap(
         ({ isOptional, name, type }): ReadonlyArray<readonly [string, Variation | "null"]> => {
-          const isThere = Object.hasOwn(value as object, name) && !(isOptional && draw.isTrue(30))
-          if (isThere) return [[name, vary(type, (value as Record<string, unknown>)[name], draw)]]
-          return isOptional && draw.isTrue(40) ? [[name, "null"]] : []
+          const isPresent = Object.hasOwn(value as object, name) && !(isOptional && random.isTrue(30))
+          if (isPresent) return [[name, vary(type, (value as Record<string, unknown>)[name], random)]]
+          return isOptional && random.isTrue(40) ? [[name, "null"]] : []
         }
       )
-      const unlisted = Object.entries(value as object).filter(([name]) => !known.some((member) => member.name === name))
-      const extra = [1, 2, 3].slice(0, draw.nat(4)).map(() => [draw.of(names), draw.of(values)] as const)
-      const others = new Map([...unlisted, ...extra].filter(([name]) => !known.some((member) => member.name === name)))
+      const unlisted = Object.entries(value as object).filter(([name]) => !known.some((field) => field.name === name))
+      const extra = [1, 2, 3].slice(0, random.nat(4)).map(() => [random.of(names), random.of(values)] as const)
+      const others = new Map([...unlisted, ...extra].filter(([name]) => !known.some((field) => field.name === name)))
       const all = [
-        ...members,
+        ...fields,
         ...[...others].map(([name, value]) => [name, same(value)] as const)
       ]
-      const shuffled = draw.shuffled(all)
+      const shuffled = random.shuffled(all)
       return {
-        sent: object(shuffled.map(([name, member]): Entry => [name, member === "null" ? null : member.sent])),
-        given: object(shuffled.flatMap(([name, member]) => member === "null" ? [] : [[name, member.given]]))
+        sent: object(shuffled.map(([name, field]): Entry => [name, field === "null" ? null : field.sent])),
+        expected: object(shuffled.flatMap(([name, field]) => field === "null" ? [] : [[name, field.expected]]))
       }
     }
     default:
@@ -123,16 +124,16 @@ const vary = (ast: AST.AST, value: unknown, draw: Draw): Variation => {
   }
 }
 
-const anyAnswer = FastCheck.oneof(FastCheck.jsonValue().map((value) => JSON.stringify(value)), FastCheck.constant(""))
+const anyBody = FastCheck.oneof(FastCheck.jsonValue().map((value) => JSON.stringify(value)), FastCheck.constant(""))
 
-/** A law of many values, and of what chance makes of each. */
+/** Runs a property for many values, each with random choices. */
 const forMany = <A, E>(
   arbitrary: FastCheck.Arbitrary<A>,
-  law: (value: A, draw: Draw) => Effect.Effect<void, E>,
+  law: (value: A, random: Random) => Effect.Effect<void, E>,
   runs = 100
-) => forAll(FastCheck.tuple(arbitrary, FastCheck.integer()), ([value, seed]) => law(value, new Draw(seed)), runs)
+) => forAll(FastCheck.tuple(arbitrary, FastCheck.integer()), ([value, seed]) => law(value, new Random(seed)), runs)
 
-/** Values that satisfy a schema, as JSON. */
+/** Values of a schema, as JSON. */
 const valuesOf = (schema: Schema.Schema.AnyNoContext): FastCheck.Arbitrary<unknown> =>
   Arbitrary.make(schema as Schema.Schema<unknown>)
     .map((value) => JSON.parse(JSON.stringify(value) ?? "null") as unknown)
@@ -140,16 +141,16 @@ const valuesOf = (schema: Schema.Schema.AnyNoContext): FastCheck.Arbitrary<unkno
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-const given = (operation: Subject, body: unknown) =>
+const decode = (operation: Subject, body: unknown) =>
   Effect.orDie(resultOf(operation, sample(operation), Testing.reply({ body: bytes(body) })))
 
 for (const operation of operations) {
   const { name, success } = operation.endpoint
 
-  describe(`an answer to ${name}`, () => {
+  describe(`a response of ${name}`, () => {
     if (success === undefined) {
-      it.effect("gives nothing, whatever comes", () =>
-        forAll(anyAnswer, (body) =>
+      it.effect("returns nothing, whatever the body", () =>
+        forAll(anyBody, (body) =>
           Effect.gen(function*() {
             const reply = Testing.reply({ body: new TextEncoder().encode(body) })
             assert.isUndefined(yield* resultOf(operation, sample(operation), reply))
@@ -157,15 +158,15 @@ for (const operation of operations) {
       return
     }
 
-    it.effect("is the same data with members missing, null, new, in another order, and with new values", () =>
-      forMany(valuesOf(success), (value, draw) =>
+    it.effect("reaches the caller unchanged: fields absent, null, unknown or in another order, and new values", () =>
+      forMany(valuesOf(success), (value, random) =>
         Effect.gen(function*() {
-          const { given: expected, sent } = vary(AST.typeAST(success.ast), value, draw)
-          const found = yield* given(operation, sent)
-          // Text tells more than a comparison of objects: the order of members, and `__proto__` as one of them.
+          const { expected, sent } = vary(fromSchema(success), value, random)
+          const found = yield* decode(operation, sent)
+          // JSON text shows more than a comparison of objects: the order of fields, and `__proto__` among them.
           assert.strictEqual(JSON.stringify(found), JSON.stringify(expected))
-          // And what was given is given again.
-          assert.strictEqual(JSON.stringify(yield* given(operation, found)), JSON.stringify(expected))
+          // Decoding the decoded value changes nothing.
+          assert.strictEqual(JSON.stringify(yield* decode(operation, found)), JSON.stringify(expected))
         })))
   })
 
@@ -177,22 +178,22 @@ for (const operation of operations) {
         Object.values(part(input, payload)).filter((value) => value !== undefined).length >= minProperties
       )
 
-      /** The same members in another order, at any depth. */
-      const reordered = (value: unknown, draw: Draw): unknown => {
-        if (Array.isArray(value)) return value.map((item) => reordered(item, draw))
+      /** The same fields in another order, at any depth. */
+      const reordered = (value: unknown, random: Random): unknown => {
+        if (Array.isArray(value)) return value.map((item) => reordered(item, random))
         if (typeof value !== "object" || value === null) return value
-        const entries = Object.entries(value).map(([name, inner]) => [name, reordered(inner, draw)] as const)
-        return object(draw.shuffled(entries))
+        const entries = Object.entries(value).map(([name, inner]) => [name, reordered(inner, random)] as const)
+        return object(random.shuffled(entries))
       }
 
       for (const contentType of contentTypes) {
-        it.effect(`is the same data to whoever reads it as ${contentType}, in any order of members`, () =>
-          forMany(inputs, (input, draw) =>
+        it.effect(`reaches the service unchanged as ${contentType}, in any order of fields`, () =>
+          forMany(inputs, (input, random) =>
             Effect.gen(function*() {
               const sent = withoutUndefined(part(input, payload))
               const isForm = contentType !== "application/json"
               if (isForm && !Object.values(sent as object).every(isFormable)) return
-              const call = sentOne(operation, reordered(input, draw))
+              const call = sentOne(operation, reordered(input, random))
               const request = yield* isForm ? IdentityClient.withFormBody(call) : call
               const read = Either.flatMap(
                 Either.mapLeft(

@@ -1,4 +1,4 @@
-/** The vendor's own SDK against the embedded tenant, on a socket: it does not notice that it is not the service. */
+/** Runs the vendor's SDK against the embedded tenant on a socket: the SDK works as with the service. */
 import { HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,12 +12,12 @@ import { sdkOf, sdkTokensOf } from "../support/sdk.js"
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream, other] } = Tenant.demo
 const [failed, , queued] = stream.events
 
-const who = ({ id, secret }: Tenant.Client) => ({ clientId: id, clientSecret: Redacted.value(secret) })
+const credentialsOf = ({ id, secret }: Tenant.Client) => ({ clientId: id, clientSecret: Redacted.value(secret) })
 
 const { full, notGlobal, readsActions } = {
-  full: who(Tenant.demoClients.full),
-  notGlobal: who(Tenant.demoClients.notGlobal),
-  readsActions: who(Tenant.demoClients.readsActions)
+  full: credentialsOf(Tenant.demoClients.full),
+  notGlobal: credentialsOf(Tenant.demoClients.notGlobal),
+  readsActions: credentialsOf(Tenant.demoClients.readsActions)
 }
 
 interface Served {
@@ -26,7 +26,7 @@ interface Served {
   readonly sdk: ManagementClient
 }
 
-/** A tenant of its own for each test, by the real clock, which the SDK goes by. */
+/** Runs a test with a tenant of its own, on the real clock, which the SDK uses. */
 const serving = (name: string, run: (served: Served) => Promise<void>, options: Tenant.Options = {}) =>
   it.live(name, () =>
     Effect.gen(function*() {
@@ -41,7 +41,7 @@ const serving = (name: string, run: (served: Served) => Promise<void>, options: 
       ))
     ))
 
-/** What a call of the SDK's was thrown. */
+/** The error that a call of the SDK throws. */
 const thrown = async (call: PromiseLike<unknown>): Promise<ManagementError> => {
   const error = await call.then((value) => new Error(`a success: ${JSON.stringify(value)}`), (error: unknown) => error)
   if (error instanceof ManagementError) return error
@@ -69,7 +69,7 @@ describe("the vendor's SDK runs every operation", () => {
     assert.strictEqual((await Effect.runPromise(tenant.state)).jobs[0]?.id, data.id)
   })
 
-  serving("createUsersExport of which nothing is set", async ({ sdk }) => {
+  serving("createUsersExport without input", async ({ sdk }) => {
     assert.deepInclude(await sdk.jobs.usersExports.create(), { type: "users_export", status: "pending" })
   })
 
@@ -79,7 +79,7 @@ describe("the vendor's SDK runs every operation", () => {
     assert.deepInclude((await Effect.runPromise(tenant.state)).profiles[0], change)
   })
 
-  serving("listActionVersions, and it finds the end of the pages by itself", async ({ sdk, tenant }) => {
+  serving("listActionVersions, to the end of its pages", async ({ sdk, tenant }) => {
     const page = await sdk.actions.versions.list(action.id, { per_page: 2 })
     assert.deepStrictEqual(
       page.response,
@@ -111,14 +111,14 @@ describe("the vendor's SDK runs every operation", () => {
     assert.deepStrictEqual((await Effect.runPromise(tenant.state)).streams.map(({ id }) => id), [stream.id])
   })
 
-  serving("with one token, by client credentials, for calls at once", async ({ sdk, tenant }) => {
+  serving("with one token for concurrent calls, by client credentials", async ({ sdk, tenant }) => {
     await Promise.all(Array.from({ length: 10 }, () => sdk.actions.versions.list(action.id)))
     const requests = await Effect.runPromise(tenant.requests)
     assert.strictEqual(requests.filter(({ operation }) => operation === "token").length, 1)
     assert.strictEqual(requests[0]?.contentType, "application/x-www-form-urlencoded")
   })
 
-  serving("and waits as long as a 429 says before it tries again", async ({ origin, tenant }) => {
+  serving("and waits after a 429 before its retry", async ({ origin, tenant }) => {
     const sdk = sdkOf(origin, full, 1)
     await sdk.eventStreams.delete(other.id)
     await sdk.eventStreams.delete(other.id)
@@ -128,7 +128,7 @@ describe("the vendor's SDK runs every operation", () => {
   }, { buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
 })
 
-/** What the service says is wrong, in the shape that it says it in. */
+/** An error body of the service. */
 const problem = (statusCode: number, error: string, message: string, more: object = {}) => (
   { statusCode, error, message, ...more }
 )
@@ -149,13 +149,13 @@ const insufficient = (scope: string) =>
 const { BadRequestError, ConflictError, ForbiddenError, NotFoundError, TooManyRequestsError, UnauthorizedError } =
   Sdk.Management
 
-/** A token that a test has got itself, changed by it, and the SDK with it. */
+/** The SDK with a token that the test changes. */
 const withToken = async (origin: string, change: (token: string) => string): Promise<ManagementClient> =>
   sdkOf(origin, { token: change(await sdkTokensOf(origin, full).getAccessToken()) })
 
 const refusals: ReadonlyArray<Refusal> = [
   {
-    name: "400 invalid_body: a member of the body",
+    name: "400 invalid_body: a field of the body",
     call: ({ sdk }) => sdk.jobs.usersExports.create({ limit: 0 }),
     as: BadRequestError,
     body: problem(
@@ -219,13 +219,13 @@ const refusals: ReadonlyArray<Refusal> = [
     )
   },
   {
-    name: "400: a token that is no JSON Web Token",
+    name: "400: a token that is not a JSON Web Token",
     call: ({ origin }) => sdkOf(origin, { token: "opaque" }).eventStreams.delete(stream.id),
     as: BadRequestError,
     body: problem(400, "Bad Request", "Bad HTTP authentication header format", { errorCode: "Bearer" })
   },
   {
-    name: "401: a signature of somebody else's",
+    name: "401: a wrong signature",
     call: async ({ origin }) => {
       const sdk = await withToken(origin, (token) => `${token.slice(0, token.lastIndexOf("."))}.${"A".repeat(43)}`)
       return sdk.eventStreams.delete(stream.id)
@@ -234,7 +234,7 @@ const refusals: ReadonlyArray<Refusal> = [
     body: unauthorized("Invalid signature received for JSON Web Token validation")
   },
   {
-    name: "401: a token that was revoked",
+    name: "401: a revoked token",
     call: async ({ origin, tenant }) => {
       const sdk = await withToken(origin, (token) => token)
       await Effect.runPromise(tenant.revokeTokens)
@@ -244,7 +244,7 @@ const refusals: ReadonlyArray<Refusal> = [
     body: unauthorized("Invalid token")
   },
   {
-    name: "401: a token that has expired",
+    name: "401: an expired token",
     call: async ({ origin }) => (await withToken(origin, (token) => token)).eventStreams.delete(stream.id),
     as: UnauthorizedError,
     body: unauthorized("Expired token received for JSON Web Token validation"),
@@ -328,7 +328,7 @@ const refusals: ReadonlyArray<Refusal> = [
   }
 ]
 
-describe("the vendor's SDK sees the service's failures", () => {
+describe("the vendor's SDK receives the service's failures", () => {
   for (const { as, body, call, name, options } of refusals) {
     serving(name, async (served) => {
       const error = await thrown(call(served))
@@ -341,7 +341,7 @@ describe("the vendor's SDK sees the service's failures", () => {
     }, options)
   }
 
-  serving("429 with how long to wait", async ({ sdk }) => {
+  serving("429 with Retry-After", async ({ sdk }) => {
     await sdk.eventStreams.delete(other.id)
     const error = await thrown(sdk.eventStreams.delete(other.id))
     assert.deepStrictEqual(["limit", "remaining"].map((name) => headerOf(error, `x-ratelimit-${name}`)), ["1", "0"])
@@ -349,7 +349,7 @@ describe("the vendor's SDK sees the service's failures", () => {
   }, { buckets: { tenant: { burst: 1, refill: 1, per: "1 minute" } } })
 
   for (const status of [500, 502, 503, 504]) {
-    serving(`${status}, which no operation declares`, async ({ sdk, tenant }) => {
+    serving(`${status}, an undeclared status`, async ({ sdk, tenant }) => {
       await Effect.runPromise(tenant.injectFault({ operation: "deleteEventStream", status }))
       const error = await thrown(sdk.eventStreams.delete(stream.id))
       assert.strictEqual(error.name, "ManagementError")
@@ -358,7 +358,7 @@ describe("the vendor's SDK sees the service's failures", () => {
     })
   }
 
-  serving("a web page of a proxy's", async ({ sdk, tenant }) => {
+  serving("a web page of a proxy", async ({ sdk, tenant }) => {
     const body = "<title>Bad gateway</title>"
     await Effect.runPromise(
       tenant.injectFault({
@@ -372,7 +372,7 @@ describe("the vendor's SDK sees the service's failures", () => {
     assert.deepStrictEqual([error.statusCode, error.body], [502, body])
   })
 
-  serving("a connection that is cut", async ({ sdk, tenant }) => {
+  serving("a closed connection", async ({ sdk, tenant }) => {
     await Effect.runPromise(tenant.injectFault({ cut: "before", operation: "deleteEventStream" }))
     const error = await thrown(sdk.eventStreams.delete(stream.id))
     assert.isUndefined(error.statusCode)
@@ -380,15 +380,15 @@ describe("the vendor's SDK sees the service's failures", () => {
   })
 })
 
-describe("the vendor's SDK sees how a token is refused", () => {
+describe("the vendor's SDK receives the failures of the token endpoint", () => {
   const refused = (
     name: string,
-    ask: (served: Served) => Promise<unknown>,
+    getToken: (served: Served) => Promise<unknown>,
     status: number,
     body: { readonly error: string; readonly error_description: string }
   ) =>
     serving(name, async (served) => {
-      const error = await thrown(ask(served))
+      const error = await thrown(getToken(served))
       assert.deepStrictEqual([error.statusCode, error.body], [status, body])
     })
 
