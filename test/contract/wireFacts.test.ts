@@ -1,4 +1,4 @@
-/** What the wire really looks like, row by row, as far as the client alone can show it. */
+/** Facts of the real wire format, as far as a test of the client can show them. */
 import { assert, describe, it, vi } from "@effect/vitest"
 import {
   Arbitrary,
@@ -10,7 +10,6 @@ import {
   Option,
   ParseResult,
   Schema,
-  type SchemaAST as AST,
   TestClock
 } from "effect"
 import {
@@ -26,6 +25,7 @@ import {
   updateTokenExchangeProfile,
   UsersExportJob
 } from "../../src/index.js"
+import { fromSchema, type SchemaNode } from "../../src/internal/schema/tree.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { bodyOf, failed, resultOf, scripted, sent, sentOne } from "../support/client.js"
@@ -37,11 +37,11 @@ const actionId = "910b1053-577f-4d81-a8c8-020e7319a38a"
 
 const json = (value: unknown) => Testing.reply({ body: value })
 
-/** Bytes are sent as they are, without the content type that a text would get. */
+/** A reply without a content type, which a string would get. */
 const bare = (text: string, status = 200) => Testing.reply({ status, body: new TextEncoder().encode(text) })
 
-/** What an operation makes of a JSON body, next to that body. */
-const received = <A>(operation: Subject, value: A) =>
+/** The value that an operation returns for a JSON body, and the body. */
+const decoded = <A>(operation: Subject, value: A) =>
   Effect.map(resultOf(operation, sample(operation), json(value)), (found) => [found, value] as const)
 
 const page = (version: object) => ({ total: 1, per_page: 20, versions: [version] })
@@ -101,7 +101,7 @@ describe("the operations are the contract's", () => {
     assert.deepStrictEqual(own.find(([own]) => own === name), [...row])
   })
 
-  it("they tell JSON Schema what their parts are called and how long they may be", () => {
+  it("JSON Schema has their identifiers, lengths and limits", () => {
     const { $defs = {}, properties } = JSONSchema.make(Schema.Struct({
       job: UsersExportJob,
       versions: ActionVersions,
@@ -127,12 +127,12 @@ describe("the operations are the contract's", () => {
     })
   })
 
-  it("there is no other", () => {
+  it("there are no others", () => {
     assert.deepStrictEqual(own.map(([name]) => name), contract.map(([name]) => name))
   })
 })
 
-describe("successful answers", () => {
+describe("successful responses", () => {
   it.effect("createUsersExport: 200, the job", () =>
     Effect.gen(function*() {
       const body = {
@@ -142,18 +142,18 @@ describe("successful answers", () => {
         limit: 5,
         fields: [{ name: "email" }]
       }
-      const [found, sent] = yield* received(createUsersExport, body)
+      const [found, sent] = yield* decoded(createUsersExport, body)
       assert.deepStrictEqual(found, sent)
     }))
 
   it.effect("updateTokenExchangeProfile: 200, the full profile", () =>
     Effect.gen(function*() {
-      const [found, sent] = yield* received(updateTokenExchangeProfile, profile)
+      const [found, sent] = yield* decoded(updateTokenExchangeProfile, profile)
       assert.deepStrictEqual(found, sent)
     }))
 
   it.effect.each(["", "\"\"", "null", " "])(
-    "updateTokenExchangeProfile: 200 with %j for a body gives undefined",
+    "updateTokenExchangeProfile: 200 with the body %j returns undefined",
     (body) =>
       Effect.gen(function*() {
         const found = yield* resultOf(updateTokenExchangeProfile, sample(updateTokenExchangeProfile), bare(body))
@@ -161,9 +161,9 @@ describe("successful answers", () => {
       })
   )
 
-  it.effect("updateTokenExchangeProfile: 200 with {} gives a profile without members", () =>
+  it.effect("updateTokenExchangeProfile: 200 with {} returns an empty profile", () =>
     Effect.gen(function*() {
-      const [found, sent] = yield* received(updateTokenExchangeProfile, {})
+      const [found, sent] = yield* decoded(updateTokenExchangeProfile, {})
       assert.deepStrictEqual(found, sent)
     }))
 
@@ -175,7 +175,7 @@ describe("successful answers", () => {
         per_page: 20,
         versions: [{ id: "1", number: 1, deployed: true, status: "built" }]
       }
-      const [found, sent] = yield* received(listActionVersions, body)
+      const [found, sent] = yield* decoded(listActionVersions, body)
       assert.deepStrictEqual(found, sent)
     }))
 
@@ -188,7 +188,7 @@ describe("successful answers", () => {
   )
 
   it.effect.each([204, 200])(
-    "deleteEventStream: %i, empty, yet labelled application/json",
+    "deleteEventStream: %i without a body, but with content type application/json",
     (status) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status, headers: { "content-type": "application/json; charset=utf-8" } })
@@ -197,7 +197,7 @@ describe("successful answers", () => {
   )
 
   it.effect.each(["", "{}", "\"\"", "null", "{\"id\":1}", "OK", "1 < 2", "[1"])(
-    "where no value is promised %j is fine",
+    "accepts the body %j for operations without a success schema",
     (body) =>
       Effect.gen(function*() {
         for (const operation of [redeliverEvent, deleteEventStream] as ReadonlyArray<Subject>) {
@@ -206,16 +206,16 @@ describe("successful answers", () => {
       })
   )
 
-  it.effect("JSON without a content type is JSON", () =>
+  it.effect("decodes JSON without a content type", () =>
     Effect.gen(function*() {
       const found = yield* resultOf(createUsersExport, {}, bare(JSON.stringify(job)))
       assert.deepStrictEqual(found, job)
     }))
 })
 
-describe("fields that surprise", () => {
+describe("unusual fields", () => {
   it.effect.each(["2023-01-25T17:42:12.004394259Z", "2023-01-25T17:42:12.004Z", "2023-01-25T17:42:12Z"])(
-    "the timestamp %s stays as it came, wherever it stands",
+    "keeps the timestamp %s unchanged, in any field",
     (at) =>
       Effect.gen(function*() {
         const version = {
@@ -226,22 +226,22 @@ describe("fields that surprise", () => {
           action: { created_at: at, updated_at: at }
         }
         const found = [
-          yield* received(listActionVersions, page(version)),
-          yield* received(createUsersExport, { ...job, created_at: at }),
-          yield* received(updateTokenExchangeProfile, { ...profile, created_at: at, updated_at: at })
+          yield* decoded(listActionVersions, page(version)),
+          yield* decoded(createUsersExport, { ...job, created_at: at }),
+          yield* decoded(updateTokenExchangeProfile, { ...profile, created_at: at, updated_at: at })
         ]
         assert.deepStrictEqual(found.map(([found]) => found), found.map(([, sent]) => sent))
       })
   )
 
-  it.effect("a page that omits `page` is given without it", () =>
+  it.effect("keeps a page without `page`", () =>
     Effect.gen(function*() {
-      const [found] = yield* received(listActionVersions, { total: 0, per_page: 20, versions: [] })
+      const [found] = yield* decoded(listActionVersions, { total: 0, per_page: 20, versions: [] })
       assert.notProperty(found, "page")
     }))
 
   it.effect.each(["total", "per_page", "versions"])(
-    "a page without `%s` is refused by that name",
+    "names `%s` if a page lacks it",
     (name) =>
       Effect.gen(function*() {
         const body = { ...page({}), [name]: undefined }
@@ -251,13 +251,13 @@ describe("fields that surprise", () => {
       })
   )
 
-  it.effect("the first page is 0, and can be asked for", () =>
+  it.effect("can request the first page, which is 0", () =>
     Effect.gen(function*() {
       const { url } = yield* sentOne(listActionVersions, { actionId, page: 0 })
       assert.isTrue(url.endsWith("/versions?page=0"))
     }))
 
-  it.effect("counts may be fractions", () =>
+  it.effect("accepts fractions as counts", () =>
     Effect.gen(function*() {
       const body = {
         total: 1.1,
@@ -265,21 +265,21 @@ describe("fields that surprise", () => {
         per_page: 1.1,
         versions: [{ number: 1.1, modules: [{ module_version_number: 1.1 }] }]
       }
-      const [found, sent] = yield* received(listActionVersions, body)
+      const [found, sent] = yield* decoded(listActionVersions, body)
       assert.deepStrictEqual(found, sent)
     }))
 
-  it.effect("a trigger has an id, and often nothing but its version", () =>
+  it.effect("accepts a trigger with only id and version", () =>
     Effect.gen(function*() {
       const trigger = { id: "post-login", version: "v3" }
-      const [found, sent] = yield* received(
+      const [found, sent] = yield* decoded(
         listActionVersions,
         page({ supported_triggers: [trigger], action: { supported_triggers: [trigger] } })
       )
       assert.deepStrictEqual(found, sent)
     }))
 
-  it.effect("newer triggers have a binding_policy and whatever else", () =>
+  it.effect("accepts newer triggers with more fields", () =>
     Effect.gen(function*() {
       const trigger = {
         id: "post-login",
@@ -288,56 +288,56 @@ describe("fields that surprise", () => {
         compatible_triggers: [{ version: "v2" }],
         x: [1]
       }
-      const [found, sent] = yield* received(listActionVersions, page({ supported_triggers: [trigger] }))
+      const [found, sent] = yield* decoded(listActionVersions, page({ supported_triggers: [trigger] }))
       assert.deepStrictEqual(found, sent)
     }))
 
-  it.effect("a version may lack every member", () =>
+  it.effect("accepts an empty version", () =>
     Effect.gen(function*() {
-      const [found, sent] = yield* received(listActionVersions, page({}))
+      const [found, sent] = yield* decoded(listActionVersions, page({}))
       assert.deepStrictEqual(found, sent)
     }))
 
   it.effect.each(["dependencies", "secrets", "errors", "modules", "supported_triggers"])(
-    "`%s` can be [] and [{}]",
+    "accepts [] and [{}] as `%s`",
     (name) =>
       Effect.gen(function*() {
         for (const list of [[], [{}]]) {
-          const [found, sent] = yield* received(listActionVersions, page({ [name]: list }))
+          const [found, sent] = yield* decoded(listActionVersions, page({ [name]: list }))
           assert.deepStrictEqual(found, sent)
         }
       })
   )
 
   it.effect.each(["pending", "building", "packaged", "built", "retrying", "failed", "BUILT", "a new one"])(
-    "the status %j of a version stays as it is",
+    "keeps the status %j of a version unchanged",
     (status) =>
       Effect.gen(function*() {
-        const [found, sent] = yield* received(listActionVersions, page({ status }))
+        const [found, sent] = yield* decoded(listActionVersions, page({ status }))
         assert.deepStrictEqual(found, sent)
       })
   )
 
   it.effect.each(["a name", undefined, { id: "con_1" }])(
-    "the job's connection may be %s",
+    "accepts %s as the job's connection",
     (connection) =>
       Effect.gen(function*() {
         const { connection: _, ...rest } = job
         const body = connection === undefined ? rest : { ...rest, connection }
-        const [found, sent] = yield* received(createUsersExport, body)
+        const [found, sent] = yield* decoded(createUsersExport, body)
         assert.deepStrictEqual(found, sent)
       })
   )
 
-  it.effect("a value of an enumeration is text, known or not", () =>
+  it.effect("accepts only strings as enumeration values", () =>
     Effect.gen(function*() {
       const error = yield* failed(createUsersExport, {}, json({ ...job, type: 7 }))
       assert.deepInclude(error, { path: "type", message: "unexpected response body at type: expected a string" })
     }))
 
-  it.effect("members of the job that nobody listed are kept", () =>
+  it.effect("keeps fields of the job that the contract does not list", () =>
     Effect.gen(function*() {
-      const [found, sent] = yield* received(createUsersExport, {
+      const [found, sent] = yield* decoded(createUsersExport, {
         ...job,
         location: "https://…",
         nested: { a: [null, { b: 1 }] }
@@ -345,7 +345,7 @@ describe("fields that surprise", () => {
       assert.deepStrictEqual(found, sent)
     }))
 
-  it.effect("null is absent, wherever a member may be missing", () =>
+  it.effect("removes the null of an optional field, at any depth", () =>
     Effect.gen(function*() {
       const version = {
         id: "1",
@@ -354,7 +354,7 @@ describe("fields that surprise", () => {
         dependencies: [{ name: "lodash", registry_url: null }],
         action: { id: "2", supported_triggers: [{ id: null, version: "v3" }], created_at: null }
       }
-      const [found] = yield* received(listActionVersions, { ...page(version), page: null })
+      const [found] = yield* decoded(listActionVersions, { ...page(version), page: null })
       assert.deepStrictEqual(
         found,
         page({
@@ -365,44 +365,44 @@ describe("fields that surprise", () => {
       )
     }))
 
-  it.effect("null is absent also as the job's connection, whose type nobody states", () =>
+  it.effect("removes null as the job's connection, which has no documented type", () =>
     Effect.gen(function*() {
-      const [found] = yield* received(createUsersExport, { ...job, connection: null })
+      const [found] = yield* decoded(createUsersExport, { ...job, connection: null })
       assert.notProperty(found, "connection")
     }))
 
-  it.effect("null of a member that nobody listed is kept, also next to one that is removed", () =>
+  it.effect("keeps the null of an unknown field, also beside a removed one", () =>
     Effect.gen(function*() {
-      const [found] = yield* received(createUsersExport, { ...job, created_at: null, unlisted: null })
+      const [found] = yield* decoded(createUsersExport, { ...job, created_at: null, unlisted: null })
       assert.deepStrictEqual(found, { ...job, unlisted: null })
     }))
 
-  it.effect("null of a member that must be there is refused by name", () =>
+  it.effect("names a required field that is null", () =>
     Effect.gen(function*() {
       const error = yield* failed(createUsersExport, {}, json({ ...job, status: null, created_at: null }))
       assert.deepInclude(error, { reason: "schema", path: "status" })
     }))
 })
 
-describe("what comes is what is given", () => {
-  const promising = operations.filter(({ endpoint }) => endpoint.success !== undefined)
+describe("decoding", () => {
+  const withSuccess = operations.filter(({ endpoint }) => endpoint.success !== undefined)
 
-  /** Values that satisfy an operation, as JSON. */
+  /** Valid values of an operation's success, as JSON. */
   const values = ({ endpoint }: Subject): FastCheck.Arbitrary<unknown> =>
     Arbitrary.make(endpoint.success as Schema.Schema<unknown>)
       .map((value) => JSON.parse(JSON.stringify(value) ?? "null") as unknown)
       .filter((value) => value !== null && ParseResult.is(endpoint.success!)(value))
 
-  /** Puts null wherever a known member may be missing and is. */
-  const withNulls = (ast: AST.AST, value: unknown): unknown => {
-    switch (ast._tag) {
+  /** Sets every absent optional field to null. */
+  const withNulls = (node: SchemaNode, value: unknown): unknown => {
+    switch (node._tag) {
       case "Union":
-        return ast.types.reduce((value, type) => withNulls(type, value), value)
-      case "TupleType":
-        return (value as ReadonlyArray<unknown>).map((item) => withNulls(ast.rest[0]!.type, item))
-      case "TypeLiteral": {
+        return node.types.reduce((value, type) => withNulls(type, value), value)
+      case "Array":
+        return (value as ReadonlyArray<unknown>).map((item) => withNulls(node.rest[0]!, item))
+      case "Struct": {
         const copy = { ...value as Record<PropertyKey, unknown> }
-        for (const { isOptional, name, type } of ast.propertySignatures) {
+        for (const { isOptional, name, type } of node.fields) {
           if (name in copy) copy[name] = withNulls(type, copy[name])
           else if (isOptional) copy[name] = null
         }
@@ -413,10 +413,10 @@ describe("what comes is what is given", () => {
     }
   }
 
-  for (const operation of promising) {
+  for (const operation of withSuccess) {
     const { name } = operation.endpoint
 
-    it.effect(`${name}: the very object that was parsed, if it satisfies the promise`, () =>
+    it.effect(`${name}: returns the parsed object itself if it is valid`, () =>
       forAll(values(operation), (value) =>
         Effect.gen(function*() {
           const parse = yield* Effect.acquireRelease(
@@ -428,23 +428,23 @@ describe("what comes is what is given", () => {
           assert.deepStrictEqual(found, value)
         }).pipe(Effect.scoped)))
 
-    it.effect(`${name}: the same without the nulls of known members that may be missing`, () =>
+    it.effect(`${name}: removes the nulls of optional fields`, () =>
       forAll(values(operation), (value) =>
         Effect.gen(function*() {
-          const holed = withNulls(operation.endpoint.success!.ast, value)
-          assert.deepStrictEqual(yield* resultOf(operation, sample(operation), json(holed)), value)
+          const nulls = withNulls(fromSchema(operation.endpoint.success!), value)
+          assert.deepStrictEqual(yield* resultOf(operation, sample(operation), json(nulls)), value)
         })))
   }
 })
 
-describe("a member of an answer that may be missing", () => {
+describe("an optional field of a response", () => {
   const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, value: object]> = [
     ["limit", UsersExportJob, { id: "1", type: "t", status: "s" }],
     ["name", TokenExchangeProfile, {}],
     ["page", ActionVersions, { total: 0, per_page: 20, versions: [] }]
   ]
   for (const [name, schema, value] of rows) {
-    it(`is not there, or has a value: ${name}`, () => {
+    it(`is absent or has a value, but is never undefined: ${name}`, () => {
       const is = ParseResult.is(schema)
       assert.deepStrictEqual([value, { ...value, [name]: undefined }].map((value) => is(value)), [true, false])
     })
@@ -452,13 +452,13 @@ describe("a member of an answer that may be missing", () => {
 })
 
 describe("requests", () => {
-  it.effect("an export of which nothing is set sends an empty object: no limit, no type", () =>
+  it.effect("an export without input sends an empty object, without default values", () =>
     Effect.gen(function*() {
       assert.strictEqual(bodyOf(yield* sentOne(createUsersExport, {})), "{}")
     }))
 
   it.effect.each([{}, { name: undefined, subject_token_type: undefined }])(
-    "a profile update of %j is refused",
+    "refuses a profile update with %j",
     (change) =>
       Effect.gen(function*() {
         const error = yield* failed(updateTokenExchangeProfile, { id, ...change }, json({}))
@@ -471,7 +471,7 @@ describe("requests", () => {
   )
 
   it.effect.each(["https://acme.example.com/token", "urn:acme:legacy", "acme:token"])(
-    "the subject_token_type %s is a URI, so the service decides",
+    "sends the subject_token_type %s",
     (subject_token_type) =>
       Effect.gen(function*() {
         const request = yield* sentOne(updateTokenExchangeProfile, { id, subject_token_type })
@@ -486,7 +486,7 @@ describe("requests", () => {
     }))
 
   it.effect.each(["est_1234567890123456789012", "x".repeat(26), "🙂".repeat(26)])(
-    "the id %s of 26 characters is sent",
+    "sends the id %s of 26 characters",
     (id) =>
       Effect.gen(function*() {
         const { url } = yield* sentOne(deleteEventStream, { id })
@@ -494,7 +494,7 @@ describe("requests", () => {
       })
   )
 
-  it.effect.each([0, 1, 25, 27, 52])("an id of %i characters is refused", (length) =>
+  it.effect.each([0, 1, 25, 27, 52])("refuses an id of %i characters", (length) =>
     Effect.gen(function*() {
       const wrong = "x".repeat(length)
       const issue = (path: string) => ({ path, message: "expected a string of exactly 26 characters" })
@@ -504,14 +504,14 @@ describe("requests", () => {
       assert.deepStrictEqual((both as Errors.InvalidInput).issues, [issue("id"), issue("event_id")])
     }))
 
-  it.effect("/ ? # and % in a path parameter are percent-encoded", () =>
+  it.effect("percent-encodes / ? # and % in a path parameter", () =>
     Effect.gen(function*() {
       const { url } = yield* sentOne(listActionVersions, { actionId: "a/b?c#d%e" })
       assert.isTrue(url.endsWith("/actions/actions/a%2Fb%3Fc%23d%25e/versions"))
     }))
 
   it.effect.each(["", ".", ".."])(
-    "%j as a path parameter would be another route, so it is refused",
+    "refuses %j as a path parameter: it would change the route",
     (actionId) =>
       Effect.gen(function*() {
         const error = yield* failed(listActionVersions, { actionId }, json({}))
@@ -574,7 +574,7 @@ describe("limits of the contract", () => {
       })
   )
 
-  it.effect("a fault deep in a list is named by its path", () =>
+  it.effect("names invalid fields within a list by their paths", () =>
     Effect.gen(function*() {
       const fields = [{ name: "ok" }, { name: "x".repeat(101) }, { export_as: "no name" }, { name: "ok", title: "" }]
       const error = yield* failed(createUsersExport, { fields }, json({}))
@@ -593,7 +593,7 @@ describe("limits of the contract", () => {
       [updateTokenExchangeProfile, { id, subject_token_type: "no scheme" }, "a URI of 8 to 100 characters"],
       [deleteEventStream, { id: "x" }, "a string of exactly 26 characters"]
     ] as const
-  )("%#: what is expected is told", ([operation, input, message]) =>
+  )("%#: the message says what is expected", ([operation, input, message]) =>
     Effect.gen(function*() {
       const error = yield* failed(operation, input, json({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ message }) => message), [
@@ -681,7 +681,7 @@ describe("failures", () => {
       ]
     ] as ReadonlyArray<readonly [Subject, number, string, string, string | undefined, Errors.ErrorClass]>
   )(
-    "%#: a failure as it was recorded",
+    "%#: a recorded failure",
     ([operation, status, phrase, message, errorCode, Expected]) =>
       Effect.gen(function*() {
         const input = operation === createUsersExport ? {} : sample(operation)
@@ -693,7 +693,7 @@ describe("failures", () => {
       })
   )
 
-  it.effect("the OAuth shape of a 429: the code is `error`, the words are `error_description`", () =>
+  it.effect("reads a 429 with an OAuth body: the code from `error`, the message from `error_description`", () =>
     Effect.gen(function*() {
       const body = { error: "too_many_requests", error_description: "Global limit has been reached" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 429, body }))
@@ -701,7 +701,7 @@ describe("failures", () => {
       assert.strictEqual((error as Errors.RateLimited).message, "Global limit has been reached")
     }))
 
-  it.effect("the shape {code, description} is read as well", () =>
+  it.effect("reads a body with code and description", () =>
     Effect.gen(function*() {
       const body = { code: "a_code", description: "Some words" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))
@@ -709,7 +709,7 @@ describe("failures", () => {
       assert.strictEqual((error as Errors.BadRequest).message, "Some words")
     }))
 
-  it.effect("the reason phrase is no code, and the message where there are no other words", () =>
+  it.effect("uses the reason phrase as the message if there is no other, and never as the code", () =>
     Effect.gen(function*() {
       const body = { statusCode: 400, error: "Bad Request" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))
@@ -733,7 +733,7 @@ describe("failures", () => {
       ["\"text\"", "application/json", ""]
     ] as const
   )(
-    "the body %j is told by its shape, and the status decides",
+    "describes the body %j by its shape, and goes by the status",
     ([body, contentType, detail]) =>
       Effect.gen(function*() {
         const reply = (status: number) => Testing.reply({ status, headers: { "content-type": contentType }, body })
@@ -747,7 +747,7 @@ describe("failures", () => {
       })
   )
 
-  it.effect("members of other types than the usual are no words and no code", () =>
+  it.effect("ignores code and message fields of unexpected types", () =>
     Effect.gen(function*() {
       const body = { statusCode: "400", error: 7, message: { a: 1 }, errorCode: null, code: [], description: "" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))
@@ -764,26 +764,26 @@ describe("403", () => {
     failed(createUsersExport, {}, Testing.reply({ status: 403, headers, body }))
   const required = (error: unknown) => error instanceof Errors.InsufficientScope ? error.required : error
 
-  it.effect("`errorCode` insufficient_scope is InsufficientScope, `required` what the message names", () =>
+  it.effect("with `errorCode` insufficient_scope is InsufficientScope; `required` lists the scopes in the message", () =>
     Effect.gen(function*() {
       const message = "Insufficient scope, expected any of: read:users, create:users_exports"
       const error = yield* forbidden({ statusCode: 403, error: "Forbidden", message, errorCode: "insufficient_scope" })
       assert.deepStrictEqual(required(error), ["read:users", "create:users_exports"])
     }))
 
-  it.effect("a message that begins so is enough", () =>
+  it.effect("with a message of insufficient scope is InsufficientScope", () =>
     Effect.gen(function*() {
       const error = yield* forbidden({ message: "Insufficient scope, expected any of: read:users" })
       assert.deepStrictEqual(required(error), ["read:users"])
     }))
 
-  it.effect("the OAuth shape of it is InsufficientScope as well", () =>
+  it.effect("with an OAuth body is InsufficientScope, too", () =>
     Effect.gen(function*() {
       const error = yield* forbidden({ error: "insufficient_scope", error_description: "Scope missing" })
       assert.deepStrictEqual(required(error), ["read:users"])
     }))
 
-  it.effect("`required` comes from WWW-Authenticate if the message names none", () =>
+  it.effect("takes `required` from WWW-Authenticate if the message has no scopes", () =>
     Effect.gen(function*() {
       const error = yield* forbidden(
         { errorCode: "insufficient_scope" },
@@ -795,7 +795,7 @@ describe("403", () => {
       assert.deepStrictEqual(required(error), ["read:users", "read:user_idp_tokens"])
     }))
 
-  it.effect("`required` is the declared scope if the answer names none", () =>
+  it.effect("takes `required` from the declaration if the response has no scopes", () =>
     Effect.forEach(operations, (operation) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status: 403, body: { errorCode: "insufficient_scope", message: "No." } })
@@ -807,19 +807,19 @@ describe("403", () => {
     { message: "You have insufficient scope of action" },
     {},
     "<html></html>"
-  ])("%j is Forbidden", (body) =>
+  ])("with %j is Forbidden", (body) =>
     Effect.gen(function*() {
       assert.instanceOf(yield* forbidden(body), Errors.Forbidden)
     }))
 })
 
-describe("what a class of errors is asked about", () => {
-  it.effect("says that a scope is missing with 403 only, and else names the operation's own", () =>
+describe("an error class", () => {
+  it.effect("sees a missing scope only with 403, and the operation's own scope otherwise", () =>
     Effect.gen(function*() {
-      const asked: Array<Errors.ErrorResponse> = []
+      const seen: Array<Errors.ErrorResponse> = []
       class Odd extends Errors.statusError("Odd", 400) {
-        static override matches(answer: Errors.ErrorResponse) {
-          return asked.push(answer) > 0
+        static override matches(response: Errors.ErrorResponse) {
+          return seen.push(response) > 0
         }
       }
       const odd = Operation.make("odd", {
@@ -831,7 +831,7 @@ describe("what a class of errors is asked about", () => {
       })
       const body = { errorCode: "insufficient_scope", message: "Insufficient scope: read:users" }
       assert.instanceOf(yield* failed(odd, {}, Testing.reply({ status: 400, body })), Odd)
-      assert.deepStrictEqual(asked.map(({ insufficientScope, required }) => ({ required, insufficientScope })), [
+      assert.deepStrictEqual(seen.map(({ insufficientScope, required }) => ({ required, insufficientScope })), [
         { required: ["read:odd"], insufficientScope: false }
       ])
     }))
@@ -849,7 +849,7 @@ describe("rate limits", () => {
     )
 
   it.effect.each(["X-RateLimit-", "x-ratelimit-", "X-RATELIMIT-", "X-Ratelimit-"])(
-    "the headers %s* are read",
+    "reads the headers %s*",
     (prefix) =>
       Effect.gen(function*() {
         const { limit, remaining, resetAt, source } = yield* limited({
@@ -864,7 +864,7 @@ describe("rate limits", () => {
       })
   )
 
-  it.effect("they are on successes too, and withResponse gives them", () =>
+  it.effect("withResponse returns the rate-limit headers of a success", () =>
     Effect.gen(function*() {
       const { response } = yield* IdentityClient.withResponse(deleteEventStream({ id })).pipe(
         Effect.provide(scripted(Testing.reply({ status: 204, headers: { "X-RateLimit-Remaining": "9" } })))
@@ -872,7 +872,7 @@ describe("rate limits", () => {
       assert.strictEqual(Option.getOrThrow(response).headers["x-ratelimit-remaining"], "9")
     }))
 
-  it.effect("a reset that is now or has passed is a time like any other, and says nothing of a wait", () =>
+  it.effect("a reset in the past is a time like any other, without a wait", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_000)
       for (const reset of [1_700_000_000, 1_600_000_000]) {
@@ -883,7 +883,7 @@ describe("rate limits", () => {
     }))
 
   it.effect.each(["", "soon", "-1", "1.5", "99999999999999999999", "999999999999999"])(
-    "a reset of %j is none",
+    "ignores a reset of %j",
     (reset) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* limited({ "x-ratelimit-reset": reset })).resetAt, undefined)
@@ -899,7 +899,7 @@ describe("rate limits", () => {
       })
   )
 
-  it.effect("Retry-After as a date counts from the answer's own date, whatever the local clock says", () =>
+  it.effect("counts a Retry-After date from the response's own date, whatever the local clock shows", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000_000_000)
       const { retryAfter } = yield* limited({
@@ -909,26 +909,26 @@ describe("rate limits", () => {
       assert.strictEqual(retryAfter && Duration.toMillis(retryAfter), 30_000)
     }))
 
-  it.effect("Retry-After as a date counts from the local clock if the answer has no date", () =>
+  it.effect("counts a Retry-After date from the local clock if the response has no date", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_000)
       const { retryAfter } = yield* limited({ "retry-after": "Tue, 14 Nov 2023 22:13:50 GMT" })
       assert.strictEqual(retryAfter && Duration.toMillis(retryAfter), 30_000)
     }))
 
-  it.effect("Retry-After as a date that has passed is no wait", () =>
+  it.effect("a Retry-After date in the past is no wait", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_000)
       const { retryAfter } = yield* limited({ "retry-after": "Tue, 14 Nov 2023 22:13:00 GMT" })
       assert.strictEqual(retryAfter && Duration.toMillis(retryAfter), 0)
     }))
 
-  it.effect.each(["", "soon", "-5", "1.5"])("Retry-After %j is none", (value) =>
+  it.effect.each(["", "soon", "-5", "1.5"])("ignores Retry-After %j", (value) =>
     Effect.gen(function*() {
       assert.notProperty(yield* limited({ "retry-after": value }), "retryAfter")
     }))
 
-  it.effect("Retry-After stands on other failures too", () =>
+  it.effect("reads Retry-After from other failures, too", () =>
     Effect.gen(function*() {
       const reply = Testing.reply({ status: 503, headers: { "retry-after": "7" } })
       const { retryAfter } = (yield* failed(createUsersExport, {}, reply)) as Errors.UnexpectedResponse
@@ -936,8 +936,8 @@ describe("rate limits", () => {
     }))
 })
 
-describe("an operation", () => {
-  it("says whether it is idempotent, and where the items of its pages are", () => {
+describe("the declarations", () => {
+  it("have idempotent and items as documented", () => {
     assert.deepStrictEqual(
       operations.map(({ endpoint: { idempotent, items, name } }) => [name, idempotent, items]).sort(),
       [
@@ -951,9 +951,9 @@ describe("an operation", () => {
   })
 })
 
-describe("what must not happen twice", () => {
+describe("an operation that is not idempotent", () => {
   it.effect.each([500, 502, 503, 504])(
-    "nothing is repeated after %i that must not be",
+    "is not retried after %i",
     (status) =>
       Effect.forEach(
         operations.filter(({ endpoint }) => !endpoint.idempotent),
@@ -965,7 +965,7 @@ describe("what must not happen twice", () => {
       )
   )
 
-  it.effect("nothing is repeated after a connection that broke that must not be", () =>
+  it.effect("is not retried after a broken connection", () =>
     Effect.forEach(
       operations.filter(({ endpoint }) => !endpoint.idempotent),
       (operation) =>
