@@ -1,4 +1,4 @@
-/** How many processes share one tenant's limit and one token: with Redis, or with a store of your own. */
+/** Many processes that share one tenant's limits and one token: with Redis, or with a store of your own. */
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, Duration, Effect, Layer, LayerMap, Logger, Redacted } from "effect"
@@ -10,7 +10,7 @@ import * as Tenant from "effect-identity-client/Tenant"
 
 const { full } = Tenant.demoClients
 
-// The layers: two of them have another name, and a store is beneath them.
+// The layers: `Fleet` replaces the limiter and the token provider; a store lies beneath them.
 const Shared = Layer.merge(
   Fleet.layerRateLimiter(),
   Fleet.layerClientCredentialsConfig({
@@ -28,17 +28,17 @@ export const FleetLive = Client.pipe(
   Layer.provide(Tenant.layerHttpClient) // for a real tenant: Node.layerHttpClient()
 )
 
-// A store of your own: here a key-value service over HTTP that has ETags and tells its time in milliseconds.
+// A store of your own: here a key-value service over HTTP with ETags and its time in milliseconds.
 const seen = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(response.text, (value): SharedStore.Snapshot => ({
     entry: response.headers["etag"] === undefined ? undefined : { value, version: response.headers["etag"] },
     now: Number(response.headers["x-time"])
   }))
 
-const isAnswer = (status: number) => status < 300 || status === 404 || status === 412 // 412: somebody was faster
+const isExpected = (status: number) => status < 300 || status === 404 || status === 412 // 412: another process was faster
 
 const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (client): SharedStore.Backend => {
-  const http = HttpClient.filterStatus(client, isAnswer) // all else is a store that is away
+  const http = HttpClient.filterStatus(client, isExpected) // all else is an unavailable store
   const url = (key: string) => `https://kv.example.com/${encodeURIComponent(key)}`
   return {
     get: (key) => Effect.flatMap(http.get(url(key)), seen),
@@ -73,8 +73,8 @@ class Tenants extends LayerMap.Service<Tenants>()("Tenants", {
   idleTimeToLive: "5 minutes"
 }) {}
 
-// And the tests.
-/** Such a service, in memory. */
+// The tests.
+/** A key-value service in memory. */
 const service = (memory: SharedStore.Backend) =>
   HttpClient.make((request, url) =>
     Effect.gen(function*() {
@@ -97,7 +97,7 @@ const service = (memory: SharedStore.Backend) =>
     })
   )
 
-/** The same, out of order. */
+/** A service that always fails. */
 const outOfOrder = HttpClient.make((request) =>
   Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "x-time": "1" } })))
 )
@@ -112,7 +112,7 @@ const OverKeyValue = Layer.provide(
 )
 
 describe("a fleet", () => {
-  it.live("shares a token and a limit through a store of one's own", () =>
+  it.live("shares a token and limits through a store of its own", () =>
     Effect.gen(function*() {
       const process = Layer.fresh(
         IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
@@ -138,7 +138,7 @@ describe("a fleet", () => {
       Effect.provide(Layer.merge(OverKeyValue, TenantLive))
     ))
 
-  it.live("takes a service that is out of order for a store that is away", () =>
+  it.live("fails with StoreUnavailable if the service fails", () =>
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
       assert.strictEqual((yield* Effect.flip(store.get("key")))._tag, "StoreUnavailable")
@@ -149,7 +149,7 @@ describe("a fleet", () => {
       ])
     ))
 
-  it.live("serves many tenants, each with a token of its own", () =>
+  it.live("serves many tenants with a token each", () =>
     Effect.gen(function*() {
       for (const domain of ["one.example.com", "two.example.com", "one.example.com"]) {
         yield* Effect.provide(call, Tenants.get(domain))

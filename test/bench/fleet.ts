@@ -1,8 +1,7 @@
 /**
- * `npm run bench:fleet`: eight processes, one tenant, limits and tokens shared through Redis. What do they get out of the
- * bucket, how many requests are turned away, how many tokens are asked for, with and without sharing, and when something
- * breaks? `--quick` makes fewer calls in less time, most of which is the beginning; `--only clock` runs the scenarios whose name contains that, `--shared` those that
- * share. A row that shares and breaks a bound is a failure.
+ * `npm run bench:fleet`: measures eight processes of one tenant with and without limits and tokens shared through Redis: goodput,
+ * refused requests and token requests, also when something breaks. `--quick` makes fewer calls in less time. `--only clock`
+ * runs the scenarios whose names contain the word, `--shared` those with sharing. It fails if one of those breaks a bound.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -22,7 +21,7 @@ const { values: { only = "", quick, shared: onlyShared } } = parseArgs({
   }
 })
 
-/** Beginning costs the same however few calls there are. */
+/** A quick run has looser bounds: the start takes as long with few calls as with many. */
 const { bounds, work } = quick
   ? { work: { callsEach: 40, speed: 3, limitMs: 40_000 }, bounds: { goodput: 0.3, rate429: 0.03 } }
   : { work: { callsEach: 500, speed: 3, limitMs: 240_000 }, bounds: { goodput: 0.95, rate429: 0.01 } }
@@ -32,8 +31,8 @@ const rows = scenarios.filter(({ event, name, shared }) =>
 )
 
 const program = Effect.gen(function*() {
-  if (binary === undefined) return yield* Effect.fail("there is no redis-server on this machine")
-  if (rows.length === 0) return yield* Effect.fail("no row has that name")
+  if (binary === undefined) return yield* Effect.fail("this machine has no redis-server")
+  if (rows.length === 0) return yield* Effect.fail("no scenario has that name")
   const start = yield* bundle(import.meta.dirname, ["fleet/member", "fleet/tenant", "goodput/clock"])
   const results = yield* Effect.forEach(
     rows,
@@ -51,6 +50,6 @@ const program = Effect.gen(function*() {
 }).pipe(Effect.scoped)
 
 NodeRuntime.runMain(program, {
-  // A run that was interrupted has not passed.
+  // An interrupted run fails.
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? Number(process.exitCode ?? 0) : 1)
 })

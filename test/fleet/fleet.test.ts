@@ -277,12 +277,12 @@ describe("while the store is unavailable", () => {
   it.effect("a store that is slow and refuses every other swap delays a call by its timeout at most", () =>
     virtually(Effect.gen(function*() {
       const { backend } = yield* flakyStore
-      let turn = 0
+      let swaps = 0
       const slow: SharedStore.Backend = {
         get: (key) => Effect.delay(backend.get(key), 45),
         swap: (key, version, next) =>
           Effect.delay(
-            turn++ % 2 === 0
+            swaps++ % 2 === 0
               ? Effect.map(backend.get(key), (seen) => ({ ...seen, swapped: false }))
               : backend.swap(key, version, next),
             45

@@ -113,7 +113,7 @@ describe("a process whose calls wait", () => {
     })))
 
   for (const rest of [1, 2]) {
-    it.effect(`waits for its turn since its first call came, however long it was idle before: ${rest} left`, () =>
+    it.effect(`counts its wait from its first waiting call, however long it was idle before: ${rest} left`, () =>
       virtually(Effect.gen(function*() {
         const store = yield* makeStore
         yield* left(store, { ...many, left: rest })
@@ -154,7 +154,7 @@ describe("a process whose calls wait", () => {
       }
     })))
 
-  it.effect("concludes nothing if it waits only for the turns of others", () =>
+  it.effect("concludes nothing if it waits only for others that waited longer", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
       const rivals: Members = (now) => members("stuvwxyz", (now) => member(now, { waiting: 9 }))(now + 60_000)
@@ -280,7 +280,7 @@ describe("a process whose calls wait", () => {
       })))
   }
 
-  it.effect("takes turns with the others", () =>
+  it.effect("alternates with the others", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
       yield* left(store, { limit: 10, left: 0, perSecond: 4 })

@@ -1,4 +1,4 @@
-/** `npm run test:model`: a fleet against a simple model, under random interleavings, failures of the store and leaps of clocks. */
+/** `npm run test:model`: compares a fleet with a simple model under random interleavings, store failures and clock changes. */
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Redacted, Scope } from "effect"
@@ -6,14 +6,14 @@ import * as Layers from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { type FlakyStore, flakyStore, layerOf, skewed } from "../support/fleet.js"
+import { acquire } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const members = 3
 const [burst, perSecond] = [12, 4]
 const lifetime = 100_000
-const call = { tenant: "https://t.example.com/api/v2", operation: "listActionVersions" }
 
-/** A process: its own idea of the time of day, and its own way to the store. */
+/** A process, which has a time of day and a connection of its own. */
 interface Process {
   readonly limiter: RateLimiter.RateLimiter["Type"]
   readonly tokens: TokenProvider.TokenProvider["Type"]
@@ -21,18 +21,18 @@ interface Process {
   readonly skew: { millis: number }
 }
 
-/** What the model knows: a bucket, and the tokens that were issued. It knows nothing of stores and processes. */
+/** The model: a bucket, and the tokens that were issued. It has neither stores nor processes. */
 class Model {
   private level = burst
   private at = 0
   served = 0
   refused = 0
-  /** So many may be turned away: with each loss of the store, or of what it holds, each process may overlook one. */
+  /** The refusals allowed: each process may cause one whenever the store or its values are lost. */
   pardoned = 0
   readonly issued = new Map<string, number>()
   readonly revoked = new Set<string>()
 
-  /** A call arrives; gives what is left, or that it is turned away. */
+  /** Takes a call; returns the calls left, and whether the call is refused. */
   take(now: number): { readonly left: number; readonly isRefused: boolean } {
     this.level = Math.min(burst, this.level + (now - this.at) * perSecond / 1000)
     this.at = now
@@ -50,7 +50,7 @@ class Model {
   }
 }
 
-/** The fleet, its store and the service, in a time of their own. */
+/** The fleet, its store and the service, in virtual time. */
 class Fleet {
   readonly time = VirtualTime.session()
   readonly model = new Model()
@@ -65,7 +65,7 @@ class Fleet {
     return this
   }
 
-  /** What ends without any time going by. */
+  /** Runs an effect that takes no time. */
   async now<A, E>(effect: Effect.Effect<A, E>): Promise<A> {
     const exit = (await this.time.begin(Effect.provide(effect, Logger.remove(Logger.defaultLogger)))).unsafePoll()
     if (exit === null || Exit.isFailure(exit)) throw new Error(`not done: ${String(exit)}`)
@@ -102,7 +102,7 @@ class Fleet {
   })
 
   /** The service. */
-  readonly answer = Effect.sync((): RateLimiter.LimitedResponse => {
+  readonly respond = Effect.sync((): RateLimiter.LimitedResponse => {
     const now = this.time.now()
     const { isRefused, left } = this.model.take(now)
     return {
@@ -116,23 +116,23 @@ class Fleet {
     }
   })
 
-  /** One call of one process, as a client makes it. */
+  /** Makes a call as a client does. */
   call({ limiter }: Process): Effect.Effect<void, unknown> {
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(
-        restore(limiter.acquire(call)),
-        ({ settle }) => Effect.flatMap(Effect.delay(this.answer, 5), settle)
+        restore(acquire(limiter)),
+        ({ settle }) => Effect.flatMap(Effect.delay(this.respond, 5), settle)
       )
     )
   }
 
-  /** One look for a token: it must be one that was issued, and whose time is not over. */
+  /** Gets a token, which must have been issued and must not have expired. */
   token({ tokens }: Process): Effect.Effect<void, unknown> {
     return Effect.map(tokens.get, (token) => {
       const issuedAt = this.model.issued.get(Redacted.value(token))
       if (issuedAt === undefined) this.faults.push(`${Redacted.value(token)} was never issued`)
       else if (this.time.now() >= issuedAt + lifetime + 300) {
-        this.faults.push(`${Redacted.value(token)} is past its end`)
+        this.faults.push(`${Redacted.value(token)} has expired`)
       }
     })
   }
@@ -154,7 +154,7 @@ const command = (name: string, run: (fleet: Fleet) => Promise<void>): Command =>
   toString: () => name
 })
 
-/** What can happen to a fleet. */
+/** The events of a run. */
 const does = {
   calls: (nth: number, times: number) =>
     command(`${times} calls of ${nth}`, async (fleet) => {
@@ -207,16 +207,16 @@ const commands = [
 const play = async (cmds: Iterable<Command>): Promise<Fleet> => {
   const fleet = await new Fleet().open()
   await FastCheck.asyncModelRun(() => ({ model: {}, real: fleet }), cmds)
-  // In the end all is well again: nobody waits for ever.
+  // In the end all is well again, and no call waits for ever.
   fleet.store.state = "up"
   await fleet.time.advance(300_000)
   fleet.check()
-  for (const fiber of fleet.fibers) assert.isNotNull(fiber.unsafePoll(), "somebody still waits")
+  for (const fiber of fleet.fibers) assert.isNotNull(fiber.unsafePoll(), "a call still waits")
   return fleet
 }
 
-describe("a fleet against its model", () => {
-  it("takes no more than the bucket holds, and gives no token past its end", async () => {
+describe("a fleet compared with its model", () => {
+  it("overruns no bucket and uses no expired token", async () => {
     let served = 0
     await FastCheck.assert(
       FastCheck.asyncProperty(
@@ -238,12 +238,12 @@ describe("a fleet against its model", () => {
       [token(0), token(1), leap(1, 90_000), wait(300), wait(300), leap(1, 0), wait(60_000), wait(60_000), token(1)]
     ]
   ) {
-    it(`gives no token past its end: ${plan.join(", ")}`, async () => {
+    it(`uses no expired token: ${plan.join(", ")}`, async () => {
       await play(plan)
     })
   }
 
-  it("is found out where it takes too much", async () => {
+  it("fails if it overruns the bucket", async () => {
     const fleet = await new Fleet().open()
     for (let nth = 0; nth <= burst; nth++) fleet.model.take(fleet.time.now())
     assert.throws(() => fleet.check())

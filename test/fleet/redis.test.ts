@@ -8,6 +8,7 @@ import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Redis from "../../src/Redis.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import { acquire } from "../support/fleetStore.js"
 import { binary, redisServer } from "../support/redisServer.js"
 
 const storeOf = (url: string, options: Partial<Redis.Options> = {}) =>
@@ -237,8 +238,7 @@ if (binary === undefined) {
           Context.get(RateLimiter.RateLimiter)
         )
         for (const tenant of ["https://t.example.com/api/v2", "https://u.example.com/api/v2"]) {
-          const call = { tenant, operation: "listActionVersions" }
-          const { settle } = yield* limiter.acquire(call)
+          const { settle } = yield* acquire(limiter, { tenant, operation: "a" })
           yield* settle(undefined)
         }
         const client = yield* clientOf(server.url)

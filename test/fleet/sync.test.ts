@@ -44,7 +44,7 @@ describe("the entry of a process", () => {
       const { members: { x: _, ...later } } = yield* store.snapshot
       const [{ seenAt, ...rest } = mine] = Object.values(later)
       assert.isAbove(seenAt, from)
-      assert.isAtMost(rest.waitingSince, from + 300, "its turn depends on how long it has waited without a permit")
+      assert.isAtMost(rest.waitingSince, from + 300, "the time since its last permit")
       assert.deepStrictEqual([rest.waiting, rest.inFlight], [mine.waiting, mine.inFlight])
     })))
 
@@ -119,7 +119,7 @@ describe("the store's clock", () => {
 })
 
 describe("a process reports", () => {
-  /** A process with so many calls in flight, and its writes from then on: the milliseconds, and its calls in flight. */
+  /** A process with calls in flight, and its writes from then on: the milliseconds, and its calls in flight. */
   const inFlight = (calls: number, options: Partial<Pick<Store, "before" | "after">> = {}) =>
     Effect.gen(function*() {
       const store = yield* makeStore

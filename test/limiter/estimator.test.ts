@@ -619,7 +619,7 @@ describe("a belief", () => {
   }
 })
 
-const nobody = { lanes: new Map<string, number>(), supplies: new Map<string, number>() }
+const nobody = { operations: new Map<string, number>(), buckets: new Map<string, number>() }
 
 /** A learner, and calls of its operations, each of which takes 10 ms. */
 const learner = (learning = Adaptive.make()) => {
@@ -906,8 +906,8 @@ describe("what is learned", () => {
       play(seed + 100, 900_000, 5, there) // what it knew is forgotten
       const under = here.start("a", 1_100_000)
       Learned.load(there.learning, tenant, here.save(), {
-        lanes: new Map([["a", 1]]),
-        supplies: new Map(bucketIdsOf(under).map((name) => [name, 1]))
+        operations: new Map([["a", 1]]),
+        buckets: new Map(bucketIdsOf(under).map((name) => [name, 1]))
       })
       assert.deepStrictEqual(there.save(), here.save())
       const [one, other] = play(seed + 50, 1_200_000, 12, here, there)
@@ -939,7 +939,7 @@ describe("what is learned", () => {
     const saved = save()
     call("b", 25, large(50))
     assert.deepStrictEqual(bucketIdsOf(start("c", 26)).length, 2)
-    Learned.load(learning, tenant, saved, { lanes: new Map([["a", 1]]), supplies: new Map([[name!, 1]]) })
+    Learned.load(learning, tenant, saved, { operations: new Map([["a", 1]]), buckets: new Map([[name!, 1]]) })
     learning.settle(under, told(3), 40)
     assert.deepStrictEqual([...Learned.levels(learning, tenant, 40)], [[name, 3]])
   })

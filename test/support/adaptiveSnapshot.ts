@@ -1,6 +1,6 @@
 /** Exports and imports an adaptive strategy's knowledge of a tenant, as the processes of a fleet do. */
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
-import type { TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
+import type { InFlight, TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
 
 /** The knowledge of a strategy that knows nothing. */
 export const nothing: TenantSnapshot = Adaptive.make().exportTenant("")
@@ -12,8 +12,8 @@ export const load = (
   strategy: Adaptive.AdaptiveStrategy,
   tenant: string,
   snapshot: TenantSnapshot,
-  inFlight: { readonly lanes: ReadonlyMap<string, number>; readonly supplies: ReadonlyMap<string, number> }
-): void => strategy.importTenant(tenant, snapshot, { operations: inFlight.lanes, buckets: inFlight.supplies })
+  inFlight: InFlight
+): void => strategy.importTenant(tenant, snapshot, inFlight)
 
 /** The calls left in each bucket. */
 export const levels = (strategy: Adaptive.AdaptiveStrategy, tenant: string, now: number): ReadonlyMap<string, number> =>

@@ -1,27 +1,26 @@
-/** Fleets within one process: clients that know of one another only by a store. */
+/** Stores for fleets within one process that can fail, hang, lose their values and be cut off. */
 import { Clock, Effect, Layer } from "effect"
 import * as SharedStore from "../../src/SharedStore.js"
 
-/** A store that can fail, hang and lose all that it holds. */
 export interface FlakyStore {
   readonly backend: SharedStore.Backend
-  /** `up`: answers; `down`: fails at once; `hung`: never answers. */
+  /** `down`: it fails at once; `hung`: it never responds. */
   state: "up" | "down" | "hung"
-  /** Everything is gone, as after a restart. */
+  /** Removes all values, as a restart does. */
   readonly lose: Effect.Effect<void>
-  /** What it has been asked. */
+  /** The number of requests. */
   readonly trips: () => number
-  /** All that lies in it now. */
+  /** All current values. */
   readonly values: () => ReadonlyArray<string>
 }
 
-/** A store in memory, by the clock of here and now. */
+/** Makes a store in memory, by the current clock. */
 export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
   let memory = yield* SharedStore.memory
   let generation = 0
   let trips = 0
   const values = new Map<string, string>()
-  // Versions of a store that has lost all are none that it ever gave.
+  // A store that has lost its values never gives one of its former versions again.
   const strip = (version: string | undefined) =>
     version?.startsWith(`${generation}:`) === true
       ? version.slice(`${generation}:`.length)
@@ -32,7 +31,7 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
     ...seen,
     entry: seen.entry === undefined ? undefined : { ...seen.entry, version: `${generation}:${seen.entry.version}` }
   })
-  const asked = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+  const guarded = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
     Effect.suspend(() => {
       trips++
       return store.state === "up" ? request : store.state === "down" ? Effect.fail("down") : Effect.never
@@ -40,9 +39,9 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
   const store: FlakyStore = {
     state: "up",
     backend: {
-      get: (key) => asked(Effect.suspend(() => Effect.map(memory.get(key), mark))),
+      get: (key) => guarded(Effect.suspend(() => Effect.map(memory.get(key), mark))),
       swap: (key, version, next) =>
-        asked(Effect.suspend(() =>
+        guarded(Effect.suspend(() =>
           Effect.map(memory.swap(key, strip(version), next), (after) => {
             if (after.swapped && next !== undefined) values.set(key, next.value)
             if (after.swapped && next === undefined) values.delete(key)
@@ -61,13 +60,13 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
   return store
 })
 
-/** The layer of a client's own way to a store. */
+/** The layer of a client's own connection to a store. */
 export const layerOf = (
   { backend }: Pick<FlakyStore, "backend">,
   options?: SharedStore.Options
 ): Layer.Layer<SharedStore.SharedStore> => Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
 
-/** A client's own line to a store, which can be cut for good. */
+/** A client's own connection to a store, which can be cut for good. */
 export const lineTo = ({ backend }: FlakyStore) => {
   let isCut = false
   const through = <A>(request: Effect.Effect<A, unknown>) => Effect.suspend(() => isCut ? Effect.never : request)

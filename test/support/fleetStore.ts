@@ -191,7 +191,7 @@ export interface Calls {
   readonly settle: (response?: RateLimiter.LimitedResponse) => Effect.Effect<void>
 }
 
-/** Begins so many calls, none of which ends by itself. */
+/** Begins a number of calls. None ends by itself. */
 export const begin = (limiter: Limiter, count: number, which = call): Effect.Effect<Calls, never, Scope.Scope> =>
   Effect.gen(function*() {
     const from = yield* Clock.currentTimeMillis
@@ -209,7 +209,7 @@ export const begin = (limiter: Limiter, count: number, which = call): Effect.Eff
     }
   })
 
-/** Makes a call that takes so many milliseconds. */
+/** Makes a call that takes `millis` milliseconds. */
 export const exchange = (
   limiter: Limiter,
   response: Effect.Effect<RateLimiter.LimitedResponse | undefined>,

@@ -8,10 +8,10 @@ export type Member = Snapshot["members"][string]
 /** Members by their ids. */
 export type Members = ReadonlyMap<string, Member>
 
-/** A member that has not written for so long is gone, with its calls in flight. */
+/** A member that has not written for this time is gone, with its calls in flight. */
 const goneAfter = 10_000
 
-/** A member that has not written for so long does not wait any more. */
+/** A member that has not written for this time does not wait any more. */
 const waitsFor = 2000
 
 /** The members that are not gone. */
@@ -22,8 +22,8 @@ export const present = (members: Members, now: number): Members =>
 export const rivals = (members: Members, now: number): ReadonlyArray<Member> =>
   Array.from(members.values()).filter(({ seenAt, waiting }) => waiting > 0 && seenAt > now - waitsFor)
 
-/** The number of members whose turn comes before that of a process that has waited since `since`. */
-export const turnsBefore = (members: Members, now: number, since: number): number =>
+/** The number of members that have waited at least as long as a process that waits since `since`. */
+export const countBefore = (members: Members, now: number, since: number): number =>
   rivals(members, now).filter(({ waitingSince }) => waitingSince <= since).length
 
 const count = (names: ReadonlyArray<string>): Readonly<Record<string, number>> => {

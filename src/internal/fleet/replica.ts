@@ -4,7 +4,7 @@ import type { AdaptiveGrant, OperationState, TenantSnapshot } from "../limiter/a
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
-import { countInFlight, type Member, type Members, present, rivals, totalInFlight, turnsBefore } from "./membership.js"
+import { countInFlight, type Member, type Members, present, rivals, totalInFlight, countBefore } from "./membership.js"
 import type { Snapshot } from "./snapshot.js"
 
 /** A call that was granted. */
@@ -12,7 +12,7 @@ export interface FleetGrant {
   readonly own: AdaptiveGrant
   /** While the store is unavailable: the calls that the other members are assumed to start at the same time. */
   readonly others: ReadonlyArray<AdaptiveGrant>
-  /** Whether the counts began anew since it was granted: its response says nothing about them. */
+  /** Set if the counts have begun anew: the response of this call says nothing about them. */
   isOutdated: boolean
 }
 
@@ -54,7 +54,7 @@ export class Replica {
   private readonly settings: Settings
   private members: Members = new Map()
   private writtenAt = -Infinity
-  /** When this process began to wait for its turn, as the others know; it does not wait: never. */
+  /** The time since which calls of this process wait, as the others know; `Infinity` if none does. */
   private waitingSince = Infinity
   /** The calls in flight, as the others know; a call that has ended is one of them until that is reported. */
   private readonly inFlight = new Set<FleetGrant>()
@@ -88,10 +88,10 @@ export class Replica {
     return this.granted.has(state)
   }
 
-  /** The milliseconds until a call may be granted, by what is known here, if all others that wait take their turns. */
+  /** The milliseconds until a call may be granted, by what is known here, after one call of each member that has waited longer. */
   wait(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
-    const before = turnsBefore(this.members, now, this.waitingSince)
+    const before = countBefore(this.members, now, this.waitingSince)
     return this.strategy.wait(state, now, share, ahead + before, waited)
   }
 

@@ -35,7 +35,7 @@ const timing = {
 /** A process whose calls wait visits the store about as often as this share of a bucket comes back. */
 const refillPerVisit = 1 / 8
 
-/** The store removes a value that nobody has written for so long. */
+/** The store removes a value that is not written for this time. */
 const timeToLive = Duration.hours(1)
 
 /** A process's part in a fleet, which all its tenants have in common. */
@@ -44,7 +44,7 @@ export interface Host {
   readonly format: Format
   /** The waiting calls; set when the fleet begins to serve them. */
   queue: CallQueue<OperationState> | undefined
-  /** Whether the process has left. Its calls may still end. */
+  /** Set when the process has left. Its calls may still end. */
   isClosed: boolean
   /** Sets the clock to the store's time. */
   readonly setStoreTime: (now: number) => void
@@ -62,7 +62,7 @@ export class TenantSync {
   private version: string | undefined
   private isAlone = false
   private isVisiting = false
-  /** Whether another visit must follow at once. */
+  /** Set if another visit must follow at once. */
   private isUrgent = false
   /** By the timer's clock: the earliest time of the next visit for waiting calls, and when they may start by what is known. */
   private notBefore = -Infinity
@@ -124,7 +124,7 @@ export class TenantSync {
     Effect.zipRight(Effect.sync(() => this.afterVisit()))
   )
 
-  /** Writes an update until no other process interferes; gives up after so many milliseconds. */
+  /** Writes an update until no other process interferes; gives up after `limit` milliseconds. */
   private exchange(limit: number, isLeaving = false): Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> {
     const { host: { format, store }, replica, timer } = this
     const began = timer.now()
@@ -185,7 +185,7 @@ export class TenantSync {
     this.host.queue?.wake()
   }
 
-  /** The milliseconds until the next visit for waiting calls: enough for several calls to come back, and not so many that the bucket is full. */
+  /** The milliseconds until the next visit for waiting calls: several calls have come back by then, and the bucket is not full. */
   private pace(): number {
     const { replica: { strategy }, replica } = this
     const now = replica.now()

@@ -1,4 +1,4 @@
-/** Runs one scenario: a store, a tenant and a fleet, each in processes of their own. */
+/** Runs one scenario with a store, a tenant and a fleet in separate processes. */
 import * as Effect from "effect/Effect"
 import { Redis } from "ioredis"
 import { randomBytes } from "node:crypto"
@@ -11,16 +11,16 @@ import type { Origin, Question, Seen } from "./tenant.js"
 
 type Start = Effect.Effect.Success<ReturnType<typeof bundle<"fleet/member" | "fleet/tenant" | "goodput/clock">>>
 
-/** What the fleet is to do. */
+/** The work of a run. */
 export interface Work {
   readonly callsEach: number
-  /** How many times as fast as in production calls come back. */
+  /** The refill rate, relative to production. */
   readonly speed: number
-  /** After so long every process gives up. */
+  /** Every process gives up after this time. */
   readonly limitMs: number
 }
 
-/** How many scripts a store has run. */
+/** Counts the scripts that a store has run. */
 const tripsOf = (url: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new Redis(url)),
@@ -53,7 +53,7 @@ export const measure = (start: Start, scenario: Scenario, { callsEach, limitMs, 
       { concurrency: 2 }
     )
 
-    // One more process, which asks for the token, and does not live to get it.
+    // One more process requests the token and is killed before it gets it.
     const killed = event === "holder killed" ? yield* member(0) : undefined
     if (killed !== undefined) {
       yield* tenant.ask({ slowTokenMs: 20_000 })

@@ -1,4 +1,4 @@
-/** One process of a fleet, which shares what it knows with the others if it is told where. */
+/** One process of a fleet, which shares its limits and tokens if `FLEET_STORE` is set. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -28,7 +28,7 @@ const services = (origin: string) => {
 const clientOf = (origin: string) =>
   library.IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services(origin)))
 
-/** What a process does for the first time costs it half a second of a processor's time: eight would measure that. */
+/** Warms up the process: the first calls take half a second of processor time, which eight processes would measure. */
 const rehearsal = Effect.all(
   Array.from({ length: 200 }, () => library.listActionVersions({ actionId: Tenant.demo.actions[0].id })),
   { concurrency: "unbounded" }

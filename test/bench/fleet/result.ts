@@ -1,4 +1,4 @@
-/** From what was counted to what is shown. */
+/** Results of the fleet benchmark, as a table and as JSON. */
 import { idealMs, type Limit } from "../goodput/scenarios.js"
 import type { Scenario } from "./scenarios.js"
 
@@ -10,10 +10,10 @@ export interface Result extends Scenario {
   readonly heldUpMs: number
   readonly requests: number
   readonly refused: number
-  /** Token requests that were answered, and those whose process was killed before. */
+  /** Token requests that got a response, and those whose process was killed before. */
   readonly tokens: number
   readonly cut: number
-  /** Round trips to the store; unknown if it did not live through it. */
+  /** Round trips to the store; unknown if it was stopped. */
   readonly trips: number | undefined
 }
 
@@ -25,13 +25,13 @@ const rate429 = ({ refused, requests }: Result): number => refused / Math.max(1,
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
 
-/** What a fleet that shares must keep. */
+/** The bounds of a fleet that shares. */
 export interface Bounds {
   readonly goodput: number
   readonly rate429: number
 }
 
-/** Which bounds a fleet that shares breaks, in words. */
+/** Describes the bounds that a fleet broke. */
 export const broken = (result: Result, bounds: Bounds): ReadonlyArray<string> =>
   !result.shared ? [] : [
     ...(goodput(result) >= bounds.goodput
@@ -41,7 +41,7 @@ export const broken = (result: Result, bounds: Bounds): ReadonlyArray<string> =>
       ? []
       : [`${percent(rate429(result))} of 429s, may be ${percent(bounds.rate429)}`]),
     ...(failed(result) === 0 ? [] : [`${failed(result)} calls failed, none may`]),
-    ...(result.tokens === 1 ? [] : [`${result.tokens} token requests were answered, must be 1`])
+    ...(result.tokens === 1 ? [] : [`${result.tokens} token requests got a response, must be 1`])
   ].map((words) => `${result.name}: ${words}`)
 
 const widths = [21, 7, 6, 7, 9, 6, 9, 7, 8, 8, 11]
@@ -78,18 +78,18 @@ const cellsOf = (result: Result): ReadonlyArray<string> => [
 ]
 
 const notes = `
-goodput: what the bucket alone would need for the calls that succeeded over the time from the word to go until the
-last call has ended. tokens: token requests that were answered; +1: one whose process was killed while it waited.
+goodput: the time that the bucket alone needs for the calls that succeeded, divided by the time that they took.
+tokens: token requests that got a response; +1: one whose process was killed while it waited.
 trips/call: round trips to the store.`
 
 export const table = (results: ReadonlyArray<Result>): string =>
   [line(header), ...results.map((result) => line(cellsOf(result))), notes].join("\n")
 
-/** One line about a row that is done. */
+/** Summarizes a row in one line. */
 export const summary = (result: Result): string => {
   const failing = Object.entries(result.failures).map(([kind, times]) => `${times} x ${kind}`).join(", ")
   return line(cellsOf(result)) + (failing === "" ? "" : `  failed: ${failing}`) +
-    (result.heldUpMs < 250 ? "" : `  a process stood still for ${result.heldUpMs.toFixed(0)} ms`)
+    (result.heldUpMs < 250 ? "" : `  a process was blocked for ${result.heldUpMs.toFixed(0)} ms`)
 }
 
 const rounded = (value: number): number => Number(value.toFixed(4))

@@ -1,7 +1,7 @@
-/** What a fleet goes through. */
+/** Scenarios of the fleet benchmark. */
 import type { Limit } from "../goodput/scenarios.js"
 
-/** The bucket of production, so many times as fast. */
+/** The bucket of production with a multiple of its refill rate. */
 export const limitOf = (calls: number, speed: number): Limit => ({
   name: "fleet",
   bucket: "tenant",

@@ -1,4 +1,4 @@
-/** The tenant of a fleet, in a process of its own. */
+/** The tenant of a fleet, in a separate process. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as Effect from "effect/Effect"
@@ -14,16 +14,16 @@ export interface Origin {
   readonly origin: string
 }
 
-/** Sent to the process: makes the next answer to a token request take so long, if that is set; and what has it seen? */
+/** Sent to the process: asks for its counts, and may delay its next token response. */
 export interface Question {
   readonly slowTokenMs?: number
 }
 
-/** The answer. */
+/** Sent by the process in return. */
 export interface Seen {
   readonly requests: number
   readonly refused: number
-  /** Token requests that arrived, and how many of them were answered. */
+  /** Token requests that arrived, and how many of them got a response. */
   readonly tokenRequests: number
   readonly tokensIssued: number
 }

@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { grant, type Request } from "../../src/internal/fleet/grant.js"
+import * as Adaptive from "../../src/internal/limiter/adaptive.js"
+import type { OperationState } from "../../src/internal/limiter/adaptiveState.js"
+import type { WaitingCall } from "../../src/internal/limiter/queue.js"
+import { callOf } from "../support/fleetStore.js"
+
+const adaptive = Adaptive.make()
+const [a, b, c] = ["a", "b", "c"].map((operation) => adaptive.stateOf(callOf(operation))) as [
+  OperationState,
+  OperationState,
+  OperationState
+]
+
+interface Options {
+  readonly rivals?: number
+  readonly reserve?: number
+  readonly throttledAt?: Request["throttledAt"]
+  readonly first?: OperationState
+}
+
+/** Grants calls of a bucket with `left` calls left; returns the granted operations and the throttled ones. */
+const grantFrom = (left: number, queues: ReadonlyArray<Iterable<WaitingCall<OperationState>>>, options: Options = {}) => {
+  const started: Array<readonly [string, boolean]> = []
+  const size = left
+  const { grants, throttled } = grant({
+    strategy: {
+      isFirst: (state) => state === options.first,
+      wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
+      start: (state, now, waited) => {
+        left--
+        started.push([state.call.operation, waited])
+        return { state, sentAt: now, reservations: [] }
+      }
+    },
+    queues,
+    rivals: options.rivals ?? 0,
+    reserve: options.reserve ?? 0,
+    now: 5000,
+    queueNow: 1000,
+    throttledAt: options.throttledAt ?? new Map()
+  })
+  assert.deepStrictEqual(grants.map(({ state }) => state.call.operation), started.map(([operation]) => operation))
+  return {
+    granted: started.map(([operation]) => operation).join(""),
+    waited: started.map(([, waited]) => waited),
+    throttled: Array.from(throttled, ({ call }) => call.operation)
+  }
+}
+
+/** Waiting calls with these numbers. */
+const queue = (state: OperationState, numbers: ReadonlyArray<number>, isBackground = false) =>
+  numbers.map((nth): WaitingCall<OperationState> => ({ state, nth, since: 900, isBackground }))
+
+describe("grants", () => {
+  it("are as many as the bucket allows, first come, first served", () => {
+    const queues = [queue(a, [0, 3, 4]), queue(b, [1, 2, 5])]
+    assert.strictEqual(grantFrom(4, queues).granted, "abba")
+    assert.strictEqual(grantFrom(9, queues).granted, "abbaab")
+    assert.strictEqual(grantFrom(0, queues).granted, "")
+    assert.strictEqual(grantFrom(9, []).granted, "")
+  })
+
+  it("leave as many calls to each rival", () => {
+    const queues = [queue(a, [0, 1, 2, 3, 4, 5, 6, 7])]
+    assert.strictEqual(grantFrom(6, queues, { rivals: 1 }).granted, "aaa")
+    assert.strictEqual(grantFrom(6, queues, { rivals: 2 }).granted, "aa")
+    assert.strictEqual(grantFrom(6, queues, { rivals: 50 }).granted, "a")
+  })
+
+  it("go to the first call of an operation before others, and to background work last", () => {
+    const queues = [queue(a, [0, 1], true), queue(b, [2]), queue(c, [3])]
+    assert.strictEqual(grantFrom(9, queues, { first: c }).granted, "cbaa")
+  })
+
+  it("leave the reserve to calls that are not background work", () => {
+    const queues = [queue(a, [0, 1, 2, 3], true), queue(b, [4])]
+    assert.strictEqual(grantFrom(4, queues, { reserve: 0.5 }).granted, "ba")
+  })
+
+  it("tell which operations are throttled by their limit, not by rivals", () => {
+    const queues = [queue(a, [0, 1, 2])]
+    assert.deepStrictEqual(grantFrom(2, queues).throttled, ["a"])
+    assert.deepStrictEqual(grantFrom(4, queues, { rivals: 2 }).throttled, [])
+    assert.deepStrictEqual(grantFrom(9, queues).throttled, [])
+  })
+
+  it("tell the strategy whether a call was throttled while it waited", () => {
+    const queues = [queue(a, [0]), queue(b, [1]), queue(c, [2])]
+    const throttledAt = new Map([[a, 900], [b, 899]])
+    assert.deepStrictEqual(grantFrom(9, queues, { throttledAt }).waited, [true, false, false])
+  })
+
+  it("take no more calls off a queue than are granted", () => {
+    let taken = 0
+    const endless = {
+      *[Symbol.iterator]() {
+        for (;;) yield { state: a, nth: taken++, since: 0, isBackground: false }
+      }
+    }
+    assert.strictEqual(grantFrom(3, [endless]).granted, "aaa")
+    assert.isAtMost(taken, 5)
+  })
+})
