@@ -101,7 +101,7 @@ export const make = (
         const telemetry = telemetryOf(endpoint, fiber, clock)
         const inputStrings = () => Request.strings(request.fields)
         return telemetry.run(
-          Retry.retrying(endpoint, policyOf(fiber), fiber, restore, telemetry, (attempt) =>
+          Retry.retrying(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, { tenant, operation }, attempt, (traceHeaders) =>
                 Pipeline.exchange(

@@ -20,7 +20,7 @@ const id = "est_0123456789012345678901"
 const unauthorized: Reply = { status: 401, body: { statusCode: 401, error: "Unauthorized", message: "Invalid token" } }
 const done: Reply = { status: 200 }
 
-/** Gives the next of these tokens each time the last one is taken back; the last one for good. */
+/** Supplies the next of these tokens after each invalidation, until the last one. */
 const tokensOf = (...values: ReadonlyArray<string>) => {
   const invalidated: Array<string> = []
   const layer = Layer.succeed(TokenProvider.TokenProvider, {
@@ -30,7 +30,7 @@ const tokensOf = (...values: ReadonlyArray<string>) => {
   return { invalidated, layer }
 }
 
-/** A limiter that writes down what it is asked and told. */
+/** A limiter that logs the calls and the settled permits. */
 const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
   const log: Array<string> = []
   const calls: Array<RateLimiter.Call> = []
@@ -53,12 +53,12 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
   return { calls, layer, log }
 }
 
-/** The client over a network that answers as it is told. */
+/** Provides a client over a network with these replies. */
 const setUp = (
-  answer: (nth: number) => Effect.Effect<Reply>,
+  reply: (nth: number) => Effect.Effect<Reply>,
   options: { readonly tokens?: ReadonlyArray<string>; readonly acquire?: Effect.Effect<void, RateLimited> } = {}
 ) => {
-  const network = inProcess(answer)
+  const network = inProcess(reply)
   const limiter = recording(options.acquire)
   const tokens = tokensOf(...options.tokens ?? ["t1", "t2", "t3"])
   const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
@@ -69,7 +69,7 @@ const setUp = (
 }
 
 describe("a call that is refused with 401", () => {
-  it.effect("is made once more with a fresh token and a fresh permit", () => {
+  it.effect("is retried once with a fresh token and a fresh permit", () => {
     const { invalidated, layer, log, sent } = setUp((nth) => Effect.succeed(nth === 1 ? unauthorized : done))
     return Effect.gen(function*() {
       yield* deleteEventStream({ id })
@@ -79,7 +79,7 @@ describe("a call that is refused with 401", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is made once more even if it must not be repeated: it was not carried out", () => {
+  it.effect("is retried even if it is not idempotent, as it was not carried out", () => {
     const job = { id: "job_1", type: "users_export", status: "pending", connection: "c" }
     const { layer, sent } = setUp((nth) => Effect.succeed(nth === 1 ? unauthorized : { body: job }))
     return Effect.gen(function*() {
@@ -88,7 +88,7 @@ describe("a call that is refused with 401", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("twice is Unauthorized after exactly two calls", () => {
+  it.effect("twice is Unauthorized after exactly two requests", () => {
     const { layer, sent } = setUp(() => Effect.succeed(unauthorized))
     return Effect.gen(function*() {
       const error = yield* Effect.flip(deleteEventStream({ id }))
@@ -98,7 +98,7 @@ describe("a call that is refused with 401", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is not made again when there is no other token", () => {
+  it.effect("is not retried if there is no other token", () => {
     const { invalidated, layer, log, sent } = setUp(() => Effect.succeed(unauthorized), { tokens: ["only"] })
     return Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(deleteEventStream({ id })))._tag, "Unauthorized")
@@ -108,7 +108,7 @@ describe("a call that is refused with 401", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is a TokenError when no fresh token can be had", () => {
+  it.effect("is a TokenError if no fresh token can be obtained", () => {
     const { arrived, layer } = inProcess((nth) =>
       Effect.succeed(
         nth === 1
@@ -139,7 +139,7 @@ describe("a call that is refused with 401", () => {
     }).pipe(Effect.provide(client))
   })
 
-  it.effect("among many that share a token costs one new token, and all of them succeed", () => {
+  it.effect("among many that share a token causes one token request, and all of them succeed", () => {
     let issued = 0
     const { arrived, layer } = inProcess((_, request) =>
       Effect.as(
@@ -172,7 +172,7 @@ describe("a call that is refused with 401", () => {
 })
 
 describe("a token", () => {
-  it.effect("that cannot be had fails the call under the operation's name, with all that is known and no permit taken", () => {
+  it.effect("that cannot be obtained fails the call with the operation's name and all fields of the error, before a permit is acquired", () => {
     const { arrived, layer } = inProcess(() => Effect.succeed(done))
     const { layer: limiter, log } = recording()
     const known = {
@@ -201,7 +201,7 @@ describe("a token", () => {
   })
 
   for (const token of ["", "a b", "a\r\nx-evil: 1", "tökén", "a\u0000"]) {
-    it.effect(`that no header can carry is a TokenError and never sent: ${JSON.stringify(token)}`, () => {
+    it.effect(`that a header cannot contain is a TokenError and never sent: ${JSON.stringify(token)}`, () => {
       const { layer, log, sent } = setUp(() => Effect.succeed(done), { tokens: [token] })
       return Effect.gen(function*() {
         const error = yield* Effect.flip(deleteEventStream({ id }))
@@ -215,7 +215,7 @@ describe("a token", () => {
     })
   }
 
-  it.effect("that has been wiped is sent no more", () => {
+  it.effect("that has been wiped is no longer sent", () => {
     const token = Redacted.make("a-token")
     const tokens = Layer.succeed(TokenProvider.TokenProvider, {
       get: Effect.succeed(token),
@@ -234,7 +234,7 @@ describe("a token", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that is fresh but unusable ends the call in TokenError, not in a second call", () => {
+  it.effect("that is fresh but invalid fails the call with TokenError, without a second request", () => {
     const { layer, sent } = setUp(() => Effect.succeed(unauthorized), { tokens: ["t1", "bad\ntoken"] })
     return Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(deleteEventStream({ id })))._tag, "TokenError")
@@ -243,8 +243,8 @@ describe("a token", () => {
   })
 })
 
-describe("the limiter is told exactly once for each permit", () => {
-  it.effect("of the answer to a call that succeeds, under tenant and operation", () => {
+describe("a permit is settled exactly once", () => {
+  it.effect("with the response of a call that succeeds, acquired for its tenant and operation", () => {
     const { calls, layer, log } = setUp(() => Effect.succeed(done))
     return Effect.gen(function*() {
       yield* deleteEventStream({ id })
@@ -254,7 +254,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("of an answer that is a failure", () => {
+  it.effect("with the response of a call that fails", () => {
     const { layer, log } = setUp(() => Effect.succeed({ status: 500 }))
     return Effect.gen(function*() {
       yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id })))
@@ -262,7 +262,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that none came when the connection fails", () => {
+  it.effect("without a response if the connection fails", () => {
     const { layer: limiter, log } = recording()
     const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
       Layer.provide([Testing.layerHttp(Testing.noReply("ECONNRESET")), limiter, tokensOf("t1").layer])
@@ -280,7 +280,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(client))
   })
 
-  it.effect("that none came when sending dies", () => {
+  it.effect("without a response if sending dies", () => {
     const { layer, log } = setUp(() => Effect.dieMessage("boom"))
     return Effect.gen(function*() {
       const exit = yield* Effect.exit(deleteEventStream({ id }))
@@ -289,7 +289,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that none came when what is put around the client throws", () => {
+  it.effect("without a response if a wrapper of the HTTP client throws", () => {
     const { layer: limiter, log } = recording()
     const throwing = Layer.map(Testing.layerHttp(Testing.reply({})), (context) =>
       Context.add(
@@ -309,7 +309,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(client))
   })
 
-  it.effect("that none came when the call is interrupted while it is sent", () => {
+  it.effect("without a response if the call is interrupted while it is sent", () => {
     const { layer, log, sent } = setUp(() => Effect.never)
     return Effect.gen(function*() {
       const call = yield* Effect.fork(deleteEventStream({ id }))
@@ -320,7 +320,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that none came when the time limit runs out, at the limit and not before", () => {
+  it.effect("without a response if the time-out is reached, and not before", () => {
     const { layer, log } = setUp(() => Effect.never)
     return Effect.gen(function*() {
       const call = yield* deleteEventStream({ id }).pipe(
@@ -338,7 +338,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("of an answer that comes within the time limit", () => {
+  it.effect("with a response that arrives within the time-out", () => {
     const { layer, log } = setUp(() => Effect.delay(Effect.succeed(done), "4 seconds"))
     return Effect.gen(function*() {
       const call = yield* Effect.fork(IdentityClient.withTimeout(deleteEventStream({ id }), "5 seconds"))
@@ -348,7 +348,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("and of nothing when a waiting call is interrupted", () => {
+  it.effect("and none is acquired if a call is interrupted while it waits for one", () => {
     const { layer, log, sent } = setUp(() => Effect.succeed(done), { acquire: Effect.never })
     return Effect.gen(function*() {
       const call = yield* Effect.fork(deleteEventStream({ id }))
@@ -359,7 +359,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("and of nothing when a call is interrupted that waits for a limiter of ours, which then holds no place for it", () => {
+  it.effect("and a call that is interrupted while it waits leaves the queue of the limiter", () => {
     const { layer: http, arrived } = inProcess(() => Effect.succeed(done))
     const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
       Layer.provide([http, tokensOf("t1").layer]),
@@ -380,7 +380,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("and a limiter is asked that is made of one of ours, not that one", () => {
+  it.effect("and acquired from a limiter that wraps one of the library", () => {
     let asked = 0
     const limiter = Layer.map(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }), (context) => {
       const inner = Context.get(context, RateLimiter.RateLimiter)
@@ -398,7 +398,7 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("and of nothing when a call was interrupted before it asks: it takes nothing", () =>
+  it.effect("and none is acquired for a call that was interrupted before it waits", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
       let known: ReadonlyArray<RateLimiter.Status> | undefined
@@ -409,12 +409,15 @@ describe("the limiter is told exactly once for each permit", () => {
           return Effect.zipRight(Effect.yieldNow(), acquire)
         })
       )
-      const told = Effect.onInterrupt(asking, () => Effect.map(limiter.status, (status) => void (known = status)))
-      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(yield* Effect.fork(told))))
+      const interrupted = Effect.onInterrupt(
+        asking,
+        () => Effect.map(limiter.status, (status) => void (known = status))
+      )
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(yield* Effect.fork(interrupted))))
       assert.deepStrictEqual(known?.map(({ remaining }) => remaining), [1])
     }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))))
 
-  it.effect("and a call that cannot even be made ready does not keep its client from being closed", () => {
+  it.effect("and none is acquired for a call whose input throws, which does not block closing the client", () => {
     const { layer, sent } = setUp(() => Effect.succeed(done))
     const input = {
       get id(): string {
@@ -428,7 +431,7 @@ describe("the limiter is told exactly once for each permit", () => {
     })
   })
 
-  it.effect("and of nothing when the limiter turns a call away: nothing is sent, and it is not tried again", () => {
+  it.effect("and none is acquired if the limiter refuses the call, which is not retried", () => {
     let asked = 0
     const limited = new RateLimited({ operation: "deleteEventStream", message: "too many", source: "limiter" })
     const acquire = Effect.suspend(() => {
@@ -444,9 +447,9 @@ describe("the limiter is told exactly once for each permit", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("even when the call is interrupted at any step of it", () =>
+  it.effect("even if the call is interrupted, at any step", () =>
     Effect.gen(function*() {
-      const answer: RawResponse = {
+      const response: RawResponse = {
         status: 200,
         headers: {} as never,
         body: new Uint8Array(),
@@ -470,12 +473,11 @@ describe("the limiter is told exactly once for each permit", () => {
           status: Effect.succeed([]),
           changes: Stream.empty
         }
-        const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), answer)
+        const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
           Effect.withFiberRuntime<RawResponse, RateLimited>((fiber) => {
             const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
             const attempt: AttemptContext = {
-              fiber,
               restore,
               telemetry,
               limitTimeout: (millis) => millis,
@@ -503,7 +505,7 @@ describe("an exchange", () => {
       ["not a code", "unknown", "the service did not respond"]
     ] as const
   ) {
-    it.effect(`that fails with ${code} is ${outcome}, and no more than that is said`, () => {
+    it.effect(`that fails with ${code} is ${outcome}, and its error contains nothing else`, () => {
       const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
         Layer.provide([Testing.layerHttp(Testing.noReply(code)), RateLimiter.layerUnlimited, tokensOf("t1").layer])
       )

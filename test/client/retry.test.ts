@@ -15,7 +15,7 @@ const id = "est_0123456789012345678901"
 const operation = deleteEventStream({ id })
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
-const turnedAway = (retryAfter?: number | string): Reply => ({
+const throttled = (retryAfter?: number | string): Reply => ({
   status: 429,
   headers: {
     date: "Thu, 01 Jan 1970 00:00:00 GMT",
@@ -25,16 +25,16 @@ const turnedAway = (retryAfter?: number | string): Reply => ({
 })
 const done: Reply = { status: 200 }
 
-/** The client over a network that answers as it is told; a fresh token for each attempt, and a limiter that only counts. */
+/** Provides a client over a network with these replies, with a fresh token for each attempt and a limiter that only counts. */
 const setUp = (
-  answer: (nth: number) => Effect.Effect<Reply> | Reply,
+  reply: (nth: number) => Effect.Effect<Reply> | Reply,
   options: Partial<IdentityClient.Defaults> & { readonly acquire?: Effect.Effect<void> } = {}
 ) => {
   const times: Array<number> = []
   const network = inProcess((nth) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       times.push(now)
-      const given = answer(nth)
+      const given = reply(nth)
       return Effect.isEffect(given) ? given : Effect.succeed(given)
     })
   )
@@ -59,12 +59,12 @@ const setUp = (
   return { counts, layer, sent: () => network.arrived.map(({ headers }) => headers["authorization"]), times }
 }
 
-/** Every wait as long as it can be. */
+/** Makes every random wait as long as possible. */
 const longest = Effect.withRandom(Random.fixed([1]))
 
-/** Runs a call to its end in virtual time. */
 type Call = Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>
 
+/** Runs an effect to its end in virtual time. */
 const run = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
@@ -74,16 +74,16 @@ const run = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 const job = { id: "job_1", type: "users_export", status: "pending", connection: "c" }
 
-/** The times at which a call is sent, in milliseconds, when each wait is as long as it can be. */
+/** Tests the times at which a call is sent, in milliseconds, if each wait is as long as possible. */
 const sends = (
   name: string,
   expected: ReadonlyArray<number>,
-  answer: Parameters<typeof setUp>[0],
+  reply: Parameters<typeof setUp>[0],
   set: typeof Retry.withoutRetries = (self) => self,
   options: Partial<IdentityClient.Defaults> = {}
 ) =>
   it.effect(name, () => {
-    const { layer, times } = setUp(answer, options)
+    const { layer, times } = setUp(reply, options)
     return Effect.gen(function*() {
       yield* run(Effect.exit(longest(set(operation))))
       assert.deepStrictEqual(times, expected)
@@ -91,26 +91,26 @@ const sends = (
   })
 
 describe("the default policy", () => {
-  sends("sends four times, 250 ms apart, then 500 ms, then a second", [0, 250, 750, 1750], () => turnedAway())
-  sends("stops when a call succeeds", [0, 250], (nth) => nth === 1 ? turnedAway() : done)
-  sends("waits as long as the service asks for", [0, 7000], (nth) => nth === 1 ? turnedAway(7) : done)
-  sends("waits its own time where that is longer", [0, 250], (nth) => nth === 1 ? turnedAway(0) : done)
+  sends("makes four attempts, after up to 250 ms, 500 ms and 1 s", [0, 250, 750, 1750], () => throttled())
+  sends("stops when a call succeeds", [0, 250], (nth) => nth === 1 ? throttled() : done)
+  sends("waits for Retry-After", [0, 7000], (nth) => nth === 1 ? throttled(7) : done)
+  sends("waits longer than Retry-After if its own wait is longer", [0, 250], (nth) => nth === 1 ? throttled(0) : done)
   sends(
     "waits for the longest Retry-After that is within the time left",
     [0, 119_000],
-    (nth) => nth === 1 ? turnedAway(119) : done
+    (nth) => nth === 1 ? throttled(119) : done
   )
-  sends("does not wait at all for one beyond the time left", [0], () => turnedAway(120))
-  sends("does not begin an attempt after two minutes", [0, 60_000], () => turnedAway(60))
+  sends("does not wait for a Retry-After beyond the time left", [0], () => throttled(120))
+  sends("does not begin an attempt after two minutes", [0, 60_000], () => throttled(60))
   sends(
-    "has no wait above ten seconds",
+    "waits at most ten seconds",
     [0, 250, 750, 1750, 3750, 7750, 15_750, 25_750, 35_750],
-    (nth) => nth < 9 ? turnedAway() : done,
+    (nth) => nth < 9 ? throttled() : done,
     Retry.withPolicy({ attempts: 20 })
   )
 
-  it.effect("waits as chance has it, from no time on", () => {
-    const { layer, times } = setUp(() => turnedAway())
+  it.effect("waits for a random time", () => {
+    const { layer, times } = setUp(() => throttled())
     return Effect.gen(function*() {
       yield* run(Effect.flip(Effect.withRandom(operation, Random.fixed([0, 0.5, 0.25]))))
       assert.deepStrictEqual(times, [0, 0, 250, 500])
@@ -118,8 +118,8 @@ describe("the default policy", () => {
   })
 
   for (const seconds of [120, 3600]) {
-    it.effect(`ends a call that would have to wait too long with what came, and says how long: ${seconds} s`, () => {
-      const { layer } = setUp(() => turnedAway(seconds))
+    it.effect(`fails with the last response and its retryAfter if that is too long: ${seconds} s`, () => {
+      const { layer } = setUp(() => throttled(seconds))
       return Effect.gen(function*() {
         const error = yield* run(Effect.flip(operation))
         assert.instanceOf(error, RateLimited)
@@ -128,15 +128,15 @@ describe("the default policy", () => {
     })
   }
 
-  it.effect("does not count the waits for the limiter", () => {
-    const { layer, times } = setUp((nth) => nth < 4 ? turnedAway() : done, { acquire: Effect.sleep("5 minutes") })
+  it.effect("does not count waits for the limiter", () => {
+    const { layer, times } = setUp((nth) => nth < 4 ? throttled() : done, { acquire: Effect.sleep("5 minutes") })
     return Effect.gen(function*() {
       yield* run(longest(operation))
       assert.lengthOf(times, 4)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("cuts a repeated attempt short at two minutes, but never the first", () => {
+  it.effect("ends a retry after two minutes in total, but never the first attempt", () => {
     const { layer } = setUp(() => Effect.never)
     return Effect.gen(function*() {
       const ended: Array<number> = []
@@ -157,12 +157,12 @@ describe("the default policy", () => {
   })
 })
 
-describe("what is sent again", () => {
-  const isRepeated = (status: number, safe: boolean, never: boolean) =>
-    it.effect(`${status}: ${safe ? "yes" : "no"} if harmless, ${never ? "yes" : "no"} if not`, () => {
+describe("a retry", () => {
+  const retried = (status: number, idempotent: boolean, other: boolean) =>
+    it.effect(`follows ${status}: ${idempotent ? "yes" : "no"} if idempotent, ${other ? "yes" : "no"} if not`, () => {
       const calls: ReadonlyArray<readonly [Call, boolean]> = [
-        [operation, safe],
-        [createUsersExport({}), never]
+        [operation, idempotent],
+        [createUsersExport({}), other]
       ]
       return Effect.forEach(calls, ([call, expected]) => {
         const { layer, times } = setUp((nth) => nth === 1 ? { status } : { body: job })
@@ -173,11 +173,11 @@ describe("what is sent again", () => {
       })
     })
 
-  isRepeated(429, true, true)
-  for (const status of [408, 500, 502, 503, 504]) isRepeated(status, true, false)
-  for (const status of [302, 400, 403, 404, 409, 418, 425]) isRepeated(status, false, false)
+  retried(429, true, true)
+  for (const status of [408, 500, 502, 503, 504]) retried(status, true, false)
+  for (const status of [302, 400, 403, 404, 409, 418, 425]) retried(status, false, false)
 
-  it.effect("a call that has timed out, if harmless", () => {
+  it.effect("follows a time-out if the call is idempotent", () => {
     const { layer, times } = setUp((nth) => nth === 1 ? Effect.never : done)
     return Effect.gen(function*() {
       yield* run(longest(operation))
@@ -185,7 +185,7 @@ describe("what is sent again", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("not a call that has timed out and must not be carried out twice", () => {
+  it.effect("does not follow a time-out if the call is not idempotent", () => {
     const { layer, times } = setUp(() => Effect.never)
     return Effect.gen(function*() {
       const error = yield* run(Effect.flip(createUsersExport({})))
@@ -194,7 +194,7 @@ describe("what is sent again", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a call whose answer breaks off, if harmless and a value is promised", () => {
+  it.effect("follows an interrupted response if the call is idempotent and its body is decoded", () => {
     const calls: ReadonlyArray<readonly [Call, number]> = [
       [listActionVersions({ actionId: "a" }), 4],
       [operation, 1],
@@ -216,15 +216,15 @@ describe("what is sent again", () => {
     })
   })
 
-  it.effect("a call of which nothing was sent, whatever it does", () => {
+  it.effect("follows a call that was not sent, even if it is not idempotent", () => {
     const layer = scripted(Testing.noReply("ECONNREFUSED"), Testing.reply({ body: job }))
     return Effect.gen(function*() {
       assert.deepStrictEqual(yield* run(createUsersExport({})), job)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("takes a fresh token and a fresh permit each time, and tells the limiter of each answer", () => {
-    const { counts, layer, sent } = setUp((nth) => nth <= 2 ? turnedAway() : done)
+  it.effect("uses a fresh token and a fresh permit, which it settles", () => {
+    const { counts, layer, sent } = setUp((nth) => nth <= 2 ? throttled() : done)
     return Effect.gen(function*() {
       yield* run(operation)
       assert.deepStrictEqual(sent(), ["Bearer t1", "Bearer t2", "Bearer t3"])
@@ -232,8 +232,8 @@ describe("what is sent again", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("not a call that is interrupted while it waits", () => {
-    const { counts, layer, times } = setUp((nth) => nth === 1 ? turnedAway() : done)
+  it.effect("does not follow an interruption during the wait", () => {
+    const { counts, layer, times } = setUp((nth) => nth === 1 ? throttled() : done)
     return Effect.gen(function*() {
       const call = yield* Effect.fork(operation)
       yield* breathe
@@ -245,16 +245,16 @@ describe("what is sent again", () => {
   })
 })
 
-describe("Effect.timeout around a call ends it when its time is up", () => {
+describe("Effect.timeout ends a call at its limit", () => {
   const never = TokenProvider.layerEffect(Effect.never)
   const token = TokenProvider.layerBearer(Redacted.make("t"))
-  const network = (answer: Effect.Effect<Reply>) => inProcess(() => answer).layer
+  const network = (reply: Effect.Effect<Reply>) => inProcess(() => reply).layer
   const silent = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.never })
   const places = {
     "waiting for a token": [network(Effect.succeed(done)), never, RateLimiter.layerUnlimited],
     "waiting for a permit": [network(Effect.succeed(done)), token, silent],
-    "waiting for an answer": [network(Effect.never), token, RateLimiter.layerUnlimited],
-    "waiting to be repeated": [network(Effect.succeed(turnedAway(100))), token, RateLimiter.layerUnlimited]
+    "waiting for a response": [network(Effect.never), token, RateLimiter.layerUnlimited],
+    "waiting for a retry": [network(Effect.succeed(throttled(100))), token, RateLimiter.layerUnlimited]
   } as const
 
   for (const [place, [http, tokens, limiter]] of Object.entries(places)) {
@@ -272,31 +272,31 @@ describe("Effect.timeout around a call ends it when its time is up", () => {
 })
 
 describe("a policy", () => {
-  const always = () => turnedAway()
-  sends("of none sends once", [0], always, Retry.withoutRetries)
-  sends("sets the attempts and leaves the rest", [0, 250], always, Retry.withPolicy({ attempts: 2 }))
-  sends("sets the delay and leaves the rest", [0, 8, 24, 56], always, Retry.withPolicy({ delay: "8 millis" }))
-  sends("sets the longest wait of its own", [0, 100, 200, 300], always, Retry.withPolicy({ maxDelay: 100 }))
-  sends("sets the time in all", [0, 250], always, Retry.withPolicy({ totalTime: "750 millis" }))
-  sends("without attempts still sends once", [0], always, Retry.withPolicy({ attempts: 0 }))
+  const always = () => throttled()
+  sends("without retries makes one attempt", [0], always, Retry.withoutRetries)
+  sends("sets the attempts and keeps the rest", [0, 250], always, Retry.withPolicy({ attempts: 2 }))
+  sends("sets the delay and keeps the rest", [0, 8, 24, 56], always, Retry.withPolicy({ delay: "8 millis" }))
+  sends("sets the longest wait", [0, 100, 200, 300], always, Retry.withPolicy({ maxDelay: 100 }))
+  sends("sets the total time", [0, 250], always, Retry.withPolicy({ totalTime: "750 millis" }))
+  sends("with no attempts still makes one", [0], always, Retry.withPolicy({ attempts: 0 }))
   sends(
-    "within another keeps what it does not set itself",
+    "inside another one inherits the settings that it lacks",
     [0, 50],
     always,
     (self) => self.pipe(Retry.withPolicy({ attempts: 2 }), Retry.withPolicy({ attempts: 9, delay: 50 }))
   )
   sends(
-    "within none sets attempts again",
+    "inside withoutRetries sets the attempts again",
     [0, 250],
     always,
     (self) => Retry.withoutRetries(Retry.withPolicy(self, { attempts: 2 }))
   )
   sends("of the layer replaces the default", [0, 10], always, (self) => self, { retry: { attempts: 2, delay: 10 } })
-  sends("of a call goes before the layer's", [0, 10, 30], always, Retry.withPolicy({ attempts: 3 }), {
+  sends("around a call overrides the layer's", [0, 10, 30], always, Retry.withPolicy({ attempts: 3 }), {
     retry: { attempts: 1, delay: 10 }
   })
 
-  it.effect("of none does not keep a 401 from being replayed", () => {
+  it.effect("without retries still retries after a 401", () => {
     const { layer, times } = setUp((nth) => nth === 1 ? { status: 401 } : done)
     return Effect.gen(function*() {
       yield* Retry.withoutRetries(operation)

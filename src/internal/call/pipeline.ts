@@ -66,14 +66,14 @@ export const authorized = <E>(
 }
 
 /**
- * Waits for a permit, sends the call, and settles the permit with the response, or with `undefined` if none came. The wait
- * does not count towards the time-out. Runs in an uninterruptible region, and can be interrupted where it waits.
+ * Waits for a permit, sends the request, and settles the permit with the response, or with `undefined` if none came. The wait
+ * does not count towards the total time. Must run in an uninterruptible region; only the waits can be interrupted.
  */
 export const permitted = <E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
-  send: (trace: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
+  send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
 ): Effect.Effect<RawResponse, E | RateLimited> => {
   // Before the pause: a user's own limiter may throw, and then no call waits.
   const acquire = attempt.restore(limiter.acquire(call))

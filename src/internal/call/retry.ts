@@ -8,14 +8,12 @@ import * as Headers from "../http/headers.js"
 import type { RawResponse } from "../http/messages.js"
 import * as Response from "../http/responseDecoder.js"
 import { backoff } from "../runtime/backoff.js"
-import { type AnyFiber, clockOf, type Restore } from "../runtime/fiber.js"
+import type { Restore } from "../runtime/fiber.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import type { Policy } from "./retryPolicy.js"
 
 /** The part of a call that its attempts use. */
 export interface AttemptContext {
-  /** The fiber that makes the call. */
-  readonly fiber: AnyFiber
   /** Makes the waits of an attempt interruptible; all else is uninterruptible. */
   readonly restore: Restore
   readonly telemetry: CallTelemetry
@@ -41,9 +39,8 @@ const canRetryFailure = (endpoint: Any, error: Failure): boolean =>
 const wasNotSent = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
 class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptContext {
-  readonly endpoint: Any
-  readonly policy: Policy
-  readonly fiber: AnyFiber
+  private readonly endpoint: Any
+  private readonly policy: Policy
   readonly restore: Restore
   readonly telemetry: CallTelemetry
   private readonly attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
@@ -61,18 +58,17 @@ class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptC
   constructor(
     endpoint: Any,
     policy: Policy,
-    fiber: AnyFiber,
+    clock: Clock.Clock,
     restore: Restore,
     telemetry: CallTelemetry,
     attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
   ) {
     this.endpoint = endpoint
     this.policy = policy
-    this.fiber = fiber
     this.restore = restore
     this.telemetry = telemetry
     this.attempt = attempt
-    this.clock = clockOf(fiber)
+    this.clock = clock
     this.startedAt = this.pausedAt = this.now()
   }
 
@@ -139,8 +135,8 @@ class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptC
 export const retrying = <A extends RawResponse, E extends Failure, R>(
   endpoint: Any,
   policy: Policy,
-  fiber: AnyFiber,
+  clock: Clock.Clock,
   restore: Restore,
   telemetry: CallTelemetry,
   attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => new RetryLoop(endpoint, policy, fiber, restore, telemetry, attempt).run()
+): Effect.Effect<A, E, R> => new RetryLoop(endpoint, policy, clock, restore, telemetry, attempt).run()
