@@ -53,7 +53,7 @@ const describe = (reference: Schema): string => {
   if (properties !== undefined) return "an object"
   if (pattern !== undefined) return `text that matches ${code(pattern)}`
   if (format === "date-time") return "a point in time, ISO 8601"
-  if (type === "integer") return minimum === undefined ? "an integer" : `an integer, at least ${minimum}`
+  if (type === "integer") return minimum === undefined ? "an integer" : `an integer of at least ${minimum}`
   return description ?? ({ string: "text", number: "a number", boolean: "`true` or `false`" }[type ?? ""] ?? "anything")
 }
 

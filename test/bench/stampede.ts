@@ -29,11 +29,11 @@ const clientOf = (
     Layer.orDie
   )
 
-const tokensOf = (tenant: TenantProcess) => Effect.map(tenant.tell({ order: "report" }), ({ token = 0 }) => token)
+const tokensOf = (tenant: TenantProcess) => Effect.map(tenant.send({ order: "report" }), ({ token = 0 }) => token)
 
 /** Delays the next calls or token requests. */
 const slow = (tenant: TenantProcess, operation: string, delay: Duration.DurationInput, times: number) =>
-  tenant.tell({ order: "misbehave", fault: { operation, delay, times } })
+  tenant.send({ order: "injectFault", fault: { operation, delay, times } })
 
 /** Starts a thousand first calls at once. */
 const cold = (tenant: TenantProcess) =>
@@ -59,11 +59,11 @@ const revoked = (tenant: TenantProcess) =>
       callers
     )
     const calls = yield* Effect.forkAll(Array.from({ length: callers }, () => Effect.exit(call)))
-    yield* tenant.tell({ order: "report" }).pipe(
+    yield* tenant.send({ order: "report" }).pipe(
       Effect.delay("50 millis"),
       Effect.repeat({ until: ({ listActionVersions = 0 }) => listActionVersions >= seen + callers })
     )
-    yield* tenant.tell({ order: "revoke" })
+    yield* tenant.send({ order: "revoke" })
     const exits = yield* Fiber.join(calls)
     return {
       tokenRequests: (yield* tokensOf(tenant)) - before,
@@ -101,7 +101,7 @@ const interrupts = (tenant: TenantProcess) => {
     ),
     "waiting for a retry": Effect.ignore(call).pipe(
       Effect.zipRight(
-        tenant.tell({ order: "misbehave", fault: { operation: "listActionVersions", status: 503, times: 800 } })
+        tenant.send({ order: "injectFault", fault: { operation: "listActionVersions", status: 503, times: 800 } })
       ),
       Effect.zipRight(Retry.withPolicy(distribution(200, 100), { delay: "10 seconds" })),
       Effect.provide(client)

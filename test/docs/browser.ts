@@ -1,10 +1,10 @@
-/** A Chromium of the system without a window, and what is asked of a page in it. */
+/** Opens pages in the system's Chromium, without a window, and checks them. */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { type Browser as Chromium, chromium, type Page } from "playwright-core"
 
-/** As the system calls it, or where `CHROMIUM` says. */
+/** Returns the path in `CHROMIUM`, or of Chromium in `PATH`. */
 const executable = (): string => {
   const names = ["chromium", "chromium-browser", "google-chrome"]
   const folders = (process.env["PATH"] ?? "").split(delimiter)
@@ -20,7 +20,7 @@ const executable = (): string => {
       return false
     }
   })
-  if (found === undefined) throw new Error("there is no Chromium; set CHROMIUM to the path of one")
+  if (found === undefined) throw new Error("Chromium is not installed; set CHROMIUM to its path")
   return found
 }
 
@@ -34,7 +34,7 @@ const args = [
   "--disable-sync"
 ]
 
-/** The browser, with an empty profile that goes with it. */
+/** The browser, with a temporary profile. */
 export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {
   static readonly layer = Layer.scoped(
     Browser,
@@ -45,14 +45,14 @@ export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {
   )
 }
 
-/** A phone and a desk, by day and by night. */
+/** Widths of a phone and a desktop screen, each in light and dark colours. */
 export const views = [390, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme, name: `${width} px, ${colorScheme}` }))
 )
 
 export type View = (typeof views)[number]
 
-/** An open page, and what went wrong in it: errors, what was refused, what was asked for elsewhere than at its origin. */
+/** Open page, with its problems: errors, warnings, and requests to other origins. */
 export interface Opened {
   readonly page: Page
   readonly problems: ReadonlyArray<string>
@@ -73,17 +73,17 @@ export const open = (url: string, { colorScheme, width }: View): Effect.Effect<O
     })
     page.on("request", (request) => {
       const { origin, protocol } = new URL(request.url())
-      if (protocol !== "data:" && origin !== new URL(url).origin) problems.push(`asks ${request.url()}`)
+      if (protocol !== "data:" && origin !== new URL(url).origin) problems.push(`requests ${request.url()}`)
     })
     yield* Effect.promise(() => page.goto(url))
     return { page, problems }
   })
 
-/** By how many pixels it is wider than its window. */
+/** Returns by how many pixels a page is wider than its window. */
 export const overflow = (page: Page) =>
   Effect.promise(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
 
-/** Text with less contrast than 4.5 to 1 (WCAG AA) to what is behind it, each kind once. */
+/** Lists texts with a contrast below 4.5 to 1 (WCAG AA), each combination of colours once. */
 export const faint = (page: Page) =>
   Effect.promise(() =>
     page.evaluate(() => {
@@ -126,7 +126,7 @@ export const faint = (page: Page) =>
     })
   )
 
-/** Keeps a picture of it where somebody wants to look at them. */
+/** Saves a screenshot in the folder `SCREENSHOTS`, if it is set. */
 export const picture = (page: Page, name: string) => {
   const folder = process.env["SCREENSHOTS"]
   return folder === undefined

@@ -1,4 +1,4 @@
-/** The reference that `npm run docs` has made: nothing is broken in it, nothing is missing, and it can be read anywhere. */
+/** Tests that the output of `npm run docs` is complete, has no broken links, and is readable on any screen. */
 import { type HttpApp, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -26,14 +26,14 @@ const unescaped = (text: string) =>
     "&"
   )
 
-/** The values of an attribute. */
+/** Returns all values of an attribute. */
 const attributes = (html: string, name: string): ReadonlyArray<string> =>
   [...html.matchAll(new RegExp(`<[a-z][^>]*\\s${name}="([^"]*)"`, "gi"))].map(([, value]) => unescaped(value ?? ""))
 
 const sources = new Map(pages.map((page) => [page, readFileSync(join(root, page), "utf8")]))
 const ids = new Map([...sources].map(([page, html]) => [page, new Set(attributes(html, "id"))]))
 
-/** Where a link of a page leads, if it stays in the reference. */
+/** Returns the target of a link, if it is in the reference. */
 const target = (page: string, link: string) => {
   if (/^[a-z][a-z+.-]*:/i.test(link)) return undefined
   const [path = "", hash = ""] = link.split("#").map((part) => decodeURIComponent(part))
@@ -42,23 +42,23 @@ const target = (page: string, link: string) => {
 }
 
 describe("the reference", () => {
-  it("has no broken link", () => {
+  it("has no broken links", () => {
     let count = 0
     const broken = [...sources].flatMap(([page, html]) =>
       [...attributes(html, "href"), ...attributes(html, "src")].flatMap((link) => {
         const found = target(page, link)
         if (found === undefined) return []
         count++
-        const isThere = files.includes(found.file) &&
+        const exists = files.includes(found.file) &&
           (found.hash === "" || ids.get(found.file)?.has(found.hash) === true)
-        return isThere ? [] : [`${page}: ${link}`]
+        return exists ? [] : [`${page}: ${link}`]
       })
     )
     assert.isAbove(count, 1000)
     assert.deepStrictEqual(broken, [])
   })
 
-  it("loads nothing from elsewhere", () => {
+  it("loads nothing from other origins", () => {
     for (const [page, html] of sources) {
       const loaded = [
         ...attributes(html, "src"),
@@ -68,18 +68,18 @@ describe("the reference", () => {
     }
   })
 
-  it("holds no path of the machine that it was made on", () => {
+  it("contains no path of the machine that built it", () => {
     for (const html of sources.values()) assert.notInclude(html, process.cwd())
   })
 
   for (const { endpoint } of operations) {
     const { error, method, name, params, path, payload, query, scope } = endpoint
 
-    it(`says of ${name} what is declared`, () => {
+    it(`describes ${name} as declared`, () => {
       const text = unescaped((sources.get(`${name}.html`) ?? "").replace(/<[^>]+>/g, ""))
       assert.include(text, `${method} ${path}`)
       assert.include(text, scope)
-      for (const member of Object.keys({ ...params, ...query, ...payload })) assert.include(text, member)
+      for (const field of Object.keys({ ...params, ...query, ...payload })) assert.include(text, field)
       for (const [index, failure] of failuresOf(endpoint).entries()) {
         assert.include(text, `Errors.${failure}, ${error[index]?.status}:`)
       }
@@ -90,10 +90,10 @@ describe("the reference", () => {
   }
 })
 
-/** The contract's limits, as the contract has them. */
+/** Limits of the contract. */
 const limits: Readonly<Record<string, ReadonlyArray<string>>> = {
   createUsersExport: ["^con_[A-Za-z0-9]{16}$", "json or csv", "an integer of at least 1", "at most 100 characters"],
-  updateTokenExchangeProfile: ["3 to 50 characters", "a URI of 8 to 100 characters", "at least 1 must be set"],
+  updateTokenExchangeProfile: ["3 to 50 characters", "a URI of 8 to 100 characters", "at least 1 of these fields"],
   listActionVersions: ["an integer of at least 0"],
   redeliverEvent: ["exactly 26 characters"],
   deleteEventStream: ["exactly 26 characters"]
@@ -102,7 +102,7 @@ const limits: Readonly<Record<string, ReadonlyArray<string>>> = {
 describe("the examples", () => {
   const example = (name: string) => join(made, "examples", `${name}.ts`)
 
-  it("are type-checked: each looks at all failures that its operation declares", () => {
+  it("compile, and handle all declared failures of their operations", () => {
     const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, process.cwd())
     const check = join(made, "examples", "check.ts")
@@ -167,7 +167,7 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml"
 }
 
-/** The files as they are, on a socket. */
+/** Serves the files. */
 const app: HttpApp.Default = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
   const path = decodeURIComponent(url.split("?")[0] ?? "").replace(/\/$/, "/index.html").slice(1)
   return files.includes(path)
@@ -217,7 +217,7 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
         }
       }), 60_000)
 
-    it.scoped(`finds an operation by the search box, and leads on to its failures (${view.name})`, () =>
+    it.scoped(`finds an operation by the search box, with links to its failures (${view.name})`, () =>
       Effect.gen(function*() {
         const { page, problems } = yield* see("index.html", view)
         yield* go(() => page.locator("#tsd-search-trigger").click())
@@ -240,7 +240,7 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
       }))
   }
 
-  it.scoped("has links in its navigation that all lead somewhere", () =>
+  it.scoped("has no broken links in its navigation", () =>
     Effect.gen(function*() {
       const [view] = views.slice(-1)
       if (view === undefined) return assert.fail("no view")

@@ -1,4 +1,4 @@
-/** How the tests of the documentation run: they need a Chromium, and what `npm run docs` has made. */
+/** Runs the tests of the documentation. They need Chromium and the output of `npm run docs`. */
 import { mergeConfig } from "vitest/config"
 import base from "../vitest.config.js"
 

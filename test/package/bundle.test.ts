@@ -1,9 +1,9 @@
-/** What a bundler makes of the sources: what is not used is not in the bundle. */
+/** Tests that a bundler can remove unused code of the library. */
 import { assert, describe, it } from "@effect/vitest"
 import { buildSync } from "esbuild"
 
-describe("a bundle of a script of one call", () => {
-  /** The files that something of is in it, and what; it names this of the limiter. */
+describe("a bundle of a script with one call", () => {
+  /** Bundles a script that uses one layer of `RateLimiter`. Returns the bundled files and the text. */
   const bundled = (limiter: string): readonly [files: ReadonlyArray<string>, text: string] => {
     const { metafile, outputFiles: [output] } = buildSync({
       stdin: {
@@ -26,7 +26,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
     return [files, output?.text ?? ""]
   }
 
-  it("holds nothing that it does not use", () => {
+  it("contains no unused code", () => {
     const [files, text] = bundled("layer")
     assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator.ts"])
     for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshot", "internal/fleet/sync"]) {
@@ -41,7 +41,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
     }
   })
 
-  it("holds no limiter but the one that it uses", () => {
+  it("contains only the rate limiter that it uses", () => {
     assert.includeMembers([...bundled("layerFixed")[0]], [
       "src/internal/limiter/queue.ts",
       "src/internal/limiter/fixed.ts"

@@ -1,4 +1,4 @@
-/** The README's five steps to a new operation, followed to the letter in a copy of the sources. */
+/** Follows the README's five steps to a new operation in a copy of the sources. */
 import { assert, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -7,16 +7,16 @@ import { join } from "node:path"
 
 const readme = readFileSync("README.md", "utf8")
 
-/** The section, one piece for each step. */
+/** The section's steps. */
 const steps = /\n## Contributing\n([^]*?)(?:\n## |$)/.exec(readme)?.[1]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
 
-/** What a step shows. */
+/** Code of a step. */
 const block = (step: number): string => /```\w*\n([^]*?)```/.exec(steps[step - 1] ?? "")?.[1] ?? ""
 
-/** The file that a step names. */
+/** File that a step names. */
 const file = (step: number): string => /`((?:src|test)\/\S+)`/.exec(steps[step - 1] ?? "")?.[1] ?? ""
 
-/** Runs a package's script; gives its exit code and what it printed. */
+/** Runs a script with Node. Returns whether it failed, and its output. */
 const run = (cwd: string, ...args: ReadonlyArray<string>) =>
   new Promise<readonly [failed: boolean, output: string]>((resolve) =>
     execFile(
@@ -27,45 +27,53 @@ const run = (cwd: string, ...args: ReadonlyArray<string>) =>
     )
   )
 
-it("a new operation is there after five steps: it compiles, is described, and the tenant answers it", async () => {
-  assert.deepStrictEqual(steps.map((step) => step.slice(2, 4)), ["1.", "2.", "3.", "4.", "5."])
-  const copy = mkdtempSync(join(tmpdir(), "effect-identity-client-steps-"))
-  const edit = (name: string, change: (text: string) => string) => {
-    const before = readFileSync(name, "utf8")
-    const after = change(before)
-    assert.notStrictEqual(after, before, name)
-    writeFileSync(join(copy, name), after)
-  }
-  try {
-    for (const name of ["src", "test", "examples", ".ci", "package.json", "tsconfig.json"]) {
-      cpSync(name, join(copy, name), { recursive: true })
+it(
+  "the five steps add an operation that compiles, has an entry in the README, and works against the tenant",
+  async () => {
+    assert.deepStrictEqual(steps.map((step) => step.slice(2, 4)), ["1.", "2.", "3.", "4.", "5."])
+    const copy = mkdtempSync(join(tmpdir(), "effect-identity-client-steps-"))
+    const edit = (name: string, change: (text: string) => string) => {
+      const before = readFileSync(name, "utf8")
+      const after = change(before)
+      assert.notStrictEqual(after, before, name)
+      writeFileSync(join(copy, name), after)
     }
-    symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"))
-    writeFileSync(join(copy, file(1)), block(1))
-    edit(file(2), (text) => text + block(2))
-    const [opening = "", handler = ""] = block(3).split(/(?<=\{\n)([^]*)\n {2}\/\/ .*\n\}\n$/)
-    edit(file(3), (text) => text.replace(opening, `${opening}${handler},\n`))
-    edit("README.md", (text) => text.replace(/(?<=^\| `deleteEventStream` .*\n)/m, block(4)))
-    writeFileSync(join(copy, file(5)), block(5))
-    writeFileSync(
-      join(copy, "tsconfig.steps.json"),
-      JSON.stringify({ extends: "./tsconfig.json", compilerOptions: { incremental: false }, include: ["src", file(5)] })
-    )
+    try {
+      for (const name of ["src", "test", "examples", ".ci", "package.json", "tsconfig.json"]) {
+        cpSync(name, join(copy, name), { recursive: true })
+      }
+      symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"))
+      writeFileSync(join(copy, file(1)), block(1))
+      edit(file(2), (text) => text + block(2))
+      const [opening = "", handler = ""] = block(3).split(/(?<=\{\n)([^]*)\n {2}\/\/ .*\n\}\n$/)
+      edit(file(3), (text) => text.replace(opening, `${opening}${handler},\n`))
+      edit("README.md", (text) => text.replace(/(?<=^\| `deleteEventStream` .*\n)/m, block(4)))
+      writeFileSync(join(copy, file(5)), block(5))
+      writeFileSync(
+        join(copy, "tsconfig.steps.json"),
+        JSON.stringify({
+          extends: "./tsconfig.json",
+          compilerOptions: { incremental: false },
+          include: ["src", file(5)]
+        })
+      )
 
-    const tests = [file(5), "test/package/readme.test.ts", "-t", "an event stream|lists every operation"]
-    const [compiled, [failed, output]] = await Promise.all([
-      run(copy, "node_modules/typescript/bin/tsc", "--project", "tsconfig.steps.json"),
-      run(copy, "node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts", ...tests)
-    ])
-    assert.deepStrictEqual(compiled, [false, "\n"])
-    assert.isFalse(failed, output)
-    assert.match(output, /Tests +2 passed/)
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
-  }
-}, 120_000)
+      const tests = [file(5), "test/package/readme.test.ts", "-t", "an event stream|lists each operation"]
+      const [compiled, [failed, output]] = await Promise.all([
+        run(copy, "node_modules/typescript/bin/tsc", "--project", "tsconfig.steps.json"),
+        run(copy, "node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts", ...tests)
+      ])
+      assert.deepStrictEqual(compiled, [false, "\n"])
+      assert.isFalse(failed, output)
+      assert.match(output, /Tests +2 passed/)
+    } finally {
+      rmSync(copy, { recursive: true, force: true })
+    }
+  },
+  120_000
+)
 
-it("after them it names the tables in which an operation must stand, each by a file that there is", () => {
+it("the section names existing files with tables of all operations", () => {
   const [, after = ""] = steps.at(-1)?.split(/^```\n\n/m) ?? []
   const named = [...after.matchAll(/`((?:src|test)\/\S+)`/g)].map(([, file]) => file ?? "")
   assert.isAbove(named.length, 0)

@@ -1,3 +1,4 @@
+/** Tests of the programs in `examples`, run as users run them. */
 import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
@@ -11,8 +12,8 @@ import { receiver } from "../support/otlp.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 
-/** Runs an effect and gives what it wrote to the console, in lines. */
-const printed = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
+/** Runs an effect. Returns the lines that it wrote to the console. */
+const consoleLines = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
     const real = yield* Effect.console
@@ -22,9 +23,9 @@ const printed = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   })
 
 describe("the tour", () => {
-  it.live("prints no id that the tenant has not received or given", () =>
+  it.live("prints only ids that the tenant has received or sent", () =>
     Effect.gen(function*() {
-      const lines = yield* printed(tour)
+      const lines = yield* consoleLines(tour)
       const { requests, state } = yield* Tenant.Tenant
       const known = JSON.stringify([(yield* requests).map(({ body, path }) => [path, body]), (yield* state).jobs])
       const ids = lines.join("\n").match(/\b(?:job|con|tep|est|evt)_\w+/g) ?? []
@@ -32,29 +33,29 @@ describe("the tour", () => {
       for (const id of ids) assert.include(known, id)
     }).pipe(Effect.provide(TenantLive)))
 
-  it.live("shows success, 403, 409 and a 429 that is waited for, each as the tenant answered it", () =>
+  it.live("shows success, 403, 409 and a retried 429, with the tenant's statuses", () =>
     Effect.gen(function*() {
-      const lines = yield* printed(tour)
+      const lines = yield* consoleLines(tour)
       const { requests } = yield* Tenant.Tenant
       const shown = lines.flatMap((line) => /^ {5}(\d{3}) (\w+) /.exec(line)?.slice(1, 3).join(" ") ?? [])
-      const answered = (yield* requests).map(({ method, status }) => `${status} ${method}`)
-      assert.deepStrictEqual(shown, answered)
+      const responses = (yield* requests).map(({ method, status }) => `${status} ${method}`)
+      assert.deepStrictEqual(shown, responses)
       for (const status of [200, 202, 204, 403, 409]) {
-        assert.isTrue(answered.some((line) => line.startsWith(`${status}`)))
+        assert.isTrue(responses.some((line) => line.startsWith(`${status}`)))
       }
-      assert.strictEqual(answered[answered.indexOf("429 PATCH") + 1], "200 PATCH")
+      assert.strictEqual(responses[responses.indexOf("429 PATCH") + 1], "200 PATCH")
     }).pipe(Effect.provide(TenantLive)))
 
-  it.live("fits 80 columns and writes no colours where there is no terminal", () =>
+  it.live("fits 80 columns and writes no colours without a terminal", () =>
     Effect.gen(function*() {
-      for (const line of yield* printed(tour)) {
+      for (const line of yield* consoleLines(tour)) {
         assert.isAtMost(line.length, 80, line)
         assert.notInclude(line, "\u001b")
       }
     }).pipe(Effect.provide(TenantLive)))
 })
 
-/** Runs a script of examples/ as a user would, against a tenant on a socket. */
+/** Runs a script of `examples` as a process, against a tenant on a socket. */
 const script = (
   name: string,
   args: ReadonlyArray<string>,
@@ -99,7 +100,7 @@ const scripts = {
 
 describe("the scripts", () => {
   for (const [name, [operation, args, output]] of Object.entries(scripts)) {
-    it.live(`${name} does its work against a tenant`, () =>
+    it.live(`${name} succeeds against a tenant`, () =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* script(name, args)
         assert.strictEqual(stderr, "")
@@ -118,9 +119,9 @@ describe("the scripts", () => {
       { IDENTITY_CLIENT_SECRET: "wrong-secret" },
       /^TokenError: .*401/
     ],
-    ["a variable that is not set", "deleteEventStream", [stream.id], { IDENTITY_BASE_URL: "" }, /IDENTITY_BASE_URL/],
+    ["a missing variable", "deleteEventStream", [stream.id], { IDENTITY_BASE_URL: "" }, /IDENTITY_BASE_URL/],
     [
-      "a host that nobody listens on",
+      "a refused connection",
       "deleteEventStream",
       [stream.id],
       { IDENTITY_AUTH_URL: "http://127.0.0.1:1" },
@@ -130,7 +131,7 @@ describe("the scripts", () => {
     ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
   for (const [what, name, args, variables, message] of failures) {
-    it.live(`tell of ${what} on standard error, without a stack or a secret, and end with exit code 1`, () =>
+    it.live(`report ${what} on standard error, without a stack or a secret, with exit code 1`, () =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* script(name, args, variables)
         assert.match(stderr, message)
@@ -146,7 +147,7 @@ const directory = Effect.acquireRelease(
 )
 
 describe("exportUsers", () => {
-  it.live("refuses a bad field by name, with exit code 2, and sends nothing", () =>
+  it.live("names an invalid field, exits with code 2, and sends nothing", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* script("exportUsers", ["email", "=Name"])
       assert.match(stderr, /The field "=Name" has no name/)
@@ -156,7 +157,7 @@ describe("exportUsers", () => {
 })
 
 describe("actionHistory", () => {
-  it.live("shows what has changed between two versions: code, dependencies, secrets", () =>
+  it.live("shows the changes between two versions: code, dependencies, secrets", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* script("actionHistory", [action.id, "--diff", "1", "3"])
       assert.strictEqual(code, 0)
@@ -167,7 +168,7 @@ describe("actionHistory", () => {
       assert.notInclude(stdout, "\u001b")
     }).pipe(Effect.provide(TenantLive)))
 
-  it.live("takes its numbers before the id, too, and refuses one without --diff", () =>
+  it.live("accepts the numbers before the id, and rejects numbers without --diff", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* script("actionHistory", ["--diff", "1", "3", action.id])
       assert.include(stdout, "+++ code of #3")
@@ -177,7 +178,7 @@ describe("actionHistory", () => {
       assert.include(refused.stderr, "--diff NUMBER 3")
     }).pipe(Effect.provide(TenantLive)))
 
-  it.live("says which version there is not, with exit code 3", () =>
+  it.live("names a version that does not exist, with exit code 3", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* script("actionHistory", [action.id, "--diff", "3", "9"])
       assert.deepStrictEqual([code, stderr], [3, "There is no version 9 of this action.\n"])
@@ -188,7 +189,7 @@ describe("redeliverEvents", () => {
   const [first, second, queued] = stream.events
   const args = (path: string) => ["--journal", join(path, "journal"), stream.id]
 
-  it.live("redelivers the ids of a file, sums up, and ends with exit code 3 if there was trouble", () =>
+  it.live("redelivers the ids of a file, prints a summary, and exits with code 3 after failures", () =>
     Effect.gen(function*() {
       const path = yield* directory
       const file = join(path, "ids")
@@ -201,7 +202,7 @@ describe("redeliverEvents", () => {
       assert.strictEqual(code, 3)
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
-  it.live("takes ids from the standard input and gives lines of JSON", () =>
+  it.live("reads ids from standard input and writes lines of JSON", () =>
     Effect.gen(function*() {
       const path = yield* directory
       const { code, stderr, stdout } = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) =>
@@ -214,25 +215,25 @@ describe("redeliverEvents", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
-  it.live("says why events failed, and keeps all but JSON off the standard output", () =>
+  it.live("reports the reasons of failures, and writes only JSON to standard output", () =>
     Effect.gen(function*() {
       const path = yield* directory
       const file = join(path, "ids")
       writeFileSync(file, `${first.id}\n${second.id}\n`)
       const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
-      const people = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
-      assert.match(people.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*401.*\n$/)
-      const machines = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
-      const lines = machines.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
+      const asText = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
+      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*401.*\n$/)
+      const asJson = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
+      const lines = asJson.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
       assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
-      assert.deepStrictEqual([people.code, machines.code], [3, 3])
+      assert.deepStrictEqual([asText.code, asJson.code], [3, 3])
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
-  it.live("Ctrl-C ends it with exit code 130, what was done in the journal, and how to resume it", () =>
+  it.live("exits with code 130 on Ctrl-C, keeps results in the journal, and explains how to resume", () =>
     Effect.gen(function*() {
       const path = yield* directory
       const interrupted = yield* script("redeliverEvents", ["--json", ...args(path)], {}, (child) => {
-        child.stdin?.write(`${first.id}\n`) // and no end
+        child.stdin?.write(`${first.id}\n`) // and leaves the input open
         child.stdout?.once("data", () => void child.kill("SIGINT"))
       })
       assert.strictEqual(interrupted.code, 130)
@@ -256,7 +257,7 @@ describe("redeliverEvents", () => {
       )
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
-  it.live("--help says what it does, what it takes, and what the exit codes mean", () =>
+  it.live("--help explains options and exit codes", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* script("redeliverEvents", ["--help"])
       for (const text of ["--journal", "--repeat-unknown", "--dry-run", "Exit code 3", "Exit code 130"]) {
@@ -274,7 +275,7 @@ describe("the traced tour", () => {
         .map((line) => line.replace(/ +[\d.]+ ms/, "").replace(/ +\d+( ×)?$/, "").trimEnd())
     )
 
-  it.live("prints the tree and the metrics that the README shows, in 80 columns", () =>
+  it.live("prints the spans and metrics that the README shows, in 80 columns", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* script("traced", [])
       assert.strictEqual(code, 0)
@@ -283,11 +284,11 @@ describe("the traced tour", () => {
       assert.isAbove(lines.size, 30)
       assert.deepStrictEqual([...lines].sort(), [...normal(shown.trimEnd())].sort())
       for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80, line)
-      // What happened stands in its order.
+      // Events of a span are in order.
       assert.match(stdout, / 429\n +· identity\.backoff /)
     }).pipe(Effect.provide(TenantLive)), 30_000)
 
-  it.live("exports to where the standard variable says", () =>
+  it.live("exports to the endpoint of the standard variable", () =>
     Effect.gen(function*() {
       const otlp = yield* receiver
       const { code } = yield* script("traced", [], { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url })

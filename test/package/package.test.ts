@@ -1,4 +1,4 @@
-/** The package's own description: what it exports, what it needs, and that both are as the README and the sources say. */
+/** Tests that `package.json`, the README and the sources agree on exports and dependencies. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { items, licences } from "../../.ci/package/licences.js"
@@ -34,7 +34,7 @@ const entries = Object.entries(exports).flatMap(([path, entry]) =>
 const sourceOf = (file: string) => file.replace(/^\.\/dist\/(.+?)(?:\.d\.ts|\.js)$/, "src/$1.ts")
 
 describe("package.json", () => {
-  it("has types first in each entry, then one module, and both are of one source", () => {
+  it("has types and one module in each entry, both from the same source", () => {
     assert.isAbove(entries.length, 0)
     for (const [path, entry] of entries) {
       assert.deepStrictEqual(Object.keys(entry), ["types", "default"], path)
@@ -44,13 +44,13 @@ describe("package.json", () => {
     }
   })
 
-  it("exports nothing internal, and no pattern that might", () => {
+  it("exports no internal module and no pattern", () => {
     for (const [path, entry] of Object.entries(exports)) {
       assert.notMatch(JSON.stringify([path, entry]), /internal|\*/)
     }
   })
 
-  it("exports all that lies at the top of src, each module under its own name, and nothing else", () => {
+  it("exports exactly the modules at the top of src, under their names", () => {
     const expected = readdirSync("src").filter((file) => file.endsWith(".ts")).map((file) => {
       const name = file.replace(".ts", "")
       return name === "index" ? "." : `./${name}`
@@ -58,7 +58,7 @@ describe("package.json", () => {
     assert.sameMembers(entries.map(([path]) => path), expected)
   })
 
-  it("has the entries that programs in here import", () => {
+  it("has an entry for each import name of tsconfig.json", () => {
     const { compilerOptions: { paths } }: { compilerOptions: { paths: Record<string, [string]> } } = json(
       "tsconfig.json"
     )
@@ -68,7 +68,7 @@ describe("package.json", () => {
     }
   })
 
-  it("is ESM without side effects, with its sources, under the MIT licence, and brings no dependency of its own", () => {
+  it("is ESM without side effects or dependencies, with its sources, under the MIT licence", () => {
     assert.strictEqual(type, "module")
     assert.deepStrictEqual(sideEffects, [])
     assert.includeMembers([...files], ["dist", "src"])
@@ -80,7 +80,7 @@ describe("package.json", () => {
 
 const plain = (text: string) => text.replace(/ +/g, " ")
 
-/** The cells of a table of the README, by what its first column is called. */
+/** Returns the cells of the README's table with this first column. */
 const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
   const [, body = ""] =
     new RegExp(`\\| ${column} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`).exec(plain(readFileSync("README.md", "utf8"))) ?? []
@@ -88,7 +88,7 @@ const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
 }
 
 describe("the README", () => {
-  it("says what each peer is for, in which version, and whether it is optional", () => {
+  it("lists each peer with its version and purpose, and whether it is optional", () => {
     assert.sameDeepMembers(
       table("peer").map(([name, version, purpose = ""]) => [name, version, purpose.startsWith("optional: ")]),
       Object.entries(peerDependencies)
@@ -96,7 +96,7 @@ describe("the README", () => {
     )
   })
 
-  it("says what each development dependency is for", () => {
+  it("lists the purpose of each development dependency", () => {
     const named = table("for development").flatMap(([names = "", purpose = ""]) => {
       assert.notStrictEqual(purpose, "", names)
       return [...names.matchAll(/`(.+?)`/g)].map(([, name]) => name ?? "")
@@ -105,7 +105,7 @@ describe("the README", () => {
     assert.sameMembers(named, others)
   })
 
-  it("lists the licences of all that an installed package brings, as they are installed; all of them permit any use", () => {
+  it("lists the licences of all installed packages, which permit any use", () => {
     const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(readFileSync("README.md", "utf8")) ?? []
     assert.deepStrictEqual(list.replaceAll("\n  ", " ").split("\n"), items)
     for (const { licence, name, path } of licences) {
@@ -115,7 +115,7 @@ describe("the README", () => {
     assert.includeMembers(licences.map(({ name }) => name), Object.keys(peerDependencies))
   })
 
-  it("names in its notes on security tests that there are", () => {
+  it("names existing tests in its notes on security", () => {
     const [, section = ""] = /\n## Security\n([^]*?)\n## /.exec(readFileSync("README.md", "utf8")) ?? []
     const named = [...section.matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
     assert.isAbove(named.length, 0)

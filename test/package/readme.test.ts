@@ -1,3 +1,4 @@
+/** Tests that the README agrees with the sources. */
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import * as Errors from "../../src/Errors.js"
@@ -9,12 +10,12 @@ const { actual, expected } = readme()
 const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
 
 describe("README", () => {
-  it("shows code only as it stands in a file", () => {
+  it("shows only code from files", () => {
     assert.strictEqual(actual, expected)
     assert.strictEqual(actual.match(/```ts/g)?.length, actual.match(/^<!-- /gm)?.length)
   })
 
-  it("lists every operation as it is declared", () => {
+  it("lists each operation as declared", () => {
     assert.isAbove(endpoints.length, 0)
     for (const { idempotent, method, name, path, scope } of endpoints) {
       const row = actual.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? ""
@@ -24,18 +25,18 @@ describe("README", () => {
     }
   })
 
-  it("lists every error", () => {
+  it("lists each error", () => {
     const names = Object.keys(Errors).filter((name) => /^[A-Z]/.test(name))
     assert.isAbove(names.length, 0)
     for (const name of names) assert.include(actual, `\n| \`${name}\``)
   })
 
-  it("shows the fault matrix as the tests run it", () => {
+  it("shows the fault matrix as tested", () => {
     const plain = (text: string) => text.replace(/ +/g, " ").replace(/-{3,}/g, "---")
     for (const line of faultTable) assert.include(plain(actual), line)
   })
 
-  it("names only commands that there are", () => {
+  it("names existing commands only", () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync("package.json", "utf8"))
     const named = [...actual.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name ?? "")
     assert.isAbove(named.length, 0)

@@ -1,11 +1,11 @@
-/** Keeps the README's code true: each block below `<!-- file -->` or `<!-- file: part -->` is cut from that file. */
+/** Copies code into the README: each block below `<!-- file -->` or `<!-- file: part -->` comes from that file. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = new URL("../../", import.meta.url)
 const path = new URL("README.md", root)
 
-/** A file, or the part of it from the comment that begins with `part` to the next comment that begins a line. */
+/** Returns a file, or its part from the comment that begins with `part` to the next comment at the start of a line. */
 const cut = (file: string, part: string | undefined): string => {
   const text = readFileSync(new URL(file, root), "utf8")
   if (part === undefined) return text.trim()
@@ -14,7 +14,7 @@ const cut = (file: string, part: string | undefined): string => {
   return found.trim()
 }
 
-/** The README as it is, and as it should be. */
+/** Returns the README's current and expected text. */
 export const readme = (): { readonly actual: string; readonly expected: string } => {
   const actual = readFileSync(path, "utf8")
   return {

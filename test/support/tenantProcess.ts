@@ -1,4 +1,4 @@
-/** The embedded tenant in a process of its own, on a free port of this machine: for benchmarks, which must not share a clock with it. */
+/** Runs the embedded tenant in a separate process on a free port, for benchmarks. */
 import { HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect, Layer, Runtime, type Scope } from "effect"
@@ -7,20 +7,20 @@ import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import * as Tenant from "../../src/Tenant.js"
 
-/** What the tenant can be told; it answers each with a `Report`. */
+/** Order for the tenant, which responds with a `Report`. */
 type Order =
   | { readonly order: "revoke" }
-  | { readonly order: "misbehave"; readonly fault: Tenant.Fault }
+  | { readonly order: "injectFault"; readonly fault: Tenant.Fault }
   | { readonly order: "report" }
 
-/** How many requests have arrived for each operation; `token` is the token endpoint. */
+/** Number of requests for each operation; `token` is the token endpoint. */
 type Report = Readonly<Record<string, number>>
 
 type Message = { readonly id: number; readonly origin?: string; readonly report?: Report }
 
 export interface TenantProcess {
   readonly origin: string
-  readonly tell: (order: Order) => Effect.Effect<Report>
+  readonly send: (order: Order) => Effect.Effect<Report>
 }
 
 const options: Tenant.Options = {
@@ -30,7 +30,7 @@ const options: Tenant.Options = {
   }
 }
 
-/** Runs the tenant in this process, which its parent commands. It ends with its parent. */
+/** Runs the tenant in this process for the parent process. Exits when the parent does. */
 const serve = Effect.gen(function*() {
   const tenant = yield* Tenant.Tenant
   const runFork = Runtime.runFork(yield* Effect.runtime())
@@ -40,18 +40,18 @@ const serve = Effect.gen(function*() {
     for (const { operation = "none" } of requests) counts[operation] = (counts[operation] ?? 0) + 1
     return counts
   })
-  const carryOut = (order: Order) =>
+  const execute = (order: Order) =>
     Effect.zipRight(
       order.order === "revoke" ?
         tenant.revokeTokens
-        : order.order === "misbehave" ?
+        : order.order === "injectFault" ?
         tenant.injectFault(order.fault)
         : Effect.void,
       report
     )
   const send = (message: Message) => Effect.sync(() => void process.send?.(message))
   process.on("message", ({ id, order }: { readonly id: number; readonly order: Order }) => {
-    runFork(Effect.flatMap(carryOut(order), (report) => send({ id, report })))
+    runFork(Effect.flatMap(execute(order), (report) => send({ id, report })))
   })
   process.on("disconnect", () => process.exit())
   yield* HttpServer.addressFormattedWith((origin) => send({ id: 0, origin }))
@@ -69,7 +69,7 @@ const serve = Effect.gen(function*() {
   )
 )
 
-/** Starts the tenant; its process ends with the scope. */
+/** Starts the tenant. Its process is killed when the scope is closed. */
 export const tenantProcess: Effect.Effect<TenantProcess, never, Scope.Scope> = Effect.gen(function*() {
   const child = yield* Effect.acquireRelease(
     Effect.sync((): ChildProcess => fork(fileURLToPath(import.meta.url), ["serve"])),
@@ -83,10 +83,10 @@ export const tenantProcess: Effect.Effect<TenantProcess, never, Scope.Scope> = E
     if (message.report !== undefined) waiting.get(message.id)?.(message.report)
     waiting.delete(message.id)
   })
-  child.on("exit", (code) => Deferred.unsafeDone(origin, Effect.dieMessage(`the tenant's process ended with ${code}`)))
+  child.on("exit", (code) => Deferred.unsafeDone(origin, Effect.dieMessage(`the tenant's process exited with ${code}`)))
   return {
     origin: yield* Deferred.await(origin),
-    tell: (order) =>
+    send: (order) =>
       Effect.async<Report>((resume) => {
         const id = ++orders
         waiting.set(id, (report) => resume(Effect.succeed(report)))
