@@ -43,8 +43,8 @@ const unlimited: Limiter = {
 export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, unlimited)
 
 /**
- * A limit that is known: so many calls at once, and as many again in each interval, evenly. One for all calls. It fails
- * with `InvalidInput` if `limit` is no integer of at least 1 or `interval` is no time.
+ * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
+ * `InvalidInput` if `limit` is not an integer of at least 1 or `interval` is not a time above zero.
  */
 export const layerFixed = (
   options: Options & { readonly limit: number; readonly interval: Duration.DurationInput }
@@ -66,9 +66,9 @@ export const layerFixed = (
   )
 
 /**
- * Learns the limit from the headers of every answer, starting with one call, and sends as fast as the service refills:
- * no faster, so that it is not turned away, and no slower. Operations that are told of one and the same bucket share it.
- * Times count from the answer's own `Date`, never by comparing clocks; `Retry-After` comes first.
+ * Learns the limits from the headers of every response. It starts with a single call, and then sends as fast as the service
+ * refills the bucket: not faster, so that no call is refused, and not slower. Operations whose headers show the same bucket
+ * share it. Times count from the response's own `Date`, so the clocks need not agree. `Retry-After` has precedence.
  */
 export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =>
   Layer.scoped(RateLimiter, Effect.suspend(() => make(Adaptive.make(), options)))

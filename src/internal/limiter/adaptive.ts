@@ -16,8 +16,8 @@ import type { LimitStrategy } from "./queue.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
 
 /**
- * The headers of other operations are no proof: a call about which nothing is known stops waiting for their buckets if no
- * call of its tenant has started for so long, in milliseconds.
+ * The longest time in which no call of a tenant starts, in milliseconds. After that, an operation without a known bucket
+ * no longer waits for the buckets of others, because it may use none of them.
  */
 const patience = 2000
 
@@ -64,7 +64,7 @@ export const make = (): AdaptiveStrategy => {
   }
 }
 
-/** The buckets that a call needs a permit of: until its own is known, each that it may be. */
+/** The buckets that must allow a call: its own or, until that is known, every bucket that may be its own. */
 const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<Bucket> =>
   bucket !== undefined
     ? [bucket.estimator]
@@ -72,10 +72,10 @@ const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<
     ? [tenant.unknown]
     : Array.from(tenant.buckets, ({ estimator }) => estimator)
 
-/** Whether nothing is known of an operation. */
+/** Checks that nothing is known about an operation. */
 const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
 
-/** Whether the next call of an operation is its first, which shows its bucket. */
+/** Checks that the next call of an operation is its first, whose response shows its bucket. */
 const isFirst = (state: OperationState): boolean =>
   isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0
 

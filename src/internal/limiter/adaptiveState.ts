@@ -9,11 +9,11 @@ export interface OperationState {
   readonly call: Call
   readonly tenant: TenantState
   inFlight: number
-  /** When its last call started. */
+  /** The start of its last call. */
   startedAt: number
   /** Unknown until a response has rate-limit headers. */
   bucket: SharedBucket | undefined
-  /** Whether its last response had no rate-limit headers; matters while its bucket is unknown. */
+  /** True if its last response had no rate-limit headers; matters while its bucket is unknown. */
   isSilent: boolean
   /** Its last responses, the newest last. */
   observations: ReadonlyArray<Observation>
@@ -28,7 +28,7 @@ export interface SharedBucket {
   readonly limit: number
   readonly estimator: Estimator.Estimator
   readonly operations: Set<OperationState>
-  /** How often the calls of another bucket have shown in this one. */
+  /** The number of times that calls of another bucket were visible in this one. */
   readonly similarity: WeakMap<SharedBucket, number>
 }
 
@@ -38,7 +38,7 @@ export interface TenantState {
   readonly buckets: Set<SharedBucket>
   /** The number of buckets made so far. */
   bucketCount: number
-  /** When its last call started. */
+  /** The start of its last call. */
   startedAt: number
 }
 

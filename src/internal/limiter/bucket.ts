@@ -30,7 +30,7 @@ export interface Reservation {
   readonly settle: (reading: RateLimitReading | undefined, now: number) => void
 }
 
-/** The milliseconds until a call may start that leaves `share` of the limit, and comes after so many others. */
+/** The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others. */
 export const waitLeavingShare = (bucket: Bucket, now: number, share: number, ahead: number): number => {
   const limit = share === 0 ? 0 : bucket.status(now)?.limit ?? 0
   return bucket.wait(now, Math.max(0, Math.min(Math.ceil(share * limit), limit - 1)), ahead)

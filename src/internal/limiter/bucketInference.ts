@@ -16,7 +16,7 @@ import type { RateLimitReading } from "./rateLimitHeaders.js"
 /** The number of observations kept of each operation. */
 const maxObservations = 32
 
-/** So many contradictions part an operation from its bucket; so many similarities, each way, join two buckets. */
+/** The contradictions that separate an operation from its bucket, and the similarities in each direction that join two. */
 const proof = 2
 
 /** Finds the bucket that a response belongs to, and keeps the observation. */
@@ -93,7 +93,7 @@ const lastObservation = (
   return last
 }
 
-/** The calls that may come back in so many milliseconds, by a generous estimate. */
+/** The calls that may come back within `millis`, by a generous estimate. */
 const mostRefilled = ({ estimator, limit }: SharedBucket, now: number, millis: number): number => {
   const status = estimator.status(now)
   if (status === undefined || status.fullAt <= now) return 1

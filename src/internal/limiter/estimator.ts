@@ -30,13 +30,13 @@ export class Estimator implements Bucket {
     return { ...this.current, window: { ...this.current.window } }
   }
 
-  /** Replaces all that is known. So many calls are in flight; those that were begun here may still settle. */
+  /** Replaces all that is known; `inFlight` calls are in flight. Calls that were started before may still settle. */
   restore(state: EstimatorState, inFlight: number): void {
     this.current = { ...state, ended: state.started - inFlight, window: { ...state.window } }
     this.window = new FixedWindow.FixedWindow(this.current.window)
   }
 
-  /** Lowers the estimate to at most so many calls. */
+  /** Lowers the estimate to at most `calls`. */
   cap(calls: number, now: number): void {
     const state = this.current
     this.take(0, now)
@@ -283,8 +283,8 @@ export class Estimator implements Bucket {
   }
 
   /**
-   * Raises the proven rate to what two own calls show, one of which was sent after the other had ended: otherwise calls that
-   * another client took in between would look like refill. The level of a full bucket is exact.
+   * Raises the proven rate to the rate between two own calls. The second was sent after the first had ended: otherwise calls
+   * that another client took in between would look like refill. The level of a full bucket is exact.
    */
   private measure(call: PendingCall, left: number, isFull: boolean, now: number): void {
     const state = this.current

@@ -2,13 +2,13 @@
 
 export const constants = {
   /**
-   * The part of what a call leaves of a full bucket, one call at most, that is kept back besides the call itself while no
-   * other client is known: a newcomer finds calls left.
+   * The part of what one call leaves in a full bucket that stays unused, one call at most, while no other client is known:
+   * a new client then finds calls left.
    */
   marginAlone: 0.7,
   /** The same while others use the bucket: near the middle, as far from a refusal as from a full bucket, which loses calls. */
   marginShared: 0.45,
-  /** Kept back of a large shared bucket, times the square root of its limit: so many calls may arrive at the same moment. */
+  /** The calls left unused in a large shared bucket, per square root of its limit: others may arrive at the same moment. */
   marginPerRoot: 0.4,
   /** The part of what is left that may be in flight at once: two clients must not overrun the bucket with their first calls. */
   inFlightShare: 0.4,
@@ -22,7 +22,7 @@ export const constants = {
   firstRateShare: 0.5,
   /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. */
   rateIncrease: 1.14,
-  /** So many calls in a row that waited and found the bucket full show that no other client uses it. */
+  /** The number of calls in a row that waited and found the bucket full, after which no other client is assumed. */
   fullResponsesWhenAlone: 2,
   /** The part of the net rate that remains after the first refusal, which shows that the bucket is shared. */
   netRateAfterFirstRefusal: 0.88,
@@ -38,7 +38,7 @@ export const constants = {
   surplusSpent: 0.6,
   /** The calls assumed to be left after a refusal: half of the one that was missing. */
   levelAfterRefusal: 0.5,
-  /** How far below the greatest possible level the estimate goes when it was above it, in calls. */
+  /** The distance, in calls, by which an estimate that was too high falls below the highest possible level. */
   dropAfterSurprise: 1,
   /** The least rate, in calls per millisecond: every wait is finite. */
   minRate: 1e-6,

@@ -14,7 +14,7 @@ export interface EstimatorState {
   netRate: number
   /** The greatest rate that own calls have proved. */
   provenRate: number
-  /** Whether other clients use the bucket. */
+  /** True if other clients use the bucket. */
   isShared: boolean
   /** The calls left by the last response, at `reportedAt`, less those started since. */
   reported: number
@@ -30,13 +30,13 @@ export interface EstimatorState {
   pausedUntil: number
   /** The latest time seen. */
   latest: number
-  /** When the last call that has ended was sent. */
+  /** The time at which the last call that has ended was sent. */
   lastSentAt: number
   /** The time of the last refusal that lowered the estimate. */
   loweredAt: number
   /** The number of calls in a row that waited and found the bucket full. */
   fullResponses: number
-  /** Whether no call was served since the last refusal. */
+  /** True if no call was served since the last refusal. */
   isRecovering: boolean
   /** Without rate-limit headers: the calls that may be in flight, and the refusals in a row. */
   maxInFlight: number
@@ -86,7 +86,7 @@ export class PendingCall extends LinkedNode<PendingCall> {
   sentAt: number
   /** The number of calls that had ended when it started. */
   readonly endedBefore: number
-  /** Whether the estimate made it wait, so that its response tests the estimate. */
+  /** True if the estimate made it wait, so that its response tests the estimate. */
   readonly waited: boolean
 
   constructor(sentAt: number, endedBefore: number, waited: boolean) {

@@ -4,9 +4,9 @@ const second = 1000
 
 /** A fixed window as plain data. Times are local milliseconds; `-Infinity`: never. */
 export interface FixedWindowState {
-  /** Whether the responses can only be those of fixed windows. */
+  /** True if the responses can only be those of fixed windows. */
   isFound: boolean
-  /** Whether the last response was the first of a new window. */
+  /** True if the last response was the first of a new window. */
   isNew: boolean
   /** The time at which the current window has ended for sure. */
   endsAt: number
@@ -19,8 +19,8 @@ export interface FixedWindowState {
   /** The shortest step between two resets, in milliseconds. */
   length: number
   /**
-   * A bucket would need at least so many seconds for a call, and at least so many calls in a second. If no rate can satisfy
-   * both, calls were taken while the reset did not move, as a bucket's would.
+   * The bounds of the rate that a refilling bucket would need to explain the responses. If they exclude each other, the
+   * reset did not move while calls were taken, so it is not such a bucket.
    */
   minSecondsPerCall: number
   minCallsPerSecond: number
@@ -61,7 +61,7 @@ export class FixedWindow {
     state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
   }
 
-  /** Moves all times back by so many milliseconds, as the clock was. */
+  /** Moves all times back by `back` milliseconds, as the clock was. */
   shift(back: number): void {
     this.state.endsAt -= back
     this.state.beganAt -= back

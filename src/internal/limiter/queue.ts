@@ -20,11 +20,11 @@ export interface LimitStrategy<State, Grant> {
   readonly states: () => Iterable<State>
   /** The bucket of a kind of calls, as far as it is known. */
   readonly bucketOf: (state: State) => Pick<Bucket, "status"> | undefined
-  /** Whether the next call goes before all others, because its response will show its bucket. */
+  /** Checks that the next call goes before all others, because its response will show its bucket. */
   readonly isFirst: (state: State) => boolean
   /**
-   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others, when it has
-   * waited for so long; 0: now; `Infinity`: not before a call ends.
+   * The milliseconds until a call may start that leaves `share` of the limit, comes after `ahead` others and has `waited`
+   * already; 0: now; `Infinity`: not before a call ends.
    */
   readonly wait: (state: State, now: number, share: number, ahead: number, waited: number) => number
   /** Starts a call; `waited`: its bucket made it wait. */
@@ -40,7 +40,7 @@ export interface Options<State, E> {
   readonly maxWait: number
   /** The share of a limit that background calls leave to the others. */
   readonly reserve: number
-  /** The failure of a call that would wait for so many milliseconds; `undefined`: the queue is closed. */
+  /** The failure of a call that would `wait` this number of milliseconds; `undefined`: the queue is closed. */
   readonly refused: (call: Call, wait: number | undefined, state: State, now: number) => E
 }
 
@@ -51,7 +51,7 @@ export interface CallQueue<State, E = unknown> {
   readonly waiting: (state: State) => number
   /** The calls that wait, each list in the order of arrival. */
   readonly queues: () => Iterable<Iterable<WaitingCall<State>>>
-  /** Looks again which calls may start: something has changed that no call told the queue. */
+  /** Looks again for calls that may start, after a change that came from no call of this queue. */
   readonly wake: () => void
 }
 
@@ -60,7 +60,7 @@ export interface WaitingCall<State> {
   readonly state: State
   /** Its number: calls that came before have a lower one. */
   readonly nth: number
-  /** When it came, in milliseconds. */
+  /** The time of its arrival, in milliseconds. */
   readonly since: number
   readonly isBackground: boolean
 }
@@ -68,7 +68,7 @@ export interface WaitingCall<State> {
 class Waiter<State, E> extends LinkedNode<Waiter<State, E>> implements WaitingCall<State> {
   /** Ends its wait. */
   resume: (permit: Effect.Effect<Permit, E>) => void = () => {}
-  /** Whether its bucket made it wait, not only the calls before it. */
+  /** True if its bucket made it wait, not only the calls before it. */
   waited = false
   readonly call: Call
   readonly state: State

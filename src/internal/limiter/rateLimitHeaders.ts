@@ -5,9 +5,9 @@ import type { LimitedResponse } from "./permit.js"
 
 /** The rate-limit headers of a response, as far as they make sense. */
 export interface RateLimitReading {
-  /** Whether the status is 429. */
+  /** True if the status is 429. */
   readonly isRateLimited: boolean
-  /** Whether the service handled the call: no 5xx. */
+  /** True if the service handled the call: no 5xx. */
   readonly isServed: boolean
   /** The size of the bucket: at least 1. */
   readonly limit: number | undefined

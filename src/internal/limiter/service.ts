@@ -1,4 +1,4 @@
-/** The limiter as a service: a queue of calls over a strategy, and its state for those who look. */
+/** The limiter as a service: a queue of calls over a strategy, and its state as a value and as a stream. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -76,7 +76,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const changes = Stream.unwrapScoped(
       Effect.map(
         PubSub.subscribe(changed),
-        (news) => Stream.mapEffect(Stream.concat(Stream.make(undefined), Stream.fromQueue(news)), () => status)
+        (events) => Stream.mapEffect(Stream.concat(Stream.make(undefined), Stream.fromQueue(events)), () => status)
       )
     )
     return { acquire: queue.acquire, status, changes }

@@ -1,17 +1,17 @@
-/** A heap that gives its least entry first, and from which any entry can be taken back: each in O(log n). */
+/** A heap with the earliest entry on top. Adding and removing any entry takes O(log n). */
 
 /** An entry of a heap. */
 export interface Entry {
-  /** What the heap is ordered by. */
+  /** The key of the order. */
   readonly at: number
-  /** Where in the heap it is; -1: nowhere. Only the heap changes it. */
+  /** The position in the heap; -1 if it is not in it. Only the heap changes it. */
   index: number
 }
 
 export class Heap<A extends Entry> {
   private readonly entries: Array<A> = []
 
-  /** The least entry. */
+  /** The earliest entry. */
   get first(): A | undefined {
     return this.entries[0]
   }
@@ -21,7 +21,7 @@ export class Heap<A extends Entry> {
     this.rise(entry)
   }
 
-  /** Takes an entry out, if it is there. */
+  /** Removes an entry, if it is in the heap. */
   remove(entry: A): void {
     const { index } = entry
     if (index < 0) return

@@ -1,10 +1,10 @@
-/** A line: first come, first served, and who gives up leaves it at once. Each costs the same however long the line is. */
+/** A queue whose nodes can be removed anywhere. Adding and removing take constant time. */
 
 /**
- * Who can stand in a line knows its place. Only the line changes it.
+ * A node of a list. Only the list changes its fields.
  *
- * A class, for calls under way to be of classes, too: where most object literals of one place in the program survive the
- * garbage collector, V8 makes later ones there among the old objects, which keep what they refer to for long after a call.
+ * A class, so that calls in flight are instances of classes, too: if most object literals of one place in the program
+ * survive the garbage collector, V8 allocates later ones among the old objects, where they live long after their call.
  */
 export abstract class LinkedNode<A> {
   before: A | undefined = undefined
@@ -15,19 +15,19 @@ export abstract class LinkedNode<A> {
 export class LinkedList<A extends LinkedNode<A>> {
   size = 0
   private tail: A | undefined
-  /** Who is next. */
+  /** The oldest node. */
   first: A | undefined;
 
-  /** All, in their order. */
+  /** Iterates over the nodes, the oldest first. */
   *[Symbol.iterator](): Iterator<A> {
     for (let one = this.first; one !== undefined;) {
       const { after } = one
-      yield one // it may leave meanwhile
+      yield one // it may be removed meanwhile
       one = after
     }
   }
 
-  /** Goes to the end. */
+  /** Adds a node at the end. */
   add(one: A): void {
     one.before = this.tail
     one.isTaken = true
@@ -37,7 +37,7 @@ export class LinkedList<A extends LinkedNode<A>> {
     this.size++
   }
 
-  /** Leaves; `false` if it has left before. */
+  /** Removes a node; returns `false` if it was removed before. */
   remove(one: A): boolean {
     if (!one.isTaken) return false
     one.isTaken = false
@@ -46,7 +46,7 @@ export class LinkedList<A extends LinkedNode<A>> {
     else one.before.after = one.after
     if (one.after === undefined) this.tail = one.before
     else one.after.before = one.before
-    // Left as they are, who is gone would keep all who came after.
+    // Otherwise a removed node would retain all later ones.
     one.before = one.after = undefined
     return true
   }

@@ -1,4 +1,4 @@
-/** One fiber that sleeps until the next thing is due, however many are. */
+/** A timer that one fiber serves, however often it is set. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,19 +7,19 @@ import type * as Scope from "effect/Scope"
 import { interruptInBackground, makeRunner } from "./fiber.js"
 
 export interface Timer {
-  /** The time of here and now, in milliseconds. */
+  /** The current time, in milliseconds. */
   readonly now: () => number
-  /** Sees to it that it rings at `at` at the latest. It may ring earlier, for what it was meant for before. */
+  /** Lets the timer fire at `at`, or earlier if it is set to an earlier time already. */
   readonly set: (at: number) => void
-  /** Takes back what it was meant for. */
+  /** Cancels the timer. */
   readonly clear: () => void
 }
 
-/** Times that differ by less are the same, in milliseconds: they are sums of fractions. */
+/** Times that differ by less, in milliseconds, count as equal: they are sums of fractions. */
 const grain = 0.001
 
-/** An alarm for as long as the scope is open, by the clock of here and now. `ring` runs in the alarm's own fiber. */
-export const make = (ring: Effect.Effect<void>): Effect.Effect<Timer, never, Scope.Scope> =>
+/** Makes a timer for the lifetime of the scope, by the current clock. `onFire` runs in the timer's own fiber. */
+export const make = (onFire: Effect.Effect<void>): Effect.Effect<Timer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { fork } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)
@@ -35,7 +35,7 @@ export const make = (ring: Effect.Effect<void>): Effect.Effect<Timer, never, Sco
     const wake = Effect.suspend(() => {
       sleeper = undefined
       wakesAt = Infinity
-      return ring
+      return onFire
     })
 
     const set = (at: number): void => {
