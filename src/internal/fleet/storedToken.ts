@@ -38,7 +38,7 @@ export interface DecryptedToken {
 }
 
 /** The token that the fleet has, and the process that requests another one. */
-export interface Content {
+interface Content {
   readonly token?: DecryptedToken | undefined
   readonly lease?: typeof Lease.Type | undefined
 }

@@ -5,8 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
-import { getOrUndefined } from "effect/Option"
+import * as Option from "effect/Option"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
@@ -116,6 +115,7 @@ export class TenantSync {
       Effect.when(this.rejoin, () => this.isAlone),
       Effect.suspend(() => {
         this.replica.returnGrants()
+        // A call may wait for two visits, and the last request of each takes up to another quarter.
         return this.exchange(Duration.toMillis(this.host.store.timeout) / 4)
       })
     )
@@ -154,7 +154,7 @@ export class TenantSync {
 
   /** Reads an entry; one of another format counts as none. */
   private read(entry: SharedStore.Entry | undefined): Effect.Effect<Snapshot | undefined> {
-    return entry === undefined ? Effect.succeed(undefined) : Effect.map(this.decode(entry.value), getOrUndefined)
+    return entry === undefined ? Effect.succeed(undefined) : Effect.map(this.decode(entry.value), Option.getOrUndefined)
   }
 
   /** From now on this process knows only what it learns by itself. */
@@ -187,8 +187,8 @@ export class TenantSync {
 
   /** The milliseconds until the next visit for waiting calls: several calls have come back by then, and the bucket is not full. */
   private pace(): number {
-    const { replica: { strategy }, replica } = this
-    const now = replica.now()
+    const { strategy } = this.replica
+    const now = this.replica.now()
     let fastest = 0
     for (const state of strategy.states()) {
       const status = strategy.bucketOf(state)?.status(now)
