@@ -1,11 +1,11 @@
-/** The versions of an action, and what has changed between two: `npx tsx examples/actionHistory.ts ACTION_ID --diff 1 3` */
+/** Lists the versions of an action, or the changes between two: `npx tsx examples/actionHistory.ts ACTION_ID --diff 1 3` */
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { createTwoFilesPatch } from "diff"
 import { Chunk, Console, Effect, Option, Stream } from "effect"
 import { type ActionVersion, listActionVersions, Pagination } from "effect-identity-client"
 import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
 import { table } from "./support/table.js"
-import { alarm, bold, dim, green, red } from "./support/terminal.js"
+import { redOnStderr, bold, dim, green, red } from "./support/terminal.js"
 
 const versionsOf = (actionId: string) => Pagination.stream(listActionVersions, { actionId, per_page: 50 })
 
@@ -17,7 +17,7 @@ const row = ({ built_at, deployed, number, runtime, status }: ActionVersion) => 
   built_at?.replace(/\.\d+Z$/, "Z") ?? "not yet"
 ]
 
-/** Code, dependencies and secrets as text, a line for each thing that can change. */
+/** Code, dependencies and secrets as text, one line for each dependency and secret. */
 const parts = ({ code = "", dependencies = [], secrets = [] }: ActionVersion) => ({
   code,
   dependencies: dependencies.map(({ name, version }) => `${name}@${version}\n`).sort().join(""),
@@ -32,14 +32,14 @@ const paint = (line: string): string =>
     : line
 
 const diff = (before: ActionVersion, after: ActionVersion): string => {
-  const [old, young] = [parts(before), parts(after)]
+  const [oldParts, newParts] = [parts(before), parts(after)]
   return (["code", "dependencies", "secrets"] as const).flatMap((part) =>
-    old[part] === young[part] ? [] : [
+    oldParts[part] === newParts[part] ? [] : [
       createTwoFilesPatch(
         `${part} of #${before.number}`,
         `${part} of #${after.number}`,
-        old[part],
-        young[part],
+        oldParts[part],
+        newParts[part],
         undefined,
         undefined,
         { context: 3 }
@@ -49,7 +49,7 @@ const diff = (before: ActionVersion, after: ActionVersion): string => {
   ).join("\n")
 }
 
-/** The versions with these numbers; no more pages are fetched than it takes to find them. */
+/** Finds versions by their numbers, and requests no page after the last of them. */
 const find = (actionId: string, numbers: ReadonlyArray<number>) =>
   versionsOf(actionId).pipe(
     Stream.filter(({ number }) => number !== undefined && numbers.includes(number)),
@@ -63,7 +63,7 @@ const other = Args.text({ name: "to" }).pipe(
   Args.withDescription("With --diff: the other version (default: the one before)"),
   Args.optional
 )
-/** `--diff 3 4` may stand before the id as well as after it. */
+/** Accepts `--diff 3 4` before the id and after it. */
 const args = Args.mapEffect(Args.all({ action, other }), ({ action, other }) => {
   const [id, to] = Option.match(other, {
     onNone: () => [action, undefined],
@@ -71,11 +71,11 @@ const args = Args.mapEffect(Args.all({ action, other }), ({ action, other }) => 
   })
   return to === undefined || /^\d+$/.test(to)
     ? Effect.succeed({ id, to: to === undefined ? undefined : Number(to) })
-    : Effect.fail(HelpDoc.p(`"${to}" is not the number of a version.`))
+    : Effect.fail(HelpDoc.p(`"${to}" is not a version number.`))
 })
 const from = Options.integer("diff").pipe(
   Options.optional,
-  Options.withDescription("The number of a version: what has changed between it and another, --diff 3 4")
+  Options.withDescription("The number of a version: show the changes between it and another, --diff 3 4")
 )
 
 const command = Command.make(
@@ -85,7 +85,7 @@ const command = Command.make(
     Effect.gen(function*() {
       if (Option.isNone(from)) {
         if (to !== undefined) {
-          yield* Console.error(alarm(`A second version, ${to}, needs a first one: --diff NUMBER ${to}`))
+          yield* Console.error(redOnStderr(`Version ${to} needs another version: --diff NUMBER ${to}`))
           return yield* new Exited({ code: 2 })
         }
         const rows = yield* Stream.runCollect(Stream.map(versionsOf(id), row))
@@ -96,7 +96,7 @@ const command = Command.make(
       const [before, after] = Option.getOrElse(Option.all(found), () => [])
       if (before === undefined || after === undefined) {
         const missing = wanted.filter((_, place) => found[place]?._tag === "None")
-        yield* Console.error(alarm(`There is no version ${missing.join(" and no version ")} of this action.`))
+        yield* Console.error(redOnStderr(`This action has no version ${missing.join(" and no version ")}.`))
         return yield* new Exited({ code: 3 })
       }
       const text = diff(before, after)
@@ -104,8 +104,8 @@ const command = Command.make(
     }).pipe(withClient)
 ).pipe(
   Command.withDescription(HelpDoc.blocks([
-    HelpDoc.p("Lists the versions of an action, or shows what has changed between two: code, dependencies, secrets."),
-    exitCodes({ 3: "there is no such version" })
+    HelpDoc.p("Lists the versions of an action, or shows the changes between two: code, dependencies, secrets."),
+    exitCodes({ 3: "no such version" })
   ]))
 )
 

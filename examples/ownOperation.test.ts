@@ -1,11 +1,11 @@
-/** How to call what the service offers beyond the contract: declare the operation, once. */
+/** Calls an endpoint that the library does not have: declares the operation, and tests it. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Errors, IdentityClient, Operation, RateLimiter, TokenProvider } from "effect-identity-client"
 import * as Testing from "effect-identity-client/Testing"
 
-// The declaration: method, path, where each member travels, what comes back, and which failures are documented.
-/** Gives an event stream. */
+// The declaration: method, path, fields of the request, schema of the response, and documented failures.
+/** Returns an event stream. */
 export const getEventStream = Operation.make("getEventStream", {
   method: "GET",
   path: "/event-streams/:id",
@@ -17,7 +17,7 @@ export const getEventStream = Operation.make("getEventStream", {
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 })
 
-// And its test.
+// Its test.
 const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
   IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
     Layer.provide(RateLimiter.layerUnlimited),
@@ -25,7 +25,7 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
 
-it.effect("gets an event stream", () =>
+it.effect("returns an event stream", () =>
   Effect.gen(function*() {
     const stream = yield* getEventStream({ id: "est_1", include_stats: true })
     const [request] = yield* Testing.requests

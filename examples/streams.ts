@@ -1,4 +1,4 @@
-/** All versions of an action, and all failed events of a stream: `npx tsx examples/streams.ts`. */
+/** Streams all versions of an action, and redelivers all events of a stream: `npx tsx examples/streams.ts`. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Either, Layer, Stream } from "effect"
 import {
@@ -14,13 +14,13 @@ import * as Tenant from "effect-identity-client/Tenant"
 const { actions: [action], streams: [stream] } = Tenant.demo
 const { full } = Tenant.demoClients
 
-// Every version, until the live one is found.
+// All versions, up to the deployed one.
 const live = Pagination.stream(listActionVersions, { actionId: action.id }).pipe(
   Stream.filter((version) => version.deployed === true),
   Stream.runHead
 )
 
-// Every version that can be read; in place of one that cannot, why.
+// All versions; for an invalid one, the reason.
 const readable = Pagination.streamEither(listActionVersions, { actionId: action.id, per_page: 2 }).pipe(
   Stream.runForEach(Either.match({
     onLeft: ({ message }) => Console.log(message),
@@ -28,7 +28,7 @@ const readable = Pagination.streamEither(listActionVersions, { actionId: action.
   }))
 )
 
-// Every event, once.
+// All events, each once.
 const redelivered = Redelivery.run(stream.events.map(({ id }) => id), {
   stream: stream.id,
   stopWhen: ({ outcomes }) => outcomes.failed >= 10
@@ -36,7 +36,7 @@ const redelivered = Redelivery.run(stream.events.map(({ id }) => id), {
   Stream.runForEach(({ id, outcome }) => Console.log(`${id}: ${outcome}`))
 )
 
-// The rest is as always.
+// The layers of the client, with the embedded tenant as the service.
 const IdentityLive = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({

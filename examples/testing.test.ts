@@ -1,4 +1,4 @@
-/** How to test a program of your own: answer its operations, script the replies beneath the client, or run a tenant. */
+/** Tests a program that uses the client, in three ways: handlers of operations, scripted HTTP replies, an embedded tenant. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import {
@@ -12,7 +12,7 @@ import {
 import * as Tenant from "effect-identity-client/Tenant"
 import * as Testing from "effect-identity-client/Testing"
 
-/** The program under test: redelivers an event and says in a word what became of it. */
+/** The program under test: redelivers an event and returns the outcome. */
 const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
   redeliverEvent(input).pipe(
     Effect.as("accepted"),
@@ -22,16 +22,16 @@ const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
 const { streams: [stream] } = Tenant.demo
 const input = { id: stream.id, event_id: stream.events[0].id }
 
-// Seam 1: the operations. No HTTP, no token, no limit; what you answer is held to the operation's own types.
-it.effect("says that an event is gone", () =>
+// 1. Handlers of operations: no HTTP, no token, no rate limit. The compiler checks their results.
+it.effect("reports an event that does not exist", () =>
   Effect.gen(function*() {
     assert.strictEqual(yield* redeliver(input), "gone")
   }).pipe(Effect.provide(Testing.layer(
     Testing.handle(redeliverEvent, ({ event_id }) =>
-      Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: `there is no ${event_id}` })))
+      Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: `no event ${event_id}` })))
   ))))
 
-// Seam 2: the network. The real client runs, above replies that you script.
+// 2. Scripted HTTP replies: the real client runs above them.
 const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
   IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
     Layer.provide(RateLimiter.layerUnlimited),
@@ -39,7 +39,7 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
 
-it.effect("says that an event has not failed", () =>
+it.effect("reports an event that has not failed", () =>
   Effect.gen(function*() {
     assert.strictEqual(yield* redeliver(input), "not failed")
     const [request] = yield* Testing.requests
@@ -48,7 +48,7 @@ it.effect("says that an event has not failed", () =>
     Testing.reply({ status: 409, body: { statusCode: 409, message: "The event is not in a failed state." } })
   ))))
 
-// Seam 3: a tenant in process, with state, tokens, scopes and limits. It lives by the Clock, so TestClock drives it.
+// 3. A tenant in the process, with state, tokens, scopes and rate limits. It uses the Clock, so TestClock drives it.
 const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({
@@ -69,7 +69,7 @@ it.effect("redelivers an event once", () =>
     assert.strictEqual((yield* state).streams[0]?.events[0]?.state, "queued")
   }).pipe(Effect.provide(TenantClient)))
 
-it.effect("reports a tenant that misbehaves", () =>
+it.effect("fails if the service is unavailable", () =>
   Effect.gen(function*() {
     const { injectFault } = yield* Tenant.Tenant
     yield* injectFault({ operation: "createUsersExport", status: 502, body: "<html><title>Bad gateway</title></html>" })

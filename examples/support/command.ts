@@ -1,24 +1,24 @@
-/** Runs a command of `@effect/cli` as a script: `--help`, the client from the environment, and exit codes for scripts. */
+/** Runs a command of `@effect/cli`: `--help`, the client from environment variables, and exit codes. */
 import { Command, HelpDoc, ValidationError } from "@effect/cli"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Data, Effect, Exit, Logger, Option } from "effect"
 import * as Node from "effect-identity-client/Node"
 import { describe } from "./script.js"
-import { alarm } from "./terminal.js"
+import { redOnStderr } from "./terminal.js"
 
-/** Ends the script with an exit code; what there is to say has been said. */
+/** Ends the command with an exit code, without a further message. */
 export class Exited extends Data.TaggedError("Exited")<{ readonly code: number }> {}
 
-/** The part of a `--help` on exit codes. */
+/** The exit codes, for the `--help` of a command. */
 export const exitCodes = (codes: Readonly<Record<number, string>>): HelpDoc.HelpDoc =>
   Object.entries({
-    0: "all is well",
-    1: "it could not be done; the reason is on the standard error output",
-    2: "the arguments cannot be understood",
+    0: "success",
+    1: "failure; the reason is on the standard error output",
+    2: "invalid arguments",
     ...codes
   }).map(([code, meaning]) => HelpDoc.p(`Exit code ${code}: ${meaning}.`)).reduce(HelpDoc.sequence)
 
-/** The client, built when the arguments are understood. */
+/** Provides the client, which is built after the arguments are parsed. */
 export const withClient = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, Node.layer)
 
 const codeOf = (cause: Cause.Cause<unknown>): number =>
@@ -27,18 +27,18 @@ const codeOf = (cause: Cause.Cause<unknown>): number =>
     onSome: (failure) => failure instanceof Exited ? failure.code : ValidationError.isValidationError(failure) ? 2 : 1
   })
 
-/** What the command itself has not said yet. */
-const tell = (cause: Cause.Cause<unknown>) =>
+/** Prints the failures that the command has not printed itself. */
+const printFailure = (cause: Cause.Cause<unknown>) =>
   Option.match(Cause.failureOption(cause), {
-    onNone: () => Cause.isInterruptedOnly(cause) ? Effect.void : Console.error(alarm(Cause.pretty(cause))),
+    onNone: () => Cause.isInterruptedOnly(cause) ? Effect.void : Console.error(redOnStderr(Cause.pretty(cause))),
     onSome: (failure) =>
       failure instanceof Exited || ValidationError.isValidationError(failure)
         ? Effect.void
-        : Console.error(alarm(describe(failure)))
+        : Console.error(redOnStderr(describe(failure)))
   })
 
-/** The standard output is the command's own: what is logged goes to the standard error output. */
-const notes = Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true }))
+/** Logs go to the standard error output, because the standard output belongs to the command. */
+const logToStderr = Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true }))
 
 /** Runs a command with the arguments of the process. */
 export const runCommand = <Name extends string, E, A>(
@@ -46,8 +46,8 @@ export const runCommand = <Name extends string, E, A>(
   command: Command.Command<Name, NodeContext.NodeContext, E, A>
 ): void =>
   Command.run(command, { name, version: "0.1.0" })(process.argv).pipe(
-    Effect.tapErrorCause(tell),
-    Effect.provide([NodeContext.layer, notes]),
+    Effect.tapErrorCause(printFailure),
+    Effect.provide([NodeContext.layer, logToStderr]),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       disablePrettyLogger: true,

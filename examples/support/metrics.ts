@@ -1,8 +1,8 @@
-/** The library's metrics in a terminal: a snapshot, as text. */
+/** Prints a snapshot of the library's metrics. */
 import { Array, Effect, Metric, type MetricPair, MetricState, Order } from "effect"
 import { dim } from "./terminal.js"
 
-/** Tags that say the same in every line here, or what the line says anyway. */
+/** Tags that are the same in every line, or repeat the line. */
 const hidden = new Set(["server.address", "unit"])
 
 const value = ({ metricState: state }: MetricPair.MetricPair.Untyped): string => {
@@ -16,11 +16,11 @@ const value = ({ metricState: state }: MetricPair.MetricPair.Untyped): string =>
 const lines = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): ReadonlyArray<string> =>
   pairs.map((pair) => {
     const tags = Array.fromIterable(pair.metricKey.tags).filter(({ key }) => !hidden.has(key))
-    const about = tags.map(({ value }) => value).join(" ") || "all"
-    return `  ${about.padEnd(64)} ${value(pair).padStart(12)}`
+    const label = tags.map(({ value }) => value).join(" ") || "all"
+    return `  ${label.padEnd(64)} ${value(pair).padStart(12)}`
   }).sort()
 
-/** All that the library has counted and measured, by name; of a histogram how often and the mean. */
+/** Every metric of the library, by name; a histogram as its count and mean. */
 export const metricLines = Effect.map(Metric.snapshot, (snapshot) => {
   const own = snapshot.filter(({ metricKey }) => metricKey.name.startsWith("identity."))
   const groups = Object.entries(Array.groupBy(own, ({ metricKey }) => metricKey.name))

@@ -1,15 +1,15 @@
-/** What the scripts share: their arguments, the client from environment variables, and failures in one line. */
+/** Runs a script: parses its arguments, builds the client from environment variables, and prints failures in one line. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, ConfigError, Console, Data, Effect, Logger, LogLevel, Option, Predicate } from "effect"
 import type { IdentityClient } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 import { parseArgs, type ParseArgsConfig } from "node:util"
-import { alarm } from "./terminal.js"
+import { redOnStderr } from "./terminal.js"
 
-/** Arguments that cannot be understood. */
+/** Invalid arguments. */
 class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {}
 
-/** What a script takes: a line on how to call it, so many positional arguments, and options. */
+/** The usage line of a script, its number of positional arguments, and its options. */
 interface Usage<Options> {
   readonly usage: string
   readonly positionals: number
@@ -29,11 +29,11 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
     )
   )
 
-/** A failure as a person wants to read it: its name and its message, no stack. */
+/** Describes a failure by its name and message, without a stack. */
 export const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
-    return `These environment variables are missing or wrong, or others in their place: ${names}.\nThe README says which.`
+    return `Missing or invalid environment variables: ${names}.\nThe README lists all of them, and their alternatives.`
   }
   if (!Predicate.hasProperty(failure, "message")) return String(failure)
   return Predicate.hasProperty(failure, "_tag")
@@ -41,7 +41,7 @@ export const describe = (failure: unknown): string => {
     : String(failure)
 }
 
-/** Runs a script with its arguments: exit code 0, or 1 and the failure on the standard error output. */
+/** Runs a script with its arguments. Exit code 0; for a failure 1, with the failure on the standard error output. */
 export const run = <const Options extends NonNullable<ParseArgsConfig["options"]>, E>(
   usage: Usage<Options>,
   script: (
@@ -52,11 +52,11 @@ export const run = <const Options extends NonNullable<ParseArgsConfig["options"]
     Effect.flatMap((args) => Effect.provide(script(args), Node.layer)),
     Effect.tapErrorCause((cause) =>
       Option.match(Cause.failureOption(cause), {
-        onNone: () => Cause.isInterruptedOnly(cause) ? Effect.void : Console.error(alarm(Cause.pretty(cause))),
-        onSome: (failure) => Console.error(alarm(describe(failure)))
+        onNone: () => Cause.isInterruptedOnly(cause) ? Effect.void : Console.error(redOnStderr(Cause.pretty(cause))),
+        onSome: (failure) => Console.error(redOnStderr(describe(failure)))
       })
     ),
-    // What the library warns of is not what a script was asked for.
+    // Warnings of the library would clutter the output.
     Logger.withMinimumLogLevel(LogLevel.Error),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )

@@ -1,4 +1,4 @@
-/** Spans in a terminal: a tracer that remembers, and the tree that they make. */
+/** Prints spans in a terminal: a tracer that records them, and their tree. */
 import { Array, Duration, Effect, Option, Order, Tracer } from "effect"
 import { dim, red } from "./terminal.js"
 
@@ -13,13 +13,13 @@ interface Recorded {
   readonly events: ReadonlyArray<Event>
 }
 
-/** Remembers the spans that the tracer of here and now makes. */
+/** Records the spans of the current tracer. */
 export const recording = Effect.map(Effect.tracer, (inner) => {
   const spans: globalThis.Array<Recorded> = []
   const tracer = Tracer.make({
     context: (run, fiber) => inner.context(run, fiber),
-    span: (...of) => {
-      const span = inner.span(...of)
+    span: (...args) => {
+      const span = inner.span(...args)
       const events: globalThis.Array<Event> = []
       const event = span.event.bind(span)
       span.event = (name, at, attributes = {}) => {
@@ -42,12 +42,12 @@ const time = (nanos: bigint): string => {
 
 const line = (depth: number, { span }: Recorded): string => {
   const { attributes, links, name, status } = span
-  const taken = status._tag === "Ended" ? time(status.endTime - status.startTime) : "open"
+  const duration = status._tag === "Ended" ? time(status.endTime - status.startTime) : "open"
   const code = attributes.get("http.response.status_code")
   const error = attributes.get("error.type")
   const link = links[0]?.span
   const title = `${"  ".repeat(depth)}${name}${link?._tag === "Span" ? ` (for ${link.name})` : ""}`
-  const end = `${taken.padStart(8)}  ${code === undefined ? "" : String(code)}`.trimEnd()
+  const end = `${duration.padStart(8)}  ${code === undefined ? "" : String(code)}`.trimEnd()
   return `${title.padEnd(width)} ${error === undefined ? end : red(end)}`
 }
 
@@ -57,7 +57,7 @@ const eventLine = (depth: number, { attributes, name }: Event): string => {
   return dim((`${"  ".repeat(depth)}· ${name}`.padEnd(width + 1) + seconds).trimEnd())
 }
 
-/** The tree, a line for each span and for each event in the order of time, with how long they took and statuses. */
+/** The tree of spans: a line for each span with duration and status, and for each event, in order of time. */
 export const treeLines = (spans: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
   const below = (recorded: Recorded, depth: number): ReadonlyArray<string> => {
     const within = [

@@ -1,6 +1,6 @@
-/** Tables of plain text. */
+/** Formats tables as plain text. */
 
-/** Columns two blanks apart; numbers stand to the right. */
+/** Separates columns by two blanks; numbers are right-aligned. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string | number>>): string => {
   const [first = []] = rows
   const widths = first.map((_, column) => Math.max(...rows.map((row) => String(row[column] ?? "").length)))

@@ -1,4 +1,4 @@
-/** Colours for a terminal; plain text for a file, a pipe, or whoever has set NO_COLOR. */
+/** Colours for a terminal; plain text for a file or a pipe, or if NO_COLOR is set. */
 const paint = (code: number, stream: { readonly isTTY?: boolean } = process.stdout) => (text: string): string =>
   stream.isTTY === true && !process.env["NO_COLOR"] ? `\u001b[${code}m${text}\u001b[0m` : text
 
@@ -8,5 +8,5 @@ export const red = paint(31)
 export const green = paint(32)
 export const yellow = paint(33)
 
-/** For the standard error output. */
-export const alarm = paint(31, process.stderr)
+/** Red for the standard error output. */
+export const redOnStderr = paint(31, process.stderr)

@@ -181,7 +181,7 @@ describe("actionHistory", () => {
   it.live("names a version that does not exist, with exit code 3", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* script("actionHistory", [action.id, "--diff", "3", "9"])
-      assert.deepStrictEqual([code, stderr], [3, "There is no version 9 of this action.\n"])
+      assert.deepStrictEqual([code, stderr], [3, "This action has no version 9.\n"])
     }).pipe(Effect.provide(TenantLive)))
 })
 
