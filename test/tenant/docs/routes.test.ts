@@ -1,0 +1,86 @@
+/** Tests of `/openapi.json` and `/docs`. */
+import * as HttpClient from "@effect/platform/HttpClient"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
+import * as Tenant from "../../../src/Tenant.js"
+import { host, itInProcess } from "../support/calls.js"
+
+describe("the documentation", () => {
+  const get = (path: string) => HttpClient.get(`${host}${path}`)
+
+  itInProcess("serves the OpenAPI document at /openapi.json", () =>
+    Effect.gen(function*() {
+      const response = yield* get("/openapi.json")
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers["content-type"], "application/json")
+      assert.deepStrictEqual(yield* response.json, Tenant.openapi)
+    }))
+
+  itInProcess("serves a page at /docs that loads nothing else and contains no secret", () =>
+    Effect.gen(function*() {
+      const response = yield* get("/docs")
+      const html = yield* response.text
+      assert.strictEqual(response.headers["content-type"], "text/html; charset=utf-8")
+      assert.strictEqual(response.headers["referrer-policy"], "no-referrer")
+      const inline = ["script", "style"].map((tag) => {
+        const [found, ...more] = [...html.matchAll(new RegExp(`<${tag}[^>]*>([^]+?)</${tag}>`, "g"))]
+        assert.isEmpty(more)
+        assert.isDefined(found)
+        return `${tag}-src 'sha256-${createHash("sha256").update(found?.[1] ?? "").digest("base64")}'`
+      })
+      assert.deepStrictEqual((response.headers["content-security-policy"] ?? "").split("; "), [
+        "default-src 'none'",
+        ...inline,
+        "img-src data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'"
+      ])
+      assert.notMatch(html, /https?:\/\//)
+      for (const { id, secret } of Object.values(Tenant.demoClients)) {
+        assert.notInclude(html, Redacted.value(secret))
+        assert.notInclude(html, id)
+        assert.notInclude(JSON.stringify(Tenant.openapi), Redacted.value(secret))
+      }
+    }))
+
+  itInProcess(
+    "is served without log, fault and rate limit",
+    () =>
+      Effect.gen(function*() {
+        const { injectFault, requests } = yield* Tenant.Tenant
+        yield* injectFault({ status: 503 })
+        for (const path of ["/docs", "/openapi.json?x=1"]) {
+          const { headers, status } = yield* get(path)
+          assert.deepStrictEqual(
+            [status, headers["cache-control"], headers["x-content-type-options"]],
+            [200, "no-store", "nosniff"]
+          )
+        }
+        assert.deepStrictEqual(yield* requests, [])
+        assert.strictEqual((yield* get("/api/v2/nothing")).status, 503)
+        assert.strictEqual((yield* get("/api/v2/nothing")).headers["x-ratelimit-remaining"], "49")
+      })
+  )
+
+  itInProcess("is served to HEAD without a body", () =>
+    Effect.gen(function*() {
+      for (const path of ["/docs", "/openapi.json"]) {
+        const response = yield* HttpClient.head(`${host}${path}`)
+        assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
+        assert.strictEqual(response.headers["content-type"], (yield* get(path)).headers["content-type"])
+      }
+    }))
+
+  itInProcess("is served at these two paths only, and only to GET and HEAD", () =>
+    Effect.gen(function*() {
+      for (const path of ["/docs/", "/docs/x", "/Docs", "/openapi.json/", "/openapi", "/api/v2/docs"]) {
+        assert.strictEqual((yield* get(path)).status, 404, path)
+      }
+      assert.strictEqual((yield* HttpClient.post(`${host}/docs`)).status, 404)
+      assert.lengthOf(yield* (yield* Tenant.Tenant).requests, 7)
+    }))
+})
