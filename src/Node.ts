@@ -1,4 +1,4 @@
-/** For Node: a lean transport, and for scripts the whole client in one layer, set up by environment variables. */
+/** Extras for Node: the leanest HTTP client, a journal in files, and the whole client configured by environment variables. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { PlatformError } from "@effect/platform/Error"
@@ -15,18 +15,18 @@ import * as RateLimiter from "./RateLimiter.js"
 import type * as Redelivery from "./Redelivery.js"
 import * as TokenProvider from "./TokenProvider.js"
 
-/** A variable; set to nothing, it is not set. */
+/** Reads a variable. An empty one counts as not set. */
 const variable = (name: string) => Config.nonEmptyString(`IDENTITY_${name}`)
 
 const domain = variable("DOMAIN")
 
-/** Where the tenant is. */
+/** The URL of the tenant. */
 const options: Config.Config<IdentityClient.Options> = Config.orElse(
   Config.map(domain, (domain) => ({ domain })),
   () => Config.map(variable("BASE_URL"), (baseUrl) => ({ baseUrl }))
 )
 
-/** Who is calling, by a token or by client credentials. */
+/** The tokens: one of the user's own, or those that client credentials obtain. */
 const tokens = Config.orElse(
   Config.map(Config.redacted(variable("TOKEN")), TokenProvider.layerBearer),
   () =>
@@ -44,35 +44,41 @@ const tokens = Config.orElse(
     )
 )
 
-/** How connections are held, in undici's own options; all times are in milliseconds. */
+/** Options of undici's connection pools. All times are in milliseconds. */
 export interface TransportOptions extends Transport.Options {}
 
 /**
- * HTTP over undici, a pool of connections for each origin. It is a client like any other of the platform's, and the one
- * that costs an `IdentityClient` least. Build it once.
+ * Provides an `HttpClient` over undici, with a connection pool for each origin. Any program can use it; for an
+ * `IdentityClient` it costs the least processor time. Build the layer once.
  *
- * Its options are undici's, with undici's defaults but for these: `connections` (128 for each origin) and
- * `keepAliveMaxTimeout` (60 s, however much longer a server would keep one open). An idle connection is closed after
- * `keepAliveTimeout` (4 s), or `keepAliveTimeoutThreshold` (2 s) before the server says it would; one is made within
- * `connectTimeout` (10 s). `headersTimeout` and `bodyTimeout` (300 s each) are limits of silence; how long a call may take
- * is `IdentityClient.withTimeout`'s matter, and how much of an answer is read `maxBodySize`'s: `maxResponseSize` (none) is
- * for other users of the layer. `connect` holds `ca`, `cert` and `key`, `proxy` a URL or the options of undici's
- * `ProxyAgent`. It fails with `InvalidInput` if undici refuses them. Closing lets exchanges end for up to 5 s.
+ * The options are undici's own, with these defaults:
+ *
+ * - `connections`: 128 for each origin
+ * - `connectTimeout`: 10 s
+ * - `keepAliveTimeout`: 4 s. An idle connection is closed after that, or `keepAliveTimeoutThreshold` (2 s) before the end
+ *   of the server's own keep-alive, but after `keepAliveMaxTimeout` (60 s) at the latest.
+ * - `headersTimeout` and `bodyTimeout`: 300 s each without a byte. `IdentityClient.withTimeout` limits an attempt as a whole.
+ * - `maxResponseSize`: no limit. `maxBodySize` limits what an `IdentityClient` reads.
+ * - `connect`: options of `tls.connect`, such as `ca`, `cert` and `key`
+ * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`
+ *
+ * Fails with `InvalidInput` if undici refuses the options. Closing waits up to 5 s for running requests.
  */
 export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
   Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
 
 /**
- * A journal for `Redelivery.run` in a directory of its own, which is made if there is none: a file for each event. The run
- * holds it by a file that names its process; after a crash the next run removes that, if the process is certainly dead.
+ * Opens a journal for `Redelivery.run` in a directory of its own, which is created if it does not exist: one file for each
+ * event. A run locks the journal with a file that names its process. After a crash, the next run removes that file if the
+ * process is certainly dead.
  */
 export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
   Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
 
 /**
- * The client with its limiter and its connections. Where: `IDENTITY_DOMAIN`, or `IDENTITY_BASE_URL` (with the `/api/v2`)
- * and `IDENTITY_AUTH_URL`. Who: `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID` and `IDENTITY_CLIENT_SECRET`, and if need be
- * `IDENTITY_AUDIENCE`. What is missing is a `ConfigError` that names it.
+ * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
+ * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
+ * `IDENTITY_CLIENT_SECRET` and optionally `IDENTITY_AUDIENCE`. Fails with a `ConfigError` that names a missing variable.
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
   .unwrapEffect(Effect.map(Config.all([options, tokens]), ([options, tokens]) =>

@@ -24,7 +24,7 @@ export interface RawBody {
 export interface RawResponse extends RawBody {
   readonly status: number
   readonly headers: Headers.Headers
-  /** Whether the response comes from another URL than the request was sent to. */
+  /** True if the response comes from another URL than the request was sent to. */
   readonly redirected: boolean
 }
 

@@ -62,7 +62,7 @@ export const spanOf = (fiber: AnyFiber): Tracer.AnySpan | undefined => fiber.cur
 
 export const isTracerEnabled = (fiber: AnyFiber): boolean => fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
-/** What a fiber adds to each span that it begins. */
+/** Reads the settings that a fiber applies to each span that it begins. */
 export const spanSettingsOf = (fiber: AnyFiber): {
   readonly isTimed: boolean
   readonly links: ReadonlyArray<Tracer.SpanLink>

@@ -6,7 +6,7 @@ const setImmediate = globalThis.setImmediate as typeof globalThis.setImmediate |
 
 /**
  * Lets requests that other fibers have begun leave before this fiber goes on, which may not pause for long: Node's sockets
- * send in the next turn of the event loop. Without `setImmediate` it only yields to other fibers.
+ * send in the next iteration of the event loop. Without `setImmediate` it only yields to other fibers.
  */
 export const yieldToEventLoop: Effect.Effect<void> = /* @__PURE__ */ Effect.zipRight(
   /* @__PURE__ */ Effect.yieldNow(),
