@@ -20,7 +20,11 @@ interface Options {
 }
 
 /** Grants calls of a bucket with `left` calls left; returns the granted operations and the throttled ones. */
-const grantFrom = (left: number, queues: ReadonlyArray<Iterable<WaitingCall<OperationState>>>, options: Options = {}) => {
+const grantFrom = (
+  left: number,
+  queues: ReadonlyArray<Iterable<WaitingCall<OperationState>>>,
+  options: Options = {}
+) => {
   const started: Array<readonly [string, boolean]> = []
   const size = left
   const { grants, throttled } = grant({

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  countBefore,
   countInFlight,
   type Member,
   present,
   rivals,
-  totalInFlight,
-  countBefore
+  totalInFlight
 } from "../../src/internal/fleet/membership.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import { callOf, member } from "../support/fleetStore.js"

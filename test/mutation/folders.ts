@@ -79,7 +79,7 @@ for (const file of sources) {
 export const quick: Folder = {
   name: "quick",
   files: ["src/internal/runtime/backoff.ts", "src/internal/http/formEncoding.ts"],
-  tests: testFiles(["http/request", "client/retry"])
+  tests: testFiles(["http/formEncoding", "client/retry"])
 }
 
 for (const file of [...slowTests, ...quick.files]) {

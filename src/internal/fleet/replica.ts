@@ -4,7 +4,7 @@ import type { AdaptiveGrant, OperationState, TenantSnapshot } from "../limiter/a
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
-import { countInFlight, type Member, type Members, present, rivals, totalInFlight, countBefore } from "./membership.js"
+import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
 import type { Snapshot } from "./snapshot.js"
 
 /** A call that was granted. */

@@ -1,0 +1,152 @@
+/** Settings around a call: its time-out, and the response beside its value. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Fiber, FiberId, FiberStatus, Layer, Option, Stream, TestClock } from "effect"
+import {
+  deleteEventStream,
+  Errors,
+  IdentityClient,
+  RateLimiter,
+  redeliverEvent,
+  Retry,
+  updateTokenExchangeProfile
+} from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
+import { permit } from "../support/permits.js"
+
+const id = "est_1234567890123456789012"
+const bare = { id }
+
+describe("withTimeout", () => {
+  const outOfTime = (call: Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>) =>
+    Effect.fork(Effect.flip(Effect.provide(call, over(silent))))
+
+  it.effect("fails with TransportError, code TIMEOUT: the service may have acted", () =>
+    Effect.gen(function*() {
+      const fiber = yield* outOfTime(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), "5 seconds"))
+      yield* TestClock.adjust("5 seconds")
+      const error = (yield* Fiber.join(fiber)) as Errors.TransportError
+      assert.instanceOf(error, Errors.TransportError)
+      assert.deepInclude(error, { operation: "redeliverEvent", outcome: "unknown", code: "TIMEOUT" })
+      assert.strictEqual(error.message, "the service did not respond (TIMEOUT)")
+    }))
+
+  it.effect("fails not before its time", () =>
+    Effect.gen(function*() {
+      const fiber = yield* outOfTime(deleteEventStream(bare).pipe(IdentityClient.withTimeout("5 seconds")))
+      yield* TestClock.adjust(4999)
+      assert.isTrue(FiberStatus.isSuspended(yield* Fiber.status(fiber)))
+      yield* Fiber.interruptAsFork(fiber, FiberId.none)
+    }))
+
+  it.effect("without it 30 seconds limit a call", () =>
+    Effect.gen(function*() {
+      const fiber = yield* outOfTime(Retry.withoutRetries(deleteEventStream(bare)))
+      yield* TestClock.adjust("29999 millis")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
+    }))
+
+  it.effect("of no time sends nothing", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), 0))
+      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
+      assert.lengthOf(yield* Testing.requests, 0)
+    }).pipe(Retry.withoutRetries, Effect.provide(scripted())))
+
+  it.effect("the inner of two limits holds", () =>
+    Effect.gen(function*() {
+      const fiber = yield* outOfTime(
+        deleteEventStream(bare).pipe(
+          Retry.withoutRetries,
+          IdentityClient.withTimeout("1 second"),
+          IdentityClient.withTimeout("1 hour")
+        )
+      )
+      yield* TestClock.adjust("1 second")
+      assert.instanceOf(yield* Fiber.join(fiber), Errors.TransportError)
+    }))
+
+  it.effect("counts neither the wait for the limiter nor the one between attempts", () =>
+    Effect.gen(function*() {
+      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+        acquire: () => Effect.as(Effect.sleep("1 minute"), permit),
+        status: Effect.succeed([]),
+        changes: Stream.empty
+      })
+      const network = Testing.layerHttp(
+        Testing.reply({ status: 429, headers: { "retry-after": "30" } }),
+        Testing.reply({})
+      )
+      const client = IdentityClient.layer({ baseUrl }).pipe(Layer.provide([limiter, bearer]), Layer.provide(network))
+      const fiber = yield* Effect.fork(
+        Effect.either(IdentityClient.withTimeout(deleteEventStream(bare), "1 second")).pipe(Effect.provide(client))
+      )
+      yield* TestClock.adjust("10 minutes")
+      assert.isTrue(Either.isRight(yield* Fiber.join(fiber)))
+    }))
+})
+
+describe("withResponse", () => {
+  const told = <A, E>(
+    call: Effect.Effect<A, E, IdentityClient.IdentityClient>,
+    ...replies: ReadonlyArray<Testing.Reply>
+  ) => Effect.provide(IdentityClient.withResponse(call), scripted(...replies))
+
+  it.effect("gives status and headers besides the value", () =>
+    Effect.gen(function*() {
+      const { response, value } = yield* told(
+        updateTokenExchangeProfile({ id: "x", name: "A name" }),
+        Testing.reply({ status: 201, headers: { "X-Request-Id": "7" }, body: { id: "x" } })
+      )
+      const { headers, status } = Option.getOrThrow(response)
+      assert.deepStrictEqual([value, status, headers["x-request-id"]], [{ id: "x" }, 201, "7"])
+    }))
+
+  it.effect("gives nothing more of the answer", () =>
+    Effect.gen(function*() {
+      const { response } = yield* told(deleteEventStream(bare), Testing.reply({}))
+      assert.deepStrictEqual(Object.keys(Option.getOrThrow(response)).sort(), ["headers", "status"])
+    }))
+
+  it.effect("gives the last answer of an effect with many calls", () =>
+    Effect.gen(function*() {
+      const two = Effect.zip(deleteEventStream(bare), deleteEventStream(bare))
+      const { response } = yield* told(two, Testing.reply({ status: 202 }), Testing.reply({ status: 204 }))
+      assert.strictEqual(Option.getOrThrow(response).status, 204)
+    }))
+
+  it.effect("gives the answer of a failure that was caught", () =>
+    Effect.gen(function*() {
+      const { response } = yield* told(Effect.ignore(deleteEventStream(bare)), Testing.reply({ status: 400 }))
+      assert.strictEqual(Option.getOrThrow(response).status, 400)
+    }))
+
+  it.effect("gives none if nothing was sent", () =>
+    Effect.gen(function*() {
+      const { response } = yield* told(Effect.ignore(deleteEventStream({ id: "short" })))
+      assert.isTrue(Option.isNone(response))
+    }))
+
+  it.effect("gives the answer within another withResponse, too", () =>
+    Effect.gen(function*() {
+      const { response, value } = yield* told(
+        IdentityClient.withResponse(deleteEventStream(bare)),
+        Testing.reply({ status: 204 })
+      )
+      assert.deepStrictEqual(
+        [Option.getOrUndefined(response)?.status, Option.getOrUndefined(value.response)?.status],
+        [204, 204]
+      )
+    }))
+
+  it.effect("starts anew each time it is run", () =>
+    Effect.gen(function*() {
+      const call = IdentityClient.withResponse(Effect.ignore(Retry.withoutRetries(deleteEventStream(bare))))
+      const [first, second] = yield* Effect.all([call, call]).pipe(
+        Effect.provide(scripted(Testing.reply({ status: 204 }), Testing.noReply("ECONNRESET")))
+      )
+      assert.deepStrictEqual([Option.isSome(first.response), Option.isSome(second.response)], [true, false])
+    }))
+})

@@ -1,0 +1,127 @@
+/** Bodies and queries as forms. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import {
+  createUsersExport,
+  Errors,
+  IdentityClient,
+  listActionVersions,
+  Operation,
+  redeliverEvent
+} from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { bodyOf, failed, sent, sentOne } from "../support/client.js"
+import { type Subject } from "../support/operations.js"
+
+const id = "est_1234567890123456789012"
+
+describe("withFormBody", () => {
+  const form = (operation: Subject, input: unknown) => IdentityClient.withFormBody(sentOne(operation, input))
+
+  it.effect("writes nested members in brackets, in their order", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "email", export_as: "E-mail & more" }, { name: "user_metadata.größe" }]
+      const request = yield* form(createUsersExport, { format: "csv", limit: 10, fields })
+      assert.strictEqual(
+        decodeURIComponent(bodyOf(request) ?? ""),
+        "format=csv&limit=10&fields[0][name]=email&fields[0][export_as]=E-mail & more&fields[1][name]=user_metadata.größe"
+      )
+    }))
+
+  it.effect("percent-encodes names and values", () =>
+    Effect.gen(function*() {
+      const request = yield* form(createUsersExport, { fields: [{ name: "a=b&c+d %é" }] })
+      assert.strictEqual(bodyOf(request), "fields%5B0%5D%5Bname%5D=a%3Db%26c%2Bd%20%25%C3%A9")
+    }))
+
+  it.effect("of nothing is an empty form that says that it is one", () =>
+    Effect.gen(function*() {
+      const request = yield* form(createUsersExport, {})
+      assert.deepStrictEqual(
+        [bodyOf(request), request.headers["content-type"]],
+        ["", "application/x-www-form-urlencoded"]
+      )
+    }))
+
+  it.effect("adds no body to an operation that has none", () =>
+    Effect.gen(function*() {
+      const request = yield* form(redeliverEvent, { id, event_id: id })
+      assert.deepStrictEqual([request.body._tag, request.headers["content-type"]], ["Empty", undefined])
+    }))
+
+  it.effect("refuses an empty list by name, and nothing is sent", () =>
+    Effect.gen(function*() {
+      const error = yield* IdentityClient.withFormBody(failed(createUsersExport, { fields: [] }, Testing.reply({})))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues, [
+        { path: "fields", message: "a form cannot express null or an empty list" }
+      ])
+      assert.lengthOf(yield* IdentityClient.withFormBody(sent(createUsersExport, { fields: [] })), 0)
+    }))
+
+  it.effect("an empty list is as good as any in JSON", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(bodyOf(yield* sentOne(createUsersExport, { fields: [] })), "{\"fields\":[]}")
+    }))
+
+  it.effect("holds for its own effect alone", () =>
+    Effect.gen(function*() {
+      yield* form(createUsersExport, {})
+      assert.strictEqual((yield* sentOne(createUsersExport, {})).headers["content-type"], "application/json")
+    }))
+
+  const upload = Operation.make("upload", {
+    method: "PUT",
+    path: "/things/:part",
+    params: { part: Schema.String },
+    query: {
+      tags: Schema.optional(Schema.Array(Schema.String)),
+      filter: Schema.optional(Schema.NullOr(Schema.String))
+    },
+    payload: {
+      map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+      text: Schema.optional(Schema.String)
+    },
+    scope: "update:things",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  })
+
+  it.effect.each(
+    [
+      [{ map: { a: null } }, "map[a]", "a form cannot express null or an empty list"],
+      [{ map: { a: { b: [] } } }, "map[a][b]", "a form cannot express null or an empty list"],
+      [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
+      [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
+    ] as const
+  )("what a form cannot express is refused by its path: %#", ([members, path, message]) =>
+    Effect.gen(function*() {
+      const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...members }, Testing.reply({})))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message }])
+    }))
+
+  it.effect("a query is written as a form is, also in a call with JSON", () =>
+    Effect.gen(function*() {
+      const { url } = yield* sentOne(upload, { part: "x", tags: ["a b", "ü"], filter: "a=b" })
+      assert.isTrue(url.endsWith("/things/x?tags%5B0%5D=a%20b&tags%5B1%5D=%C3%BC&filter=a%3Db"))
+    }))
+
+  it.effect.each([[{ tags: [] }, "tags"], [{ filter: null }, "filter"], [{ filter: "\uD800" }, "filter"]] as const)(
+    "a query that cannot be written is refused by name: %#",
+    ([query, path]) =>
+      Effect.gen(function*() {
+        const error = yield* failed(upload, { part: "x", ...query }, Testing.reply({}))
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues.map((issue) => issue.path), [path])
+      })
+  )
+
+  it.effect("a query of which nothing is set leaves no question mark", () =>
+    Effect.gen(function*() {
+      assert.notInclude((yield* sentOne(listActionVersions, { actionId: "x", page: undefined })).url, "?")
+    }))
+
+  it.effect("JSON expresses what a form cannot", () =>
+    Effect.gen(function*() {
+      const request = yield* sentOne(upload, { part: "x", map: { a: null, b: [] }, text: "\uD800" })
+      assert.deepStrictEqual(JSON.parse(bodyOf(request) ?? ""), { map: { a: null, b: [] }, text: "\uD800" })
+    }))
+})

@@ -1,0 +1,201 @@
+/** Headers of a call, and inputs that are refused before anything is sent. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema, Stream } from "effect"
+import {
+  createUsersExport,
+  deleteEventStream,
+  Errors,
+  IdentityClient,
+  Operation,
+  RateLimiter
+} from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { baseUrl, bearer, bodyOf, failed, sent, sentOne, token } from "../support/client.js"
+import { permit } from "../support/permits.js"
+
+const id = "est_1234567890123456789012"
+const bare = { id }
+
+describe("withHeaders", () => {
+  const headersOf = (headers: Record<string, string>) =>
+    Effect.map(IdentityClient.withHeaders(sentOne(deleteEventStream, bare), headers), (request) => request.headers)
+
+  it.effect("adds headers", () =>
+    Effect.gen(function*() {
+      const headers = yield* headersOf({ "X-Correlation-Id": "7", "accept-language": "de" })
+      assert.deepStrictEqual([headers["x-correlation-id"], headers["accept-language"]], ["7", "de"])
+    }))
+
+  it.effect("replaces Accept and User-Agent", () =>
+    Effect.gen(function*() {
+      const headers = yield* headersOf({ Accept: "text/plain", "User-Agent": "mine/1" })
+      assert.deepStrictEqual([headers.accept, headers["user-agent"]], ["text/plain", "mine/1"])
+    }))
+
+  it.effect.each(["authorization", "Authorization", "AUTHORIZATION"])(
+    "%s stays the client's",
+    (name) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* headersOf({ [name]: "Bearer mine" })).authorization, `Bearer ${token}`)
+      })
+  )
+
+  it.effect("the content type of a body stays the client's; without a body it is a header like any other", () =>
+    Effect.gen(function*() {
+      const request = yield* IdentityClient.withHeaders(sentOne(createUsersExport, {}), {
+        "content-type": "text/plain"
+      })
+      assert.strictEqual(request.headers["content-type"], "application/json")
+      assert.strictEqual((yield* headersOf({ "content-type": "text/plain" }))["content-type"], "text/plain")
+    }))
+
+  it.effect("inner headers join and replace outer ones", () =>
+    Effect.gen(function*() {
+      const { headers } = yield* sentOne(deleteEventStream, bare).pipe(
+        IdentityClient.withHeaders({ "x-a": "inner" }),
+        IdentityClient.withHeaders({ "X-A": "outer", "x-b": "outer" })
+      )
+      assert.deepStrictEqual([headers["x-a"], headers["x-b"]], ["inner", "outer"])
+    }))
+
+  it.effect("holds for its own effect alone", () =>
+    Effect.gen(function*() {
+      yield* headersOf({ "x-a": "b" })
+      assert.notProperty((yield* sentOne(deleteEventStream, bare)).headers, "x-a")
+    }))
+
+  it.effect.each([
+    ["x-a", "a\r\nx-evil: b", "headers.x-a"],
+    ["x-a", "a\nb", "headers.x-a"],
+    ["x-a", "a\0", "headers.x-a"],
+    ["x-a", "\u20AC", "headers.x-a"],
+    ["X A", "b", "headers.x a"],
+    ["x-a\r\nx-evil", "b", "headers.x-a\r\nx-evil"],
+    ["x:a", "b", "headers.x:a"],
+    ["", "b", "headers."]
+  ])(
+    "the header %j: %j is InvalidInput that names it, and nothing is sent",
+    ([name = "", value = "", path = ""]) =>
+      Effect.gen(function*() {
+        const error = yield* IdentityClient.withHeaders(failed(deleteEventStream, bare, Testing.reply({})), {
+          [name]: value
+        })
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{
+          path,
+          message: "expected a valid HTTP header"
+        }])
+        assert.lengthOf(yield* IdentityClient.withHeaders(sent(deleteEventStream, bare), { [name]: value }), 0)
+      })
+  )
+
+  it.effect.each(["a b", "a\tb", "é", "", "!~"])("the value %j is a valid header", (value) =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* headersOf({ "x-a": value }))["x-a"], value)
+    }))
+})
+
+describe("what is refused", () => {
+  const odd = () =>
+    Operation.make("odd", {
+      method: "POST",
+      path: "/odd",
+      payload: {
+        code: Schema.optional(Schema.TemplateLiteral("a", Schema.Number)),
+        large: Schema.optional(Schema.Literal(1n)),
+        mode: Schema.optional(Schema.Literal("on", "off", 3, true, null)),
+        either: Schema.optional(Schema.Union(Schema.Number, Schema.Struct({ deep: Schema.Number }))),
+        tuple: Schema.optional(Schema.Tuple(Schema.String, Schema.Number)),
+        node: Schema.optional(Schema.Struct({ "a-b": Schema.Number })),
+        even: Schema.optional(Schema.Number.pipe(Schema.filter((n) => n % 2 === 0))),
+        list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String })))
+      },
+      scope: "create:odd",
+      idempotent: false,
+      error: [Errors.RateLimited]
+    })
+
+  it.effect.each(
+    [
+      [{ code: "hidden" }, "code", "expected `a${number}`"],
+      [{ large: "hidden" }, "large", "expected 1n"],
+      [{ mode: "hidden" }, "mode", "expected \"on\" or \"off\" or 3 or true or null"],
+      [{ either: "hidden" }, "either", "expected a number or an object"],
+      [{ either: { deep: "hidden" } }, "either.deep", "expected a number"],
+      [{ either: {} }, "either.deep", "is missing"],
+      [{ tuple: ["hidden", "hidden"] }, "tuple[1]", "expected a number"],
+      [{ tuple: ["hidden"] }, "tuple[1]", "is missing"],
+      [{ tuple: "hidden" }, "tuple", "expected a list"],
+      [{ node: { "a-b": "hidden" } }, "node.a-b", "expected a number"],
+      [{ node: "hidden" }, "node", "expected an object"],
+      [{ node: null }, "node", "expected an object"],
+      [{ even: 3 }, "even", "expected a number"],
+      [{ list: [{ x: "fine" }, { x: 1 }] }, "list[1].x", "expected a string"],
+      [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "unknown field"],
+      [{ list: { x: "hidden" } }, "list", "expected a list"]
+    ] as const
+  )(
+    "%#: by its path and what is expected there, never by its value",
+    ([input, path, message]) =>
+      Effect.gen(function*() {
+        const error = (yield* failed(odd(), input, Testing.reply({}))) as Errors.InvalidInput
+        assert.deepStrictEqual(error.issues, [{ path, message }])
+        assert.strictEqual(error.message, `${path}: ${message}`)
+      })
+  )
+
+  it.effect("all faults are told at once", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(odd(), { mode: 4, even: 3, unknown: 1, "": 1 }, Testing.reply({}))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), [
+        "",
+        "even",
+        "mode",
+        "unknown"
+      ])
+    }))
+
+  it.effect("what is no object at all has a message without a path", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        ((yield* failed(odd(), "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
+        "expected an object"
+      )
+    }))
+
+  it.effect("an operation without members takes an empty object and no other", () =>
+    Effect.gen(function*() {
+      const ping = Operation.make("ping", {
+        method: "GET",
+        path: "/ping",
+        scope: "read:ping",
+        idempotent: true,
+        error: [Errors.RateLimited]
+      })
+      assert.strictEqual((yield* sentOne(ping, {})).url, `${baseUrl}/ping`)
+      const error = yield* failed(ping, { a: 1, b: 2 }, Testing.reply({}))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), ["a", "b"])
+    }))
+
+  it.effect("changing the input after the call changes nothing of it", () =>
+    Effect.gen(function*() {
+      const fields = [{ name: "email" }]
+      const input = { fields }
+      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+        acquire: () =>
+          Effect.sync(() => {
+            fields[0] = { name: "changed" }
+            input.fields = []
+            return permit
+          }),
+        status: Effect.succeed([]),
+        changes: Stream.empty
+      })
+      const client = IdentityClient.layer({ baseUrl }).pipe(Layer.provide([limiter, bearer]))
+      const requests = yield* Effect.exit(createUsersExport(input)).pipe(
+        Effect.zipRight(Testing.requests),
+        Effect.provide(Layer.provideMerge(client, Testing.layerHttp(Testing.reply({}))))
+      )
+      assert.deepStrictEqual(requests.map(bodyOf), ["{\"fields\":[{\"name\":\"email\"}]}"])
+    }))
+})

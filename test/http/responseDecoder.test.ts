@@ -1,0 +1,271 @@
+/** Responses that are decoded, and those that are `UnexpectedResponse`. */
+import { FetchHttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import { gzipSync } from "node:zlib"
+import {
+  createUsersExport,
+  deleteEventStream,
+  Errors,
+  listActionVersions,
+  Operation,
+  updateTokenExchangeProfile
+} from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+import { call, failed, over, resultOf } from "../support/client.js"
+import { sample, type Subject } from "../support/operations.js"
+
+const id = "est_1234567890123456789012"
+const job = { id: "job_0000000000000001", type: "users_export", status: "pending", connection: "größe" }
+
+describe("an answer", () => {
+  const packed = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })
+
+  it.effect.each(
+    [
+      ["cut off", packed.subarray(0, packed.length - 40)],
+      ["damaged", Buffer.concat([packed.subarray(0, 2000), Buffer.from("damaged"), packed.subarray(2007)])]
+    ] as const
+  )("of gzip that is %s is UnexpectedResponse of reason encoding", ([, body]) =>
+    Effect.gen(function*() {
+      const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+      assert.deepStrictEqual([error.status, error.reason, error.shape.includes("corrupt gzip")], [
+        200,
+        "encoding",
+        true
+      ])
+    }))
+
+  it.effect("of gzip that unpacks to more than is accepted is UnexpectedResponse of reason size", () =>
+    Effect.gen(function*() {
+      const body = new Uint8Array(gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 0x20)))
+      const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+      assert.deepInclude(error, { reason: "size", status: 200, shape: "no content type, more than 67108864 bytes" })
+    }))
+
+  it.effect("of exactly what is accepted where nothing is decoded is whole", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(
+        deleteEventStream,
+        { id },
+        Testing.reply({ status: 500, body: new Uint8Array(65536) })
+      )
+      assert.deepInclude(error, { shape: "no content type, 65536 bytes" })
+    }))
+
+  it.effect.each([
+    ["[]", ""],
+    ["7", ""],
+    ["\"text\"", ""],
+    ["true", ""],
+    ["", ""],
+    ["null", ""],
+    ["{}", "id"],
+    ["{\"id\":7,\"type\":\"t\",\"status\":\"s\"}", "id"],
+    ["{\"id\":\"1\",\"type\":\"t\",\"status\":\"s\",\"fields\":[{\"name\":\"a\"},{\"name\":7}]}", "fields[1].name"],
+    ["{\"id\":\"1\",\"type\":\"t\",\"status\":\"s\",\"limit\":\"7\",\"created_at\":null}", "limit"]
+  ])("%s is not as promised, and the first bad member is named", ([body = "", path = ""]) =>
+    Effect.gen(function*() {
+      const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+      assert.deepStrictEqual([error._tag, error.reason, error.path ?? ""], ["UnexpectedResponse", "schema", path])
+      assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
+      assert.isTrue(
+        error.message.startsWith(path === "" ? "unexpected response body: " : `unexpected response body at ${path}: `),
+        error.message
+      )
+    }))
+
+  const page = Buffer.from("<title lang=de>Gr\xF6\xDFe</title>", "latin1")
+
+  it.effect.each(
+    [
+      ["html", createUsersExport, {}, { body: page }, "a web page"],
+      ["html", deleteEventStream, { id }, { body: page }, "a web page"],
+      ["html", deleteEventStream, { id }, { body: Buffer.concat([Buffer.from("\r\n\t "), page]) }, "a web page"],
+      ["encoding", createUsersExport, {}, { body: Buffer.from("\"Gr\xF6\xDFe\"", "latin1") }, "not valid UTF-8"],
+      ["json", createUsersExport, {}, { body: "OK" }, "not JSON"],
+      ["json", createUsersExport, {}, { body: "1<2" }, "not JSON"],
+      ["redirect", createUsersExport, {}, { status: 302 }, "a redirect"]
+    ] as const
+  )("%#: reason %s, and the message says so", ([reason, operation, input, reply, message]) =>
+    Effect.gen(function*() {
+      const error = (yield* failed(operation, input, Testing.reply(reply))) as Errors.UnexpectedResponse
+      assert.strictEqual(error.reason, reason)
+      assert.include(error.message, message)
+      if (reason === "html") assert.include(error.shape, "a web page titled \"Gr\uFFFD\uFFFDe\"")
+    }))
+
+  it.effect("that is a web page is told by its title only if that is near the beginning", () =>
+    Effect.gen(function*() {
+      for (const [before, isTold] of [[16_000, true], [17_000, false]] as const) {
+        const body = `<!--${" ".repeat(before)}--><title>Sorry</title>`
+        const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+        assert.strictEqual(shape.includes("Sorry"), isTold)
+      }
+    }))
+
+  it.effect("that is no success is not decoded, be it as near as 300", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 300, body: new Uint8Array(70_000) })
+      const shape = "no content type, more than 65536 bytes"
+      assert.deepInclude(yield* failed(createUsersExport, {}, reply), { reason: "redirect", shape })
+    }))
+
+  it.effect.each(["\x1F is no gzip", "\u010B is none either"])(
+    "that begins as gzip by half is text: %j",
+    (body) =>
+      Effect.gen(function*() {
+        const { raw } =
+          (yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))) as Errors.BadRequest
+        assert.strictEqual(raw && Redacted.value(raw), body)
+      })
+  )
+
+  it.effect("that is no JSON is UnexpectedResponse of reason json", () =>
+    Effect.gen(function*() {
+      for (const body of ["OK", "{\"id\":", "{id:1}", "\u00A0{}x"]) {
+        assert.deepInclude(yield* failed(createUsersExport, {}, Testing.reply({ body })), {
+          reason: "json",
+          status: 200
+        })
+      }
+    }))
+
+  it.effect("names the service's request identifier, whichever header brings it", () =>
+    Effect.forEach(["x-auth0-requestid", "x-request-id", "x-correlation-id"], (name) =>
+      Effect.gen(function*() {
+        const reply = Testing.reply({ status: 400, headers: { [name]: "request-1" } })
+        assert.deepInclude(yield* failed(createUsersExport, {}, reply), { requestId: "request-1" })
+      })))
+
+  it.effect("that the operation accepts but cannot be decoded carries what a failure carries", () =>
+    Effect.gen(function*() {
+      const headers = { "x-request-id": "request-1", "retry-after": "7", "content-type": "application/json" }
+      const error = yield* failed(createUsersExport, {}, Testing.reply({ headers, body: "{\"errorCode\":\"a_code\"}" }))
+      const { contentType, errorCode, raw, requestId, retryAfter, shape } = error as Errors.UnexpectedResponse
+      assert.deepStrictEqual(
+        [contentType, errorCode, requestId, String(retryAfter), raw && Redacted.value(raw), shape],
+        [
+          "application/json",
+          "a_code",
+          "request-1",
+          "Duration(7s)",
+          "{\"errorCode\":\"a_code\"}",
+          "application/json, 22 bytes, an object of errorCode"
+        ]
+      )
+    }))
+
+  it.effect("of many members is told by the first twenty", () =>
+    Effect.gen(function*() {
+      const body = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`m${index}`, index]))
+      const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+      assert.deepStrictEqual([shape.includes("m19"), shape.includes("m20")], [true, false])
+    }))
+
+  it.effect("is told by those of its members' names that are no content", () =>
+    Effect.gen(function*() {
+      const names = ["items_2b", "x".repeat(40), "x".repeat(41), "jane@example.com", "1st", "u1234", "a1-", "é"]
+      const body = Object.fromEntries(names.map((name) => [name, 0]))
+      const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+      assert.include(shape, `an object of items_2b, ${"x".repeat(40)}, *, *, *, *, *, *`)
+    }))
+
+  it.effect("may hold members that have names of JavaScript's own", () =>
+    Effect.gen(function*() {
+      const body =
+        `{"id":"1","type":"t","status":"s","created_at":null,"__proto__":{"a":1},"constructor":null,"toString":7}`
+      const found = (yield* resultOf(createUsersExport, {}, Testing.reply({ body }))) as object
+      assert.deepStrictEqual(Object.keys(found).sort(), [
+        "__proto__",
+        "constructor",
+        "id",
+        "status",
+        "toString",
+        "type"
+      ])
+      assert.strictEqual(Object.getPrototypeOf(found), Object.prototype)
+    }))
+})
+
+describe("nulls of members that may be missing", () => {
+  interface Tree {
+    readonly name?: string
+    readonly children?: ReadonlyArray<Tree>
+  }
+  const Tree: Schema.Schema<Tree> = Schema.Struct({
+    name: Schema.optionalWith(Schema.String, { exact: true }),
+    children: Schema.optionalWith(Schema.Array(Schema.suspend((): Schema.Schema<Tree> => Tree)), { exact: true })
+  })
+  const list = Operation.make("list", {
+    method: "GET",
+    path: "/trees",
+    success: Schema.Struct({
+      tree: Tree.pipe(Schema.filter(() => true)),
+      either: Schema.Union(Schema.Struct({ a: Schema.optionalWith(Schema.Number, { exact: true }) }), Schema.String),
+      pair: Schema.Tuple(Schema.NullOr(Schema.String), Schema.Number),
+      nothing: Schema.NullOr(Schema.String)
+    }),
+    scope: "read:trees",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  })
+  const body = { tree: {}, either: "text", pair: [null, 1], nothing: null }
+
+  it.effect.each(
+    [
+      [{ tree: { name: null, children: [{ name: null }, { name: "x", children: null }] } }, {
+        tree: { children: [{}, { name: "x" }] }
+      }],
+      [{ either: { a: null } }, { either: {} }],
+      [{ tree: { name: null }, pair: [null, 1], nothing: null }, {}]
+    ] as const
+  )("%#: are removed through every kind of schema, and others stay", ([holed, clean]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* resultOf(list, {}, Testing.reply({ body: { ...body, ...holed } })), {
+        ...body,
+        ...clean
+      })
+    }))
+
+  it.effect.each(
+    [[{ tree: { children: {} } }, "tree"], [{ tree: { children: 7 } }, "tree"], [{ either: null }, "either"]] as const
+  )(
+    "%#: what is wrong besides stays wrong",
+    ([wrong, path]) =>
+      Effect.gen(function*() {
+        const error = yield* failed(
+          list,
+          {},
+          Testing.reply({ body: { ...body, ...wrong, tree: { name: null, ...("tree" in wrong ? wrong.tree : {}) } } })
+        )
+        assert.isTrue((error as Errors.UnexpectedResponse).path?.startsWith(path))
+      })
+  )
+})
+
+describe("an answer from elsewhere", () => {
+  const fetched = (operation: Subject, response: Response) =>
+    Effect.flip(call(operation, sample(operation))).pipe(
+      Effect.provide(over(FetchHttpClient.layer)),
+      Effect.provideService(FetchHttpClient.Fetch, () => Promise.resolve(response))
+    )
+  const redirected = (response: Response) => Object.defineProperty(response, "redirected", { value: true })
+
+  it.effect("that a fetch of the user's own has followed to is UnexpectedResponse of reason redirect", () =>
+    Effect.forEach(
+      [updateTokenExchangeProfile, listActionVersions, deleteEventStream] as ReadonlyArray<Subject>,
+      (operation) =>
+        Effect.gen(function*() {
+          assert.deepInclude(yield* fetched(operation, redirected(new Response("{}"))), {
+            reason: "redirect",
+            status: 200
+          })
+        })
+    ))
+
+  it.effect("that has no status is UnexpectedResponse of reason redirect", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* fetched(deleteEventStream, Response.error()), { reason: "redirect", status: 0 })
+    }))
+})

@@ -1,0 +1,349 @@
+/** Responses and failures over real sockets, with each transport. */
+import type { HttpClient } from "@effect/platform"
+import { FetchHttpClient } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Either, Layer, Redacted, Schema } from "effect"
+import { gzipSync } from "node:zlib"
+import {
+  createUsersExport,
+  deleteEventStream,
+  Errors,
+  IdentityClient,
+  listActionVersions,
+  Operation,
+  RateLimiter,
+  redeliverEvent
+} from "../../src/index.js"
+import * as Node from "../../src/Node.js"
+import { bearer, call, over } from "../support/client.js"
+import { operations, sample } from "../support/operations.js"
+import { answer, rawServer } from "../support/rawServer.js"
+
+const id = "est_1234567890123456789012"
+const job = { id: "job_0000000000000001", type: "users_export", status: "pending", connection: "größe" }
+
+const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
+  ["undici", NodeHttpClient.layerUndici],
+  ["fetch", FetchHttpClient.layer],
+  ["lean", Layer.orDie(Node.layerHttpClient())]
+]
+
+/** What an export gives when a server answers with these bytes, and then ends the connection or does not. */
+const exported = (network: Layer.Layer<HttpClient.HttpClient>, bytes: Uint8Array, end = false) =>
+  Effect.gen(function*() {
+    const server = yield* rawServer((_, socket) => end ? socket.end(bytes) : socket.write(bytes))
+    return yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
+  })
+
+const unexpected = <A, E>(result: Either.Either<A, E>) => {
+  const error: unknown = Either.isLeft(result) ? result.left : result
+  assert.instanceOf(error, Errors.UnexpectedResponse)
+  return error as Errors.UnexpectedResponse
+}
+
+/** The head of an answer with a body that is told to be endless. */
+const endless = (status: number) =>
+  `HTTP/1.1 ${status} Reason\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n`
+const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`
+
+/** A server that never ends its answers; tells when its connection was cut. */
+const endlessServer = (status: number) =>
+  Effect.gen(function*() {
+    const cut = yield* Deferred.make<void>()
+    const server = yield* rawServer((_, socket) => {
+      socket.on("close", () => Deferred.unsafeDone(cut, Effect.void))
+      socket.write(endless(status))
+      const more = () => {
+        while (!socket.destroyed && socket.write(chunk)) continue
+      }
+      socket.on("drain", more)
+      more()
+    })
+    return { cut, server }
+  })
+
+for (const [name, network] of networks) {
+  describe(`over ${name}`, () => {
+    it.scopedLive("a whole answer is decoded", () =>
+      Effect.gen(function*() {
+        const result = yield* exported(
+          network,
+          answer(200, { "content-type": "application/json" }, JSON.stringify(job))
+        )
+        assert.deepStrictEqual(Either.getOrThrow(result), job)
+      }))
+
+    it.scopedLive("an answer in chunks, a character broken between two, is put together", () =>
+      Effect.gen(function*() {
+        const bytes = Buffer.from(JSON.stringify(job))
+        const at = bytes.indexOf("ö") + 1
+        const parts = [bytes.subarray(0, at), bytes.subarray(at), Buffer.alloc(0)]
+        const body = Buffer.concat(
+          parts.flatMap((part) => [Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")])
+        )
+        const result = yield* exported(network, answer(200, { "transfer-encoding": "chunked" }, body))
+        assert.deepStrictEqual(Either.getOrThrow(result), job)
+      }))
+
+    it.scopedLive("gzip is unpacked", () =>
+      Effect.gen(function*() {
+        const body = gzipSync(JSON.stringify(job))
+        const result = yield* exported(network, answer(200, { "content-encoding": "gzip" }, body))
+        assert.deepStrictEqual(Either.getOrThrow(result), job)
+      }))
+
+    it.scopedLive("gzip that no header tells of is unpacked", () =>
+      Effect.gen(function*() {
+        const result = yield* exported(network, answer(200, {}, gzipSync(JSON.stringify(job))))
+        assert.deepStrictEqual(Either.getOrThrow(result), job)
+      }))
+
+    it.scopedLive("a failure in gzip is read", () =>
+      Effect.gen(function*() {
+        const body = gzipSync(JSON.stringify({ message: "A reason." }))
+        const result = yield* exported(network, answer(400, { "content-encoding": "gzip" }, body))
+        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "A reason.")
+      }))
+
+    it.scopedLive.each(["cut off", "damaged"])(
+      "gzip that is %s is a failure, whoever unpacks it",
+      (how) =>
+        Effect.gen(function*() {
+          const whole = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })
+          const body = how === "cut off"
+            ? whole.subarray(0, whole.length - 40)
+            : Buffer.concat([whole.subarray(0, 2000), Buffer.from("damaged"), whole.subarray(2007)])
+          const result = yield* exported(network, answer(200, { "content-encoding": "gzip" }, body))
+          assert.include(["UnexpectedResponse", "TransportError"], Either.getOrThrow(Either.flip(result))._tag)
+        })
+    )
+
+    it.scopedLive("a failure in gzip that is broken keeps its status", () =>
+      Effect.gen(function*() {
+        const body = gzipSync("x".repeat(5000), { level: 0 }).subarray(0, 100)
+        const result = yield* exported(network, answer(400, { "content-encoding": "gzip" }, body))
+        assert.instanceOf(Either.getOrThrow(Either.flip(result)), Errors.BadRequest)
+      }))
+
+    it.scopedLive("an endless failure keeps its status, and the connection is cut", () =>
+      Effect.gen(function*() {
+        const { cut, server } = yield* endlessServer(500)
+        const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
+        const { reason, shape, status } = unexpected(result)
+        assert.deepStrictEqual([status, reason, shape], [500, "status", "text/plain, more than 65536 bytes"])
+        yield* Deferred.await(cut)
+      }))
+
+    it.scopedLive("an endless answer where none is promised is success, and the connection is cut", () =>
+      Effect.gen(function*() {
+        const { cut, server } = yield* endlessServer(202)
+        yield* redeliverEvent({ id, event_id: id }).pipe(Effect.provide(over(network, server.url)))
+        yield* Deferred.await(cut)
+      }))
+
+    it.scopedLive("of an endless failure 64 KiB are kept", () =>
+      Effect.gen(function*() {
+        const { server } = yield* endlessServer(400)
+        const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
+        const { raw } = Either.getOrThrow(Either.flip(result)) as Errors.BadRequest
+        assert.strictEqual(raw && Redacted.value(raw).length, 65536)
+      }))
+
+    it.scopedLive("a success that breaks off is TransportError: the service has acted, perhaps", () =>
+      Effect.gen(function*() {
+        for (const type of ["text/plain", "application/json"]) {
+          const head = { "content-type": type, "content-length": "1000" }
+          const result = yield* exported(network, answer(200, head, "{\"id\":"), true)
+          const error = Either.getOrThrow(Either.flip(result))
+          assert.instanceOf(error, Errors.TransportError)
+          assert.deepInclude(error, {
+            outcome: "unknown",
+            message: "the connection broke while the response was read (status 200)"
+          })
+        }
+      }))
+
+    it.scopedLive("a success that breaks off is no broken gzip, whatever is in the URL", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.end(answer(200, { "content-length": "1000" }, "{")))
+        const error = yield* Effect.flip(call(listActionVersions, { actionId: "decompress" })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.instanceOf(error, Errors.TransportError)
+      }))
+
+    it.scopedLive("a success that breaks off where no value is promised is a success", () =>
+      Effect.gen(function*() {
+        const bytes = answer(202, { "content-length": "1000" }, "{")
+        const server = yield* rawServer((_, socket) => socket.end(bytes))
+        yield* redeliverEvent({ id, event_id: id }).pipe(Effect.provide(over(network, server.url)))
+        assert.lengthOf(server.requests, 1)
+      }))
+
+    it.scopedLive("a failure that breaks off keeps its status", () =>
+      Effect.gen(function*() {
+        for (const type of ["text/plain", "application/json"]) {
+          const head = { "content-type": type, "content-length": "1000" }
+          const error = unexpected(yield* exported(network, answer(502, head, "Bad"), true))
+          assert.deepStrictEqual([error.status, error.shape], [502, `${type}, 3 bytes, interrupted`])
+        }
+      }))
+
+    it.scopedLive("an operation's path is sent as URLs are written", () =>
+      Effect.gen(function*() {
+        const odd = Operation.make("odd", {
+          method: "GET",
+          path: "/ä b/:straße",
+          params: { straße: Schema.String },
+          scope: "read:odd",
+          idempotent: true,
+          error: [Errors.RateLimited]
+        })
+        const server = yield* rawServer((_, socket) => socket.write(answer(204, {}, "")))
+        yield* Effect.provide(odd({ straße: "x" }), over(network, server.url))
+        assert.include(JSON.stringify(server.requests[0]), "/%C3%A4%20b/x")
+      }))
+
+    it.scopedLive("a page that breaks off is no success, even where nothing is promised", () =>
+      Effect.gen(function*() {
+        const page = answer(200, { "content-type": "text/html", "content-length": "5000" }, "<!DOCTYPE html><title>Hi")
+        const server = yield* rawServer((_, socket) => socket.end(page))
+        const result = yield* Effect.either(call(deleteEventStream, { id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.strictEqual(unexpected(result).reason, "html")
+      }))
+
+    it.scopedLive("a large answer is decoded, and none that is larger than allowed", () =>
+      Effect.gen(function*() {
+        const large = { ...job, more: "x".repeat(3_000_000) }
+        const bytes = answer(200, { "content-type": "application/json" }, JSON.stringify(large))
+        assert.deepStrictEqual(Either.getOrThrow(yield* exported(network, bytes)), large)
+        // The rest never comes: that it would be too much is clear before.
+        const server = yield* rawServer((_, socket) => socket.write(bytes.subarray(0, 2_500_000)))
+        const client = IdentityClient.layer({ baseUrl: server.url, maxBodySize: 2_000_000 }).pipe(
+          Layer.provide([RateLimiter.layerUnlimited, bearer, network])
+        )
+        const error = unexpected(yield* Effect.either(createUsersExport({})).pipe(Effect.provide(client)))
+        assert.deepInclude(error, { reason: "size", message: "the response body is larger than maxBodySize" })
+      }))
+
+    it.scopedLive("a byte order mark is no part of the JSON", () =>
+      Effect.gen(function*() {
+        const result = yield* exported(network, answer(200, {}, `\uFEFF${JSON.stringify(job)}`))
+        assert.deepStrictEqual(Either.getOrThrow(result), job)
+      }))
+
+    it.scopedLive("what is not UTF-8 is UnexpectedResponse of reason encoding, never changed silently", () =>
+      Effect.gen(function*() {
+        const error = unexpected(yield* exported(network, answer(200, {}, Buffer.from(JSON.stringify(job), "latin1"))))
+        assert.strictEqual(error.reason, "encoding")
+      }))
+
+    it.scopedLive("a failure that is not UTF-8 is read as far as it can be", () =>
+      Effect.gen(function*() {
+        const body = Buffer.from("{\"message\":\"Gr\xF6\xDFe\"}", "latin1")
+        const result = yield* exported(network, answer(400, {}, body))
+        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "Gr\uFFFD\uFFFDe")
+      }))
+
+    it.scopedLive.each([300, 301, 302, 303, 307, 308])("%i is not followed", (status) =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.write(answer(status, { location: "/elsewhere" })))
+        yield* Effect.forEach(operations, (operation) =>
+          Effect.gen(function*() {
+            const error = yield* Effect.flip(call(operation, sample(operation)))
+            assert.instanceOf(error, Errors.UnexpectedResponse)
+            assert.deepInclude(error, { reason: "redirect", status })
+          })).pipe(Effect.provide(over(network, server.url)))
+        assert.lengthOf(server.requests, operations.length)
+      }))
+
+    it.scopedLive("the headers of the rate limit are read in any case, with spaces around them", () =>
+      Effect.gen(function*() {
+        const headers = { "X-RATELIMIT-LIMIT": "50 ", "x-ratelimit-remaining": "0", "X-RateLimit-Reset": "1700000000" }
+        const server = yield* rawServer((_, socket) => socket.write(answer(429, headers)))
+        const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.deepInclude(error, { limit: 50, remaining: 0 })
+      }))
+
+    it.scopedLive("a refused connection is `not-sent`", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Effect.scoped(rawServer(() => {}))
+        const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(Effect.provide(over(network, url)))
+        assert.instanceOf(error, Errors.TransportError)
+        assert.deepInclude(error, { outcome: "not-sent", code: "ECONNREFUSED" })
+        assert.strictEqual((error as Errors.TransportError).message, "the service could not be reached (ECONNREFUSED)")
+      }))
+
+    it.scopedLive("a TLS handshake that fails is `not-sent`", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer(() => {}, (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+        const error = yield* Effect.flip(call(redeliverEvent, { id, event_id: id })).pipe(
+          Effect.provide(over(network, `https://127.0.0.1:${server.port}`))
+        )
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
+      }))
+
+    it.scopedLive("a connection that is reset after the request is `unknown`", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.resetAndDestroy())
+        const error = yield* Effect.flip(call(redeliverEvent, { id, event_id: id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.instanceOf(error, Errors.TransportError)
+        assert.deepInclude(error, { outcome: "unknown", code: "ECONNRESET" })
+        assert.lengthOf(server.requests, 1)
+      }))
+
+    it.scopedLive("a connection that is closed without an answer is `unknown`", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.end())
+        const error = yield* Effect.flip(call(redeliverEvent, { id, event_id: id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_SOCKET" })
+      }))
+
+    it.scopedLive("an answer that is no HTTP is `unknown`, not a defect", () =>
+      Effect.gen(function*() {
+        const server = yield* rawServer((_, socket) => socket.end("220 mail.example.com ESMTP\r\n"))
+        const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
+      }))
+
+    it.scopedLive("time that runs out interrupts the exchange: the connection is cut", () =>
+      Effect.gen(function*() {
+        const cut = yield* Deferred.make<void>()
+        const server = yield* rawServer((_, socket) => {
+          socket.on("close", () => Deferred.unsafeDone(cut, Effect.void))
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12")
+        })
+        const error = yield* Effect.flip(IdentityClient.withTimeout(call(createUsersExport, {}), "50 millis")).pipe(
+          Effect.provide(over(network, server.url))
+        )
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
+        yield* Deferred.await(cut)
+      }))
+
+    it.scopedLive("a connection whose answer was read to its end serves the next call", () =>
+      Effect.gen(function*() {
+        const ports = new Set<number | undefined>()
+        const server = yield* rawServer((_, socket) => {
+          ports.add(socket.remotePort)
+          socket.write(answer(404, {}, "not found"))
+        })
+        yield* Effect.exit(call(redeliverEvent, { id, event_id: id })).pipe(
+          Effect.repeatN(19),
+          Effect.provide(over(network, server.url))
+        )
+        assert.lengthOf(server.requests, 20)
+        assert.isAtMost(ports.size, 3)
+      }))
+  })
+}
