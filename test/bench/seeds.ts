@@ -1,10 +1,13 @@
 /**
- * `npm run bench:seeds -- [limiter [seeds]]`: what a limiter makes of twenty servers with three buckets each, in virtual
- * time. The limiter is `layer` (default), `fixed` (told the bucket in advance), `knowing` (told how the server counts: what
- * can be reached) or `unlimited`; the seeds are `7` or `1-20`.
+ * `npm run bench:seeds -- [limiter [seeds]] [--clients 2] [--set marginAlone=0.5]`: the goodput of a limiter against twenty
+ * servers with three buckets each, in virtual time. The limiter is `layer` (default), `fixed` (it knows the bucket), `knowing`
+ * (it knows how the server counts: the best that can be reached) or `unlimited`; the seeds are `7` or `1-20`. `--clients` makes
+ * several clients share each bucket. `--set` gives a constant of `src/internal/limiter/estimatorConstants.ts` another value.
  */
 import { Effect, type Layer } from "effect"
+import { parseArgs } from "node:util"
 import { RateLimiter } from "../../src/index.js"
+import { constants } from "../../src/internal/limiter/estimatorConstants.js"
 import { type BucketServer, type Profile, profileOf } from "../support/bucketServer.js"
 import { isGood, measure, scenarios, seeds } from "../support/goodput.js"
 import * as KnowingLimiter from "../support/knowingLimiter.js"
@@ -18,7 +21,21 @@ const limiters: Readonly<
   unlimited: () => RateLimiter.layerUnlimited
 }
 
-const [name = "layer", range = `${seeds.at(0)}-${seeds.at(-1)}`] = process.argv.slice(2)
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { clients: { type: "string", default: "1" }, set: { type: "string", multiple: true, default: [] } }
+})
+
+const [name = "layer", range = `${seeds.at(0)}-${seeds.at(-1)}`] = positionals
+
+/** Changes a constant of the estimator; fails unless the setting is `name=number` with the name of one. */
+const change = (setting: string): Effect.Effect<void, string> => {
+  const [constant = "", value = ""] = setting.split("=")
+  const number = value.trim() === "" ? NaN : Number(value)
+  if (!Object.hasOwn(constants, constant)) return Effect.fail(`the estimator has no constant ${constant}`)
+  if (!Number.isFinite(number)) return Effect.fail(`${constant}: expected a number`)
+  return Effect.sync(() => void Object.assign(constants, { [constant]: number }))
+}
 
 const chosen = (): ReadonlyArray<number> => {
   const [first = NaN, last = first] = range.split("-").map(Number)
@@ -37,13 +54,14 @@ const describe = ({ ahead, kind, reset, retryAfter, toldWhenRefused }: Profile):
 const program = Effect.gen(function*() {
   const limiter = limiters[name]
   if (limiter === undefined) return yield* Effect.fail(`no limiter is called ${name}`)
+  yield* Effect.forEach(options.set, change)
   let bad = 0
   let worst = Infinity
   const began = Date.now()
   console.log(`seed  bucket      ${"server".padEnd(51)}goodput   took ms  requests  429s  failed`)
   for (const seed of chosen()) {
     for (const scenario of scenarios) {
-      const result = yield* measure(scenario, seed, limiter)
+      const result = yield* measure(scenario, seed, limiter, Number(options.clients))
       const good = isGood(result)
       if (!good) bad++
       worst = Math.min(worst, result.goodput)

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "vitest"
+import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
+import { makeStrategy } from "../support/adaptive.js"
+import { largeReading, reading } from "../support/readings.js"
+
+describe("a new operation", () => {
+  it("goes first where its response will show its bucket", () => {
+    const { call, start, stateOf, strategy } = makeStrategy()
+    const isFirst = (operation: string) => strategy.isFirst(stateOf(operation))
+    assert.isFalse(isFirst("b")) // no bucket is known
+    call("a", 0, largeReading(60))
+    assert.deepStrictEqual([isFirst("a"), isFirst("b")], [false, true])
+    start("b", 100)
+    assert.isFalse(isFirst("b"))
+  })
+
+  it("draws on all known buckets, unless its responses have no rate-limit headers", () => {
+    const { call, levels, start } = makeStrategy()
+    const drawnOn = (operation: string) => bucketIdsOf(start(operation, 1000))
+    call("a", 0, largeReading(60))
+    const known = [...levels(10).keys()]
+    call("b", 100, reading(undefined))
+    call("c", 200, reading(undefined, { isServed: false }))
+    assert.deepStrictEqual([drawnOn("b"), drawnOn("c")], [["?"], known])
+  })
+
+  it("waits for no response while no response of its tenant has rate-limit headers", () => {
+    const { call, start, wait } = makeStrategy()
+    for (const at of [0, 100, 200]) call("a", at, reading(undefined))
+    start("b", 300)
+    assert.strictEqual(wait("b", 310), 0)
+  })
+
+  it("may start again when no response came or it was not sent, but only one call at a time", () => {
+    const { call, start, strategy, wait } = makeStrategy()
+    call("a", 0, largeReading(60))
+    call("b", 100, undefined)
+    assert.isBelow(wait("b", 200), 3000)
+    strategy.giveBack(start("b", 200), 200)
+    assert.isBelow(wait("b", 300), 3000)
+    start("b", 300)
+    assert.strictEqual(wait("b", 400), Infinity)
+  })
+
+  it("waits for known buckets, but not for ever while no other call starts", () => {
+    const { call, wait } = makeStrategy()
+    call("a", 0, reading(0, { isRateLimited: true, untilFull: 600 }))
+    const [first, later] = [wait("b", 100), wait("b", 1000, 900)]
+    assert.isAbove(first, 0)
+    assert.isAtMost(first, 10_000)
+    assert.isBelow(later, first)
+  })
+})
+
+describe("a call", () => {
+  it("counts once, in the bucket of its response", () => {
+    const { call, levels, save } = makeStrategy()
+    const limits = [50, 60, 70]
+    limits.forEach((limit, nth) => call("abc"[nth]!, nth * 100, reading(limit - 1, { limit, untilFull: 1 })))
+    assert.deepStrictEqual([...levels(300).values()], [49, 59, 69])
+    call("d", 2300, reading(65, { limit: 70, untilFull: 5 }))
+    const estimators = save().buckets.map(({ estimator }) => estimator)
+    assert.deepStrictEqual(estimators.map(({ served }) => served), [1, 1, 2])
+    assert.deepStrictEqual(estimators.map(({ ended, started }) => started - ended), [0, 0, 0])
+  })
+})

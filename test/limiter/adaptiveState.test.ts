@@ -1,0 +1,89 @@
+import { assert, describe, it } from "vitest"
+import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
+import { makeStrategy, noneInFlight, nothing } from "../support/adaptive.js"
+import { largeReading, rateLimited, reading } from "../support/readings.js"
+
+/** Makes the same random calls with several strategies; returns the waits, levels and states of each. */
+const play = (seed: number, from: number, count: number, ...all: ReadonlyArray<ReturnType<typeof makeStrategy>>) => {
+  let state = seed
+  const random = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
+  const results = all.map((): Array<unknown> => [])
+  for (let nth = 0; nth < count; nth++) {
+    const at = from + nth * 400
+    const operation = "abcde"[Math.floor(random() * 5)]!
+    const limit = "cd".includes(operation) ? 100 : 50
+    const remaining = Math.floor(random() * 40)
+    const response = [
+      undefined,
+      reading(undefined),
+      reading(undefined, { isRateLimited: true, pause: 300 }),
+      rateLimited({ limit, untilFull: 30 })
+    ][Math.floor(random() * 20)] ??
+      reading(operation === "e" ? undefined : remaining, { limit, untilFull: 50 - remaining })
+    all.forEach(({ call, levels, save, wait }, which) => {
+      results[which]!.push([wait(operation, at, 100), wait("abcde"[nth % 5]!, at + 1)])
+      call(operation, at, response)
+      results[which]!.push([...levels(at + 10)], save())
+    })
+  }
+  return results
+}
+
+describe("the state of a tenant", () => {
+  it("lets another strategy go on as the first would have", () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const [here, there] = [makeStrategy(), makeStrategy()]
+      for (const operation of "abcde") here.stateOf(operation)
+      play(seed, 1_000_000, seed, here)
+      play(seed + 100, 900_000, 5, there) // replaced by the import
+      const grant = here.start("a", 1_100_000)
+      there.load(here.save(), {
+        operations: new Map([["a", 1]]),
+        buckets: new Map(bucketIdsOf(grant).map((id) => [id, 1]))
+      })
+      assert.deepStrictEqual(there.save(), here.save())
+      const [one, other] = play(seed + 50, 1_200_000, 12, here, there)
+      assert.deepStrictEqual(other, one, `seed ${seed}`)
+    }
+  })
+
+  it("is independent of other tenants", () => {
+    const { call, levels, save, strategy } = makeStrategy()
+    call("a", 0, reading(5))
+    const before = save()
+    const elsewhere = "https://u.example.com/api/v2"
+    strategy.settle(strategy.start(strategy.stateOf({ tenant: elsewhere, operation: "z" }), 0, false), reading(3), 0)
+    assert.deepStrictEqual(save(), before)
+    strategy.importTenant(elsewhere, nothing, noneInFlight)
+    assert.deepStrictEqual(save(), before)
+    assert.deepStrictEqual(Object.keys(strategy.exportTenant(elsewhere).operations), ["z"])
+    assert.strictEqual(levels(0, elsewhere).size, 0)
+  })
+
+  it("can be replaced while calls are in flight, which then settle in the buckets that remain", () => {
+    const { call, levels, load, save, start, strategy } = makeStrategy()
+    const blind = start("a", 0)
+    assert.deepStrictEqual(bucketIdsOf(blind), ["?"])
+    strategy.settle(blind, reading(9), 10)
+    const grant = start("a", 20)
+    const [id, ...more] = bucketIdsOf(grant)
+    assert.deepStrictEqual([...levels(30).keys(), ...more], [id])
+    const snapshot = save()
+    call("b", 25, largeReading(50))
+    assert.strictEqual(bucketIdsOf(start("c", 26)).length, 2)
+    load(snapshot, { operations: new Map([["a", 1]]), buckets: new Map([[id!, 1]]) })
+    strategy.settle(grant, reading(3), 40)
+    assert.deepStrictEqual([...levels(40)], [[id, 3]])
+  })
+
+  it("is empty after the import of an empty state, but keeps its operations", () => {
+    const { call, load, save, stateOf } = makeStrategy()
+    for (const operation of ["a", "b"]) stateOf(operation)
+    const before = save()
+    call("a", 0, reading(5))
+    call("b", 20, reading(undefined))
+    load(nothing)
+    assert.deepStrictEqual(save().operations, before.operations)
+    assert.deepStrictEqual(save().buckets, [])
+  })
+})

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "vitest"
+import * as Fixed from "../../src/internal/limiter/fixed.js"
+
+const call = { tenant: "https://t.example.com/api/v2", operation: "a" }
+
+describe("the strategy for a fixed limit", () => {
+  it("adds the calls ahead and the reserve to a call's wait", () => {
+    const strategy = Fixed.make(10, 1 / 100, 0)
+    const state = strategy.stateOf(call)
+    const wait = (share: number, ahead: number) => strategy.wait(state, 0, share, ahead, 0)
+    assert.deepStrictEqual([wait(0, 9), wait(0, 10), wait(0.2, 7), wait(0.2, 8)], [0, 100, 0, 100])
+    strategy.start(state, 0, false)
+    assert.deepStrictEqual([wait(0, 8), wait(0, 12), wait(0.2, 8)], [0, 400, 200])
+  })
+
+  it("takes a call back that was not sent, and ignores responses", () => {
+    const strategy = Fixed.make(2, 1 / 100, 0)
+    const state = strategy.stateOf(call)
+    const remaining = () => strategy.bucketOf(state)?.status(0)?.remaining
+    const [one, other] = [strategy.start(state, 0, false), strategy.start(state, 0, false)]
+    assert.strictEqual(remaining(), 0)
+    strategy.settle(one!, undefined, 0)
+    assert.strictEqual(remaining(), 0)
+    strategy.giveBack(other!, 0)
+    assert.strictEqual(remaining(), 1)
+  })
+
+  it("has one state for all calls", () => {
+    const strategy = Fixed.make(2, 1 / 100, 0)
+    const other = strategy.stateOf({ tenant: "https://u.example.com", operation: "b" })
+    assert.strictEqual(strategy.stateOf(call), other)
+    assert.deepStrictEqual([...strategy.states()], [other])
+    assert.isFalse(strategy.isFirst(other))
+  })
+})

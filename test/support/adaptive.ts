@@ -1,0 +1,35 @@
+/** An adaptive strategy for tests, and calls of its operations. */
+import * as Adaptive from "../../src/internal/limiter/adaptive.js"
+import type { InFlight, TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
+import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
+
+export const tenant = "https://t.example.com/api/v2"
+
+/** The state of a tenant about which nothing is known. */
+export const nothing: TenantSnapshot = Adaptive.make().exportTenant("")
+
+export const noneInFlight: InFlight = { operations: new Map(), buckets: new Map() }
+
+/** A strategy with operations of one tenant, each of whose calls takes 10 ms. */
+export const makeStrategy = () => {
+  const strategy = Adaptive.make()
+  const stateOf = (operation: string) => strategy.stateOf({ tenant, operation })
+  const start = (operation: string, at: number) => strategy.start(stateOf(operation), at, false)
+  return {
+    strategy,
+    stateOf,
+    start,
+    call: (operation: string, at: number, response: RateLimitReading | undefined) =>
+      strategy.settle(start(operation, at), response, at + 10),
+    wait: (operation: string, at: number, waited = 0) => strategy.wait(stateOf(operation), at, 0, 0, waited),
+    /** Whether two operations share a bucket. */
+    share: (one: string, other: string) => strategy.bucketOf(stateOf(one)) === strategy.bucketOf(stateOf(other)),
+    save: (): TenantSnapshot => structuredClone(strategy.exportTenant(tenant)),
+    load: (snapshot: TenantSnapshot, inFlight = noneInFlight) => strategy.importTenant(tenant, snapshot, inFlight),
+    /** The calls left in each bucket, by its id. */
+    levels: (now: number, name = tenant): ReadonlyMap<string, number> =>
+      new Map(
+        Array.from(strategy.tenantOf(name).buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0])
+      )
+  }
+}

@@ -1,0 +1,22 @@
+/** Readings of rate-limit headers, for tests of what a limiter makes of them. */
+import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
+
+/** A reading of a bucket of 10 that refills with one call in a second; without `remaining`, of a response without headers. */
+export const reading = (remaining: number | undefined, more: Partial<RateLimitReading> = {}): RateLimitReading => ({
+  isRateLimited: false,
+  isServed: true,
+  limit: remaining === undefined ? undefined : 10,
+  remaining,
+  untilFull: remaining === undefined ? undefined : 10 - remaining,
+  date: undefined,
+  pause: undefined,
+  ...more
+})
+
+/** A reading of a 429. */
+export const rateLimited = (more: Partial<RateLimitReading> = {}): RateLimitReading =>
+  reading(0, { isRateLimited: true, ...more })
+
+/** A reading of a bucket of 100 that refills with so many calls in a second. */
+export const largeReading = (remaining: number, perSecond = 0.1): RateLimitReading =>
+  reading(remaining, { limit: 100, untilFull: Math.round((100 - remaining) / perSecond) })
