@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
-import { nothing } from "../support/adaptiveSnapshot.js"
+import { nothing } from "../support/adaptive.js"
 import { callOf, format, key, limitsOf, many, member, tenant } from "../support/fleetStore.js"
 
 const now = 1_900_000_000_000
