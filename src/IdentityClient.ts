@@ -76,7 +76,7 @@ export const make = (
     const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry } = options
     const tenant = yield* options.domain === undefined
       ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
-      : Either.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
+      : Effect.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
     const exchange = Exchange.make(yield* HttpClient.HttpClient, Math.max(maxBodySize, bodyLimits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter

@@ -1,5 +1,5 @@
 /** Validates base URLs before anything is sent to them. */
-import * as Either from "effect/Either"
+import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../Errors.js"
 
 const isLoopback = (host: string): boolean =>
@@ -22,20 +22,18 @@ export const parse = (
   setting: string,
   text: string,
   allowInsecure = false
-): Either.Either<string, InvalidInput> => {
+): Effect.Effect<string, InvalidInput> => {
   const message = problem(text, allowInsecure)
   return message === undefined
-    ? Either.right(new URL(text).href.replace(/\/+$/, ""))
-    : Either.left(new InvalidInput({ operation, issues: [{ path: setting, message }] }))
+    ? Effect.succeed(new URL(text).href.replace(/\/+$/, ""))
+    : new InvalidInput({ operation, issues: [{ path: setting, message }] })
 }
 
 /** Makes the URL of a domain: a host, and a port if there is one. */
-export const ofDomain = (operation: string, domain: string): Either.Either<string, InvalidInput> =>
+export const ofDomain = (operation: string, domain: string): Effect.Effect<string, InvalidInput> =>
   /^[\w.-]+(:\d{1,5})?$/.test(domain)
     ? parse(operation, "domain", `https://${domain}`)
-    : Either.left(
-      new InvalidInput({
-        operation,
-        issues: [{ path: "domain", message: "expected a domain such as tenant.example.com" }]
-      })
-    )
+    : new InvalidInput({
+      operation,
+      issues: [{ path: "domain", message: "expected a domain such as tenant.example.com" }]
+    })
