@@ -1,6 +1,6 @@
 /**
- * Subpath /Fleet: makes many processes one client of a tenant. What they share lies in a store: `SharedStore.layerMemory` within
- * one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
+ * Subpath /Fleet: makes many processes one client of a tenant. They share permits and tokens in a store:
+ * `SharedStore.layerMemory` within one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"

@@ -9,15 +9,15 @@ import type { Timeouts } from "../runtime/timeouts.js"
 /** The longest time that closing waits for calls, in milliseconds. */
 const gracePeriod = 5000
 
-type Call<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
+type CallBody<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
 export interface RunningCalls<Closed> {
   /** Runs a call, uninterruptible except for the waits that it wraps in `restore`. Fails while the client is closing. */
-  readonly run: <A, E>(operation: string, call: Call<A, E>) => Effect.Effect<A, E | Closed>
+  readonly run: <A, E>(operation: string, call: CallBody<A, E>) => Effect.Effect<A, E | Closed>
 }
 
 /** Starts a call; what it throws is a defect. Runs eagerly: `Effect.suspend` would retain the closure while it waits. */
-const start = <A, E>(call: Call<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
+const start = <A, E>(call: CallBody<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
   Either.merge(Either.try({ try: () => call(restore, fiber), catch: Effect.die }))
 
 /** Starts to count calls. Closing the scope waits up to 5 s for them. `timeouts` must outlive the scope. */
@@ -58,7 +58,7 @@ export const make = <Closed>(
     }
 
     return {
-      run: <A, E>(operation: string, call: Call<A, E>) =>
+      run: <A, E>(operation: string, call: CallBody<A, E>) =>
         withFiber<A, E | Closed>((fiber) =>
           Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Closed> => {
             if (isClosing) return Effect.fail(closed(operation))

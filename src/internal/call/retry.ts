@@ -24,7 +24,7 @@ export interface AttemptContext {
   readonly resume: () => void
 }
 
-type Failure = TokenError | TransportError | RateLimited
+type AttemptFailure = TokenError | TransportError | RateLimited
 
 const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
   status === 429 || (endpoint.idempotent && !redirected && (
@@ -32,13 +32,13 @@ const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: R
   ))
 
 /** Tests if a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
-const canRetryFailure = (endpoint: Any, error: Failure): boolean =>
+const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
   error._tag === "TransportError" && error.code !== "CLOSED" &&
   (error.outcome === "not-sent" || endpoint.idempotent)
 
-const wasNotSent = (error: Failure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
+const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
-class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptContext {
+class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements AttemptContext {
   private readonly endpoint: Any
   private readonly policy: Policy
   readonly restore: Restore
@@ -132,7 +132,7 @@ class RetryLoop<A extends RawResponse, E extends Failure, R> implements AttemptC
  * Makes attempts until one has a final result, the policy allows no more of them, or the next wait would exceed the total
  * time. Must run in an uninterruptible region; `restore` makes the waits interruptible.
  */
-export const retrying = <A extends RawResponse, E extends Failure, R>(
+export const retrying = <A extends RawResponse, E extends AttemptFailure, R>(
   endpoint: Any,
   policy: Policy,
   clock: Clock.Clock,
