@@ -5,7 +5,7 @@ import { Chunk, Console, Effect, Option, Stream } from "effect"
 import { type ActionVersion, listActionVersions, Pagination } from "effect-identity-client"
 import { exitCodes, Exited, runCommand, withClient } from "./support/command.js"
 import { table } from "./support/table.js"
-import { redOnStderr, bold, dim, green, red } from "./support/terminal.js"
+import { bold, dim, green, red, redOnStderr } from "./support/terminal.js"
 
 const versionsOf = (actionId: string) => Pagination.stream(listActionVersions, { actionId, per_page: 50 })
 

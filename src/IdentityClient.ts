@@ -139,14 +139,14 @@ export const layerConfig = (
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /** The settings that combinators change for the calls in an effect. */
-interface Settings {
+interface CallSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
   readonly timeout: Duration.Duration
   readonly onResponse?: (response: ResponseInfo) => void
 }
 
-const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/currentSettings", (): Settings => ({
+const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
   contentType: "application/json",
   headers: Headers.empty,
   timeout: Duration.seconds(30)
@@ -183,7 +183,7 @@ export const withHeaders: {
  * `fields[0][name]=email`. Forms cannot express an empty list, so one is `InvalidInput`.
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Fiber.withSetting(self, currentSettings, (settings): Settings => ({
+  Fiber.withSetting(self, currentSettings, (settings): CallSettings => ({
     ...settings,
     contentType: "application/x-www-form-urlencoded"
   }))
@@ -200,7 +200,7 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let last = Option.none<ResponseInfo>()
-    const recorded = Fiber.withSetting(self, currentSettings, (outer): Settings => ({
+    const recorded = Fiber.withSetting(self, currentSettings, (outer): CallSettings => ({
       ...outer,
       onResponse: (response) => {
         last = Option.some({ status: response.status, headers: response.headers })

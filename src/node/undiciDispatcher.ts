@@ -38,7 +38,7 @@ const headersOf = (record: Readonly<Record<string, string | Array<string> | unde
 
 const stopped = new Error("stopped")
 
-type Result = Effect.Effect<RawResponse, NoResponse>
+type ExchangeResult = Effect.Effect<RawResponse, NoResponse>
 
 interface Head {
   readonly status: number
@@ -53,13 +53,13 @@ interface Head {
  */
 class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private readonly bodyLimit: BodyLimit
-  private done: ((result: Result) => void) | undefined
+  private done: ((result: ExchangeResult) => void) | undefined
   private controller: Undici.Dispatcher.DispatchController | undefined
   private head: Head | undefined
   private chunks: Array<Uint8Array> = []
   private size = 0
 
-  constructor(bodyLimit: BodyLimit, done: (result: Result) => void) {
+  constructor(bodyLimit: BodyLimit, done: (result: ExchangeResult) => void) {
     this.bodyLimit = bodyLimit
     this.done = done
   }
@@ -106,21 +106,21 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     return controller !== undefined
   }
 
-  private response({ headers, limit, status }: Head, completeness: RawBody["completeness"]): Result {
+  private response({ headers, limit, status }: Head, completeness: RawBody["completeness"]): ExchangeResult {
     const body = completeness === "complete"
       ? joined(this.chunks, this.size)
       : Body.concat(this.chunks, Math.min(this.size, limit))
     return Body.decompressed({ status, headers, body, completeness, redirected: false }, limit)
   }
 
-  private noResponse(error: unknown): Result {
+  private noResponse(error: unknown): ExchangeResult {
     return new NoResponse({
       outcome: this.controller === undefined ? "not-sent" : "unknown",
       code: TransportFailure.codeOf(error)
     })
   }
 
-  private settle(result: Result): void {
+  private settle(result: ExchangeResult): void {
     const { done } = this
     this.release()
     done?.(result)

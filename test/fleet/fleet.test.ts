@@ -3,7 +3,7 @@ import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Option, type Scope } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
-import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
+import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshot.js"
 import { make as makeLimiter } from "../../src/internal/limiter/service.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
@@ -33,7 +33,7 @@ const makeProcess = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Op
 type Limiter = Effect.Effect.Success<ReturnType<typeof makeProcess>>
 
 /** The stored value of the first tenant. */
-const snapshotOf = (store: FlakyStore): Snapshot => Option.getOrThrow(format.decode(store.values()[0] ?? ""))
+const snapshotOf = (store: FlakyStore): FleetSnapshot => Option.getOrThrow(format.decode(store.values()[0] ?? ""))
 
 const millis = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timed(effect), ([waited]) => Duration.toMillis(waited))
@@ -333,7 +333,7 @@ describe("while the store is unavailable", () => {
 })
 
 describe("a stored value of another version or shape", () => {
-  const stored: Snapshot = { writtenAt: 1, members: {}, limits: limitsOf(0, many) }
+  const stored: FleetSnapshot = { writtenAt: 1, members: {}, limits: limitsOf(0, many) }
   const damage = FastCheck.oneof(
     FastCheck.string(),
     FastCheck.json(),

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
+import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshot.js"
 import { nothing } from "../support/adaptive.js"
 import { callOf, format, key, limitsOf, many, member, tenant } from "../support/fleetStore.js"
 
 const now = 1_900_000_000_000
 
-const stored: Snapshot = {
+const stored: FleetSnapshot = {
   writtenAt: now,
   members: { x: member(now, { waiting: 3, buckets: { 1: 2 }, operations: { a: 2 } }) },
   limits: limitsOf(now, { ...many, operations: ["a", "b"] })

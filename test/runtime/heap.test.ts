@@ -1,9 +1,9 @@
 import { FastCheck } from "effect"
 import { assert, describe, it } from "vitest"
-import { type Entry, Heap } from "../../src/internal/runtime/heap.js"
+import { Heap, type HeapEntry } from "../../src/internal/runtime/heap.js"
 
 const heapOf = (...times: ReadonlyArray<number>) => {
-  const heap = new Heap<Entry>()
+  const heap = new Heap<HeapEntry>()
   const entries = times.map((at) => {
     const entry = { at, index: -1 }
     heap.add(entry)
@@ -13,7 +13,7 @@ const heapOf = (...times: ReadonlyArray<number>) => {
 }
 
 /** Takes the first entry out until none is left. */
-const drain = (heap: Heap<Entry>) => {
+const drain = (heap: Heap<HeapEntry>) => {
   const times: Array<number> = []
   for (let { first } = heap; first !== undefined; first = heap.first) {
     times.push(first.at)

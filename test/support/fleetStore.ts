@@ -4,7 +4,7 @@ import { Clock, Context, Duration, Effect, Layer, Logger, Option, type Scope } f
 import type { RateLimited } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
 import type { Member } from "../../src/internal/fleet/membership.js"
-import { makeFormat, type Snapshot } from "../../src/internal/fleet/snapshot.js"
+import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshot.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import type { TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
 import type { EstimatorState } from "../../src/internal/limiter/estimatorState.js"
@@ -34,15 +34,15 @@ export interface Store {
   isContended: boolean
   /** The number of times that it was read. */
   reads: number
-  readonly writes: Array<{ readonly at: number; readonly snapshot: Snapshot }>
+  readonly writes: Array<{ readonly at: number; readonly snapshot: FleetSnapshot }>
   /** Writes as another process does. */
-  readonly put: (value: Snapshot | string) => Effect.Effect<unknown>
+  readonly put: (value: FleetSnapshot | string) => Effect.Effect<unknown>
   readonly lose: Effect.Effect<void>
   /** The current value. */
-  readonly snapshot: Effect.Effect<Snapshot>
+  readonly snapshot: Effect.Effect<FleetSnapshot>
 }
 
-const decode = (text: string): Snapshot => Option.getOrThrow(format.decode(text))
+const decode = (text: string): FleetSnapshot => Option.getOrThrow(format.decode(text))
 
 /** Makes a store that can be slow, fail, lose each swap and show another time, and that remembers its writes. */
 export const makeStore: Effect.Effect<Store> = Effect.gen(function*() {
@@ -221,7 +221,7 @@ export const exchange = (
 export const remaining = (limiter: Limiter) => Effect.map(limiter.status, ([status]) => status?.remaining)
 
 /** The calls in flight of each member, by operation. */
-export const operationsInFlight = ({ members }: Snapshot) =>
+export const operationsInFlight = ({ members }: FleetSnapshot) =>
   Object.values(members).map(({ inFlight }) => inFlight.operations)
 
 /** A bucket with many calls left, which hardly refills. */

@@ -1,9 +1,9 @@
 /** Tells who is in a fleet, who waits and who is gone, by the entries of its members. Times are milliseconds on the store's clock. */
 import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
-import type { Snapshot } from "./snapshot.js"
+import type { FleetSnapshot } from "./snapshot.js"
 
 /** The entry of a process: when it last wrote it, how many of its calls waited and since when, and its calls in flight. */
-export type Member = Snapshot["members"][string]
+export type Member = FleetSnapshot["members"][string]
 
 /** Members by their ids. */
 export type Members = ReadonlyMap<string, Member>

@@ -5,7 +5,7 @@ import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
 import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
-import type { Snapshot } from "./snapshot.js"
+import type { FleetSnapshot } from "./snapshot.js"
 
 /** A call that was granted. */
 export interface FleetGrant {
@@ -26,7 +26,7 @@ interface EndedCall {
 
 /** The changes that a process wants to make known. */
 export interface Update {
-  readonly snapshot: Snapshot
+  readonly snapshot: FleetSnapshot
   readonly own: Member
   /** The number of ended calls that it reports. */
   readonly reported: number
@@ -37,7 +37,7 @@ export interface Update {
 /** If the store's clock is behind the last write by more than this, it was set back. */
 const maxLag = 1000
 
-export interface Settings {
+export interface ReplicaSettings {
   /** The id of this process. */
   readonly id: string
   readonly tenant: string
@@ -51,7 +51,7 @@ export interface Settings {
 
 export class Replica {
   readonly strategy = Adaptive.make()
-  private readonly settings: Settings
+  private readonly settings: ReplicaSettings
   private members: Members = new Map()
   private writtenAt = -Infinity
   /** The time since which calls of this process wait, as the others know; `Infinity` if none does. */
@@ -66,7 +66,7 @@ export class Replica {
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   private readonly throttledAt = new Map<OperationState, number>()
 
-  constructor(settings: Settings) {
+  constructor(settings: ReplicaSettings) {
     this.settings = settings
   }
 
@@ -223,7 +223,7 @@ export class Replica {
   }
 
   /** Takes over what another process has written. */
-  load({ limits, members, writtenAt }: Snapshot): void {
+  load({ limits, members, writtenAt }: FleetSnapshot): void {
     this.writtenAt = writtenAt
     this.members = new Map(Object.entries(members).filter(([id]) => id !== this.settings.id))
     this.restore(limits)
@@ -243,7 +243,7 @@ export class Replica {
   }
 
   /** Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are left here. */
-  rejoin(snapshot: Snapshot | undefined): void {
+  rejoin(snapshot: FleetSnapshot | undefined): void {
     const { strategy, settings: { tenant } } = this
     const { buckets } = strategy.tenantOf(tenant)
     const now = this.now()

@@ -104,13 +104,13 @@ const makeSchema = (version: number) => {
 type Stored = Schema.Schema.Type<ReturnType<typeof makeSchema>>
 
 /** The value of one tenant. */
-export type Snapshot = Omit<Stored, "version">
+export type FleetSnapshot = Omit<Stored, "version">
 
 /** Reads and writes snapshots of one version. */
 export interface Format {
   readonly keyOf: (tenant: string) => string
-  readonly encode: (snapshot: Snapshot) => string
-  readonly decode: (text: string) => Option.Option<Snapshot>
+  readonly encode: (snapshot: FleetSnapshot) => string
+  readonly decode: (text: string) => Option.Option<FleetSnapshot>
 }
 
 export const makeFormat = (version = 1): Format => {

@@ -13,7 +13,7 @@ import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import type { Timer } from "../runtime/timer.js"
 import { reader } from "./format.js"
 import type { FleetGrant, Replica, Update } from "./replica.js"
-import type { Format, Snapshot } from "./snapshot.js"
+import type { FleetSnapshot, Format } from "./snapshot.js"
 
 /** All in milliseconds. */
 const timing = {
@@ -56,7 +56,7 @@ export class TenantSync {
   /** Visits the store when it fires. */
   private readonly timer: Timer
   private readonly key: string
-  private readonly decode: (text: string) => Effect.Effect<Option.Option<Snapshot>>
+  private readonly decode: (text: string) => Effect.Effect<Option.Option<FleetSnapshot>>
   /** The version of the entry that the replica is based on. */
   private version: string | undefined
   private isAlone = false
@@ -153,7 +153,7 @@ export class TenantSync {
   }
 
   /** Reads an entry; one of another format counts as none. */
-  private read(entry: SharedStore.Entry | undefined): Effect.Effect<Snapshot | undefined> {
+  private read(entry: SharedStore.Entry | undefined): Effect.Effect<FleetSnapshot | undefined> {
     return entry === undefined ? Effect.succeed(undefined) : Effect.map(this.decode(entry.value), Option.getOrUndefined)
   }
 

@@ -12,10 +12,10 @@ import * as Form from "./formEncoding.js"
 import type { RawRequest } from "./messages.js"
 import { version } from "./version.js"
 
-type Fields = Readonly<Record<string, unknown>>
+type InputFields = Readonly<Record<string, unknown>>
 
 /** The settings of one call that its request depends on. */
-export interface Settings {
+export interface RequestSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
 }
@@ -47,7 +47,7 @@ const planOf = memoizeByEndpoint((endpoint) => {
 
 /** A valid input, and the path that its parameters make. */
 interface Checked {
-  readonly fields: Fields
+  readonly fields: InputFields
   readonly route: string
 }
 
@@ -55,7 +55,7 @@ const check = (endpoint: Any, input: unknown): Either.Either<Checked, InvalidInp
   const plan = planOf(endpoint)
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(endpoint, Issues.of(checked.left)))
-  const fields = checked.right as Fields // sound: inputs are structs
+  const fields = checked.right as InputFields // sound: inputs are structs
   const { minProperties, payload = [] } = plan
   if (payload.filter((name) => fields[name] !== undefined).length < minProperties) {
     return Either.left(
@@ -76,7 +76,7 @@ export const validate = <Input, Success, Failure>(
   input: unknown
 ): Either.Either<Input, InvalidInput> => Either.map(check(endpoint, input), ({ fields }) => fields as Input) // sound: the operation's own schema accepts it
 
-const pick = (fields: Fields, names: ReadonlyArray<string>): Fields => {
+const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
   const picked: Record<string, unknown> = {}
   for (const name of names) picked[name] = fields[name]
   return picked
@@ -88,7 +88,7 @@ const pick = (fields: Fields, names: ReadonlyArray<string>): Fields => {
  */
 const path = (
   segments: ReadonlyArray<Segment>,
-  params: Fields
+  params: InputFields
 ): Either.Either<string, Issue> => {
   const parts: Array<string> = []
   for (const segment of segments) {
@@ -107,7 +107,7 @@ const path = (
   return Either.right(parts.join("/"))
 }
 
-const textOf = (payload: Fields, contentType: ContentType): Either.Either<string, Issue> =>
+const textOf = (payload: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
   contentType === "application/json" ? Either.right(JSON.stringify(payload)) : Form.encode(payload)
 
 /** Headers that only the transport may set. */
@@ -135,15 +135,15 @@ export interface EncodedRequest {
   readonly target: string
   /** The body. */
   readonly text: string | undefined
-  readonly settings: Settings
-  readonly fields: Fields
+  readonly settings: RequestSettings
+  readonly fields: InputFields
 }
 
 /** Validates an input and encodes it. */
 export const make = (
   endpoint: Any,
   input: unknown,
-  settings: Settings
+  settings: RequestSettings
 ): Either.Either<EncodedRequest, InvalidInput> => {
   const checked = check(endpoint, input)
   if (Either.isLeft(checked)) return Either.left(checked.left)
@@ -157,8 +157,8 @@ export const make = (
 const encode = (
   endpoint: Any,
   route: string,
-  fields: Fields,
-  settings: Settings
+  fields: InputFields,
+  settings: RequestSettings
 ): Either.Either<EncodedRequest, Issue> => {
   const { payload, query } = planOf(endpoint)
   const bad = badHeader(settings.headers)

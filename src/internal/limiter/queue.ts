@@ -35,7 +35,7 @@ export interface LimitStrategy<State, Grant> {
   readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
 }
 
-export interface Options<State, E> {
+export interface QueueOptions<State, E> {
   /** The longest wait of a call, in milliseconds. */
   readonly maxWait: number
   /** The share of a limit that background calls leave to the others. */
@@ -65,7 +65,7 @@ export interface WaitingCall<State> {
   readonly isBackground: boolean
 }
 
-class Waiter<State, E> extends LinkedNode<Waiter<State, E>> implements WaitingCall<State> {
+class QueuedCall<State, E> extends LinkedNode<QueuedCall<State, E>> implements WaitingCall<State> {
   /** Ends its wait. */
   resume: (permit: Effect.Effect<Permit, E>) => void = () => {}
   /** True if its bucket made it wait, not only the calls before it. */
@@ -126,11 +126,11 @@ const unknownWait = 1000
 
 export const make = <State, Grant, E>(
   strategy: LimitStrategy<State, Grant>,
-  { maxWait, refused, reserve }: Options<State, E>,
+  { maxWait, refused, reserve }: QueueOptions<State, E>,
   changed: () => void
 ): Effect.Effect<CallQueue<State, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    type Waiting = Waiter<State, E>
+    type Waiting = QueuedCall<State, E>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const queues = new Map<State, Lists>()
     let count = 0
@@ -297,7 +297,7 @@ export const make = <State, Grant, E>(
       }
       return millis > maxWait && millis < Infinity
         ? refusal(call, millis, state)
-        : wait(new Waiter<State, E>(call, state, isBackground, fiber, count++, now), restore)
+        : wait(new QueuedCall<State, E>(call, state, isBackground, fiber, count++, now), restore)
     }
 
     return {

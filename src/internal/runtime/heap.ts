@@ -1,14 +1,14 @@
 /** A heap with the earliest entry on top. Adding and removing any entry takes O(log n). */
 
 /** An entry of a heap. */
-export interface Entry {
+export interface HeapEntry {
   /** The key of the order. */
   readonly at: number
   /** The position in the heap; -1 if it is not in it. Only the heap changes it. */
   index: number
 }
 
-export class Heap<A extends Entry> {
+export class Heap<A extends HeapEntry> {
   private readonly entries: Array<A> = []
 
   /** The earliest entry. */

@@ -6,19 +6,19 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { CallbackTask } from "./callbackTask.js"
 import type { Restore } from "./fiber.js"
-import { type Entry, Heap } from "./heap.js"
+import { Heap, type HeapEntry } from "./heap.js"
 import * as Timer from "./timer.js"
 
 /** The time is up, or the scope of the time-outs was closed. */
-export type Reason = "TIMEOUT" | "CLOSED"
+export type EndReason = "TIMEOUT" | "CLOSED"
 
 /** A class for the sake of the garbage collector: V8 lets objects of one literal survive together. */
-class Timeout implements Entry {
+class Timeout implements HeapEntry {
   index = -1
   readonly at: number
-  readonly end: (reason: Reason) => void
+  readonly end: (reason: EndReason) => void
 
-  constructor(at: number, end: (reason: Reason) => void) {
+  constructor(at: number, end: (reason: EndReason) => void) {
     this.at = at
     this.end = end
   }
@@ -26,9 +26,9 @@ class Timeout implements Entry {
 
 export interface Timeouts {
   /** Calls `end` after `millis` milliseconds, or earlier when the scope closes. Returns a function that cancels this. */
-  readonly add: (millis: number, end: (reason: Reason) => void) => () => void
+  readonly add: (millis: number, end: (reason: EndReason) => void) => () => void
   /** Fails after `millis` milliseconds, or earlier when the scope closes. */
-  readonly expires: (millis: number) => Effect.Effect<never, Reason>
+  readonly expires: (millis: number) => Effect.Effect<never, EndReason>
   /** Tells whether the scope is open. */
   readonly isOpen: () => boolean
 }
@@ -45,7 +45,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
   const heap = new Heap<Timeout>()
   let isOpen = true
 
-  const end = (timeout: Timeout, reason: Reason): void => {
+  const end = (timeout: Timeout, reason: EndReason): void => {
     heap.remove(timeout)
     timeout.end(reason)
   }
@@ -82,7 +82,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
 export const runWithin = <A, E, E2>(
   { millis, restore, timeouts }: TimeLimit,
   task: CallbackTask<A, E>,
-  ended: (reason: Reason, hasBegun: boolean) => E2
+  ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
   let abandon = () => {}

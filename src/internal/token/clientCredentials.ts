@@ -55,9 +55,9 @@ const policy = {
 /** The `operation` of token errors. The client replaces it with the operation that needed the token. */
 const operation = "token"
 
-type Fields = Readonly<Record<string, unknown>>
+type ResponseFields = Readonly<Record<string, unknown>>
 
-const parseFields = (text: string | undefined): Fields => {
+const parseFields = (text: string | undefined): ResponseFields => {
   const json = Either.getOrUndefined(ErrorBody.parseJson(text ?? ""))
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
