@@ -1,4 +1,4 @@
-/** Watches the limiter while it learns: `npx tsx examples/limits.ts`. */
+/** Prints the state of the limiter while it learns: `npx tsx examples/limits.ts`. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Stream } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "effect-identity-client"
@@ -7,7 +7,7 @@ import * as Tenant from "effect-identity-client/Tenant"
 const { actions: [action] } = Tenant.demo
 const { full } = Tenant.demoClients
 
-const watch = RateLimiter.changes.pipe(
+const print = RateLimiter.changes.pipe(
   Stream.debounce("100 millis"),
   Stream.runForEach(
     Effect.forEach(({ limit, operation, remaining, waiting }) =>
@@ -17,12 +17,12 @@ const watch = RateLimiter.changes.pipe(
 )
 
 const program = Effect.gen(function*() {
-  yield* Effect.forkScoped(watch)
+  yield* Effect.forkScoped(print)
   yield* Effect.all(Array.from({ length: 60 }, () => listActionVersions({ actionId: action.id })), {
     concurrency: "unbounded"
   })
 
-  // What can wait leaves a fifth of the limit to the others.
+  // Background work leaves a fifth of the limit to other calls.
   yield* RateLimiter.withBackground(listActionVersions({ actionId: action.id }))
   yield* Effect.sleep("200 millis")
 }).pipe(Effect.scoped)

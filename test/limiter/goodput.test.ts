@@ -1,4 +1,4 @@
-/** What the limiter makes of limits that nobody has told it of: against a second server, for twenty seeds, in virtual time. */
+/** The goodput of the limiter against twenty simulated servers, in virtual time. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { RateLimiter } from "../../src/index.js"
@@ -8,20 +8,20 @@ import * as KnowingLimiter from "../support/knowingLimiter.js"
 
 const [small] = scenarios
 
-// Virtual time leaves no room for anything else: the runner must hear of each test before the next.
+// Virtual time blocks the event loop: the runner must get the result of each test before the next begins.
 beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
-/** The first seed whose server counts so. */
+/** The first seed whose server is of this kind. */
 const seedOf = (kind: Profile["kind"]): number => seeds.find((seed) => profileOf(seed).kind === kind)!
 
-describe("the measure", () => {
+describe("measure", () => {
   it.effect("is the same for the same seed", () =>
     Effect.gen(function*() {
       const again = measure(small, 1, () => RateLimiter.layer)
       assert.deepStrictEqual(yield* again, yield* again)
     }))
 
-  it.effect("finds nothing amiss with a limiter that knows the server, whatever its kind", () =>
+  it.effect("accepts a limiter that knows the server, for each kind of server", () =>
     Effect.gen(function*() {
       for (const kind of ["refill", "aligned", "opened"] as const) {
         for (const scenario of scenarios) {
@@ -31,17 +31,17 @@ describe("the measure", () => {
       }
     }))
 
-  it.effect("finds a limiter good that is told the truth of a bucket that refills", () =>
+  it.effect("accepts a fixed limiter with the true limit of a bucket that refills", () =>
     Effect.gen(function*() {
       for (const scenario of scenarios) {
         const { burst, interval } = scenario.refill.size
-        const told = () => RateLimiter.layerFixed({ limit: burst, interval: burst * interval })
-        const result = yield* measure(scenario, seedOf("refill"), told)
+        const fixed = () => RateLimiter.layerFixed({ limit: burst, interval: burst * interval })
+        const result = yield* measure(scenario, seedOf("refill"), fixed)
         assert(isGood(result) && result.goodput > 0.98, JSON.stringify(result))
       }
     }))
 
-  it.effect("finds that without a limiter requests are turned away and calls fail", () =>
+  it.effect("shows refused requests and failed calls without a limiter", () =>
     Effect.gen(function*() {
       for (const scenario of scenarios) {
         const result = yield* measure(scenario, seedOf("refill"), () => RateLimiter.layerUnlimited)
@@ -59,25 +59,25 @@ describe("layer", () => {
           const result = yield* measure(scenario, seed, () => RateLimiter.layer)
           const found = JSON.stringify({ ...result, ...profileOf(seed) })
           assert.strictEqual(result.failed, 0, `failed calls: ${found}`)
-          assert.isAtMost(result.refused, refusalsAllowed(result.requests), `requests turned away: ${found}`)
+          assert.isAtMost(result.refused, refusalsAllowed(result.requests), `refused requests: ${found}`)
           assert.isAtLeast(result.goodput, bounds.goodput, `goodput: ${found}`)
         }))
     }
   }
 })
 
-describe("two clients that know nothing of one another", () => {
-  // Where the reset always lies in the past, nobody is told how fast a bucket fills.
-  const told = seeds.filter((seed) => profileOf(seed).kind === "refill" && profileOf(seed).reset !== "past")
+describe("two clients without a shared store", () => {
+  // Where the reset always lies in the past, the headers do not show how fast a bucket refills.
+  const informative = seeds.filter((seed) => profileOf(seed).kind === "refill" && profileOf(seed).reset !== "past")
   for (const scenario of scenarios) {
     it.effect(`share a bucket of ${scenario.name}`, () =>
       Effect.forEach(
-        told,
+        informative,
         (seed) =>
           Effect.map(measure(scenario, seed, () => RateLimiter.layer, 2), ({ failed, goodput, refused, requests }) => {
             const found = JSON.stringify({ goodput, refused, requests, ...profileOf(seed) })
             assert.strictEqual(failed, 0, `failed calls: ${found}`)
-            assert.isAtMost(refused, requests * 0.05, `requests turned away: ${found}`)
+            assert.isAtMost(refused, requests * 0.05, `refused requests: ${found}`)
             assert.isAtLeast(goodput, bounds.goodput, `goodput: ${found}`)
           })
       ))

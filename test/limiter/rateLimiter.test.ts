@@ -23,7 +23,7 @@ import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Permits from "../support/permits.js"
 
-// Virtual time leaves no room for anything else: the runner must hear of each test before the next.
+// Virtual time blocks the event loop: the runner must get the result of each test before the next begins.
 beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
 const tenant = "https://t.example.com/api/v2"
@@ -125,7 +125,7 @@ const race = (count: number) =>
   })
 
 describe("layerUnlimited", () => {
-  it.effect("holds nothing back, whatever it is told, and knows nothing", () =>
+  it.effect("lets every call start, and has no state", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 100; nth++) yield* exchange(told(1, 0, 1000, { status: 429 }))
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
@@ -135,7 +135,7 @@ describe("layerUnlimited", () => {
 })
 
 describe("layerFixed", () => {
-  it.effect("lets a burst through at once and the rest evenly", () =>
+  it.effect("starts a burst at once and the rest evenly", () =>
     Effect.gen(function*() {
       const { times } = yield* race(7)
       yield* TestClock.adjust("1 minute")
@@ -173,7 +173,7 @@ describe("layerFixed", () => {
       }
     }).pipe(fixed(2, 1000), latest))
 
-  it.effect("never lets more through in a stretch of time than burst and pace allow", () =>
+  it.effect("never starts more calls in a period than burst and rate allow", () =>
     Effect.gen(function*() {
       const { times } = yield* race(60)
       yield* TestClock.adjust("1 minute")
@@ -185,7 +185,7 @@ describe("layerFixed", () => {
       }
     }).pipe(fixed(5, 1000), Effect.withRandom(Random.make("seed"))))
 
-  it.effect("fills up again in a pause, but not above its limit", () =>
+  it.effect("refills in a pause, but not above its limit", () =>
     Effect.gen(function*() {
       yield* (yield* race(3)).fibers[2]!
       yield* TestClock.adjust("1 day")
@@ -202,14 +202,14 @@ describe("layerFixed", () => {
       assert.strictEqual(yield* duration(acquire(abroad)), 500)
     }).pipe(fixed(2, 1000), exactly))
 
-  it.effect("learns nothing from answers", () =>
+  it.effect("learns nothing from responses", () =>
     Effect.gen(function*() {
       yield* exchange(told(1000, 0, 1000, { status: 429, headers: { "Retry-After": 600 } }))
       assert.strictEqual(yield* duration(acquire(), 0), 0)
       assert.strictEqual(yield* duration(acquire()), 500)
     }).pipe(fixed(2, 1000), exactly))
 
-  it.effect("serves who comes first, also those who come when one is let through", () =>
+  it.effect("serves calls in the order of arrival, also those that come when another starts", () =>
     Effect.gen(function*() {
       const order: Array<number> = []
       for (let nth = 0; nth < 40; nth++) {
@@ -222,7 +222,7 @@ describe("layerFixed", () => {
       assert.deepStrictEqual(order, Array.from({ length: 40 }, (_, nth) => nth))
     }).pipe(fixed(1, 100), exactly))
 
-  it.effect("gives the place of a waiting call that is interrupted to the next, at the same time", () =>
+  it.effect("gives the permit of an interrupted call to the next, at the same time", () =>
     Effect.gen(function*() {
       const { fibers, times } = yield* race(5)
       yield* TestClock.adjust("250 millis")
@@ -232,7 +232,7 @@ describe("layerFixed", () => {
       assert.deepStrictEqual(times, [0, 1000, 2000])
     }).pipe(fixed(1, 1000), exactly))
 
-  it.effect("lets the next one through although a thousand that wait are interrupted", () =>
+  it.effect("starts the next call when a thousand waiting calls were interrupted", () =>
     Effect.gen(function*() {
       const { fibers } = yield* race(1001)
       yield* Fiber.interruptAll(fibers)
@@ -240,7 +240,7 @@ describe("layerFixed", () => {
       assert.strictEqual(yield* duration(acquire()), 1000)
     }).pipe(fixed(1, 1000), exactly))
 
-  it.effect("tells limit, remaining, waiting and when it is full", () =>
+  it.effect("reports limit, remaining, waiting and the time when it is full", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* status, [
         { tenant: "*", operation: "*", waiting: 0, limit: 3, remaining: 3, resetAt: DateTime.unsafeMake(0) }
@@ -256,7 +256,7 @@ describe("layerFixed", () => {
 })
 
 describe("background", () => {
-  it.effect("leaves a fifth of the limit to the others unless told otherwise", () =>
+  it.effect("leaves a fifth of the limit to other calls by default", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 8; nth++) assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
       const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
@@ -289,7 +289,7 @@ describe("background", () => {
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire())), 1000)
     }).pipe(fixed(1, 1000), exactly))
 
-  it.effect("does not stand in the way of the others", () =>
+  it.effect("does not delay other calls", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 10; nth++) yield* acquire()
       const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
@@ -298,7 +298,7 @@ describe("background", () => {
       assert.isNull(held.unsafePoll())
     }).pipe(fixed(10, 1000), exactly))
 
-  it.effect("goes after the others although it came before them, and counts among those that wait", () =>
+  it.effect("starts after other calls that came later, and counts as waiting", () =>
     Effect.gen(function*() {
       yield* acquire()
       const order: Array<string> = []
@@ -313,7 +313,7 @@ describe("background", () => {
       assert.deepStrictEqual(order, ["other", "background"])
     }).pipe(fixed(1, 1000, 0), exactly))
 
-  it.effect("keeps the reserve of what the service tells", () =>
+  it.effect("keeps the reserve of the limit in the headers", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 5, 50))
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
@@ -324,7 +324,7 @@ describe("background", () => {
       assert.strictEqual(yield* duration(acquire(), 0), 0)
     }).pipe(adaptive, exactly))
 
-  it.effect("is not held back while nothing is known", () =>
+  it.effect("does not wait while nothing is known", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ reserve: 1 })), exactly))
@@ -383,7 +383,7 @@ const letThrough = (count: number, within: number, which = call) =>
   })
 
 describe("layer", () => {
-  it.effect("starts with one call, and waits for its answer", () =>
+  it.effect("starts with one call, and waits for its response", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* letThrough(100, 1000), 1)
       assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
@@ -396,13 +396,13 @@ describe("layer", () => {
       assert.strictEqual(yield* letThrough(10, 1000, abroad), 1)
     }).pipe(adaptive, exactly))
 
-  it.effect("lets another operation go after 2 s, when the first call is not answered", () =>
+  it.effect("starts a call of another operation after 2 s without a response to the first", () =>
     Effect.gen(function*() {
       yield* acquire({ ...call })
       assert.strictEqual(yield* duration(acquire({ ...other })), 2000)
     }).pipe(adaptive, exactly))
 
-  it.effect("goes on with one call when the first is over without an answer", () =>
+  it.effect("goes on with one call when the first ends without a response", () =>
     Effect.gen(function*() {
       const first = { ...call }
       yield* acquire(first)
@@ -413,7 +413,7 @@ describe("layer", () => {
       yield* Fiber.join(second)
     }).pipe(adaptive, exactly))
 
-  it.effect("doubles the calls in flight of a service that tells nothing, and does not end holding them back", () =>
+  it.effect("doubles the calls in flight to a service without rate-limit headers", () =>
     Effect.gen(function*() {
       let most = 0
       let inFlight = 0
@@ -448,7 +448,7 @@ describe("layer", () => {
       assert.strictEqual(yield* letThrough(10, 0), 0)
     }).pipe(adaptive, exactly))
 
-  for (const [name, more] of [["", []], [", also after one that tells nothing", [answer(200)]]] as const) {
+  for (const [name, more] of [["", []], [", also after a response without headers", [answer(200)]]] as const) {
     it.effect(`never has more calls in flight than the service has left${name}`, () =>
       Effect.gen(function*() {
         yield* exchange(told(10, 4, 6))
@@ -459,7 +459,7 @@ describe("layer", () => {
   }
 
   for (const local of [server * 1000 - 60_000, server * 1000 + 60_000, server * 3000]) {
-    it.effect(`waits by the answer's Date, not by its own clock, which says ${new Date(local).toISOString()}`, () =>
+    it.effect(`counts from the response's Date, not from the local clock at ${new Date(local).toISOString()}`, () =>
       Effect.gen(function*() {
         const waited = Effect.zipRight(exchange(told(10, 0, 30)), duration(acquire()))
         const usual = yield* Effect.provide(waited, RateLimiter.layer)
@@ -470,7 +470,7 @@ describe("layer", () => {
       }).pipe(exactly))
   }
 
-  it.effect("goes by its own clock where the answer has no Date", () =>
+  it.effect("counts from the local clock where the response has no Date", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime((server - 20) * 1000)
       const bare = answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server })
@@ -481,7 +481,7 @@ describe("layer", () => {
     }).pipe(adaptive, exactly))
 
   for (const reset of [-server, -86_400, -1, 0, 1]) {
-    it.effect(`neither spins nor waits long where the reset is ${reset} s from now and every call is turned away`, () =>
+    it.effect(`neither spins nor waits long where the reset is ${reset} s from now and every call is refused`, () =>
       Effect.gen(function*() {
         const time = yield* duration(
           Effect.forEach(times(10), () => exchange(told(10, 0, reset, { status: 429 }))),
@@ -513,13 +513,13 @@ describe("layer", () => {
       assert.isAbove(yield* duration(acquire()), 200)
     }).pipe(adaptive, exactly))
 
-  it.effect("sends nothing before Retry-After is over, and not later", () =>
+  it.effect("sends the next call when Retry-After has passed, not sooner and not later", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 30_000)
     }).pipe(adaptive, exactly))
 
-  it.effect("reads a Retry-After that is a date by the answer's own Date", () =>
+  it.effect("reads a Retry-After date relative to the response's own Date", () =>
     Effect.gen(function*() {
       const date = new Date((server + 30) * 1000).toUTCString()
       yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": date } }))
@@ -535,7 +535,7 @@ describe("layer", () => {
       }).pipe(adaptive, exactly))
   }
 
-  it.effect("does not let the Retry-After of one operation hold another that was told of another limit", () =>
+  it.effect("applies Retry-After only to operations with the same limit", () =>
     Effect.gen(function*() {
       yield* exchange(told(5, 4, 1), other)
       yield* exchange(told(10, 5, 1))
@@ -543,7 +543,7 @@ describe("layer", () => {
       assert.strictEqual(yield* duration(acquire(other), 0), 0)
     }).pipe(adaptive, exactly))
 
-  it.effect("keeps to a Retry-After although a call that was under way succeeds", () =>
+  it.effect("keeps to Retry-After when a call in flight succeeds", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 9, 1))
       const [early, late] = [{ ...call }, { ...call }]
@@ -553,13 +553,13 @@ describe("layer", () => {
       assert.strictEqual(yield* duration(acquire()), 30_000)
     }).pipe(adaptive, exactly))
 
-  it.effect("takes Retry-After of an answer that is no 429 for something else", () =>
+  it.effect("ignores Retry-After of a response that is not a 429", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 5, 1, { status: 503, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 0)
     }).pipe(adaptive, exactly))
 
-  it.effect("gives the place of a waiting call that is interrupted to the next", () =>
+  it.effect("gives the permit of an interrupted call to the next", () =>
     Effect.gen(function*() {
       const throughLast = (others: number) =>
         Effect.gen(function*() {
@@ -577,7 +577,7 @@ describe("layer", () => {
       assert.isBelow(yield* throughLast(5), 2 * 20_000)
     }).pipe(exactly))
 
-  it.effect("serves who comes first, whatever the operation", () =>
+  it.effect("serves calls in the order of arrival across operations", () =>
     Effect.gen(function*() {
       const shared = bucket(3, 2)
       yield* duration(Effect.forEach(["a", "b", "c"], (operation) => callOn(shared, operation)))
@@ -590,7 +590,7 @@ describe("layer", () => {
       assert.deepStrictEqual(order, times(30))
     }).pipe(adaptive, exactly))
 
-  it.effect("lets one who waits for the end of another's call go at once when it ends", () =>
+  it.effect("starts a call that waits for the end of another at once when that ends", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 4, 6))
       const mine = { ...call }
@@ -603,7 +603,7 @@ describe("layer", () => {
       assert.isNotNull(waiting.unsafePoll())
     }).pipe(adaptive, exactly))
 
-  it.effect("tells what it knows, an entry for each operation that was called", () =>
+  it.effect("reports an entry for each operation that was called", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 3, 7))
       yield* exchange(undefined, other)
@@ -617,7 +617,7 @@ describe("layer", () => {
       assert.deepStrictEqual(unknown, { ...other, waiting: 0 })
     }).pipe(adaptive, exactly))
 
-  it.effect("tells it again whenever it changes, and the last of it to a slow reader", () =>
+  it.effect("reports each change, and the latest state to a slow reader", () =>
     Effect.gen(function*() {
       const seen: Array<ReadonlyArray<RateLimiter.Status>> = []
       yield* Effect.fork(Stream.runForEach(RateLimiter.changes, (known) => Effect.sync(() => seen.push(known))))
@@ -638,7 +638,7 @@ describe("layer", () => {
     }).pipe(adaptive, exactly))
 
   const unchanged = (name: string, answer: RateLimiter.LimitedResponse | undefined) =>
-    it.effect(`keeps what it knows when an answer has ${name}`, () =>
+    it.effect(`keeps its estimate when a response has ${name}`, () =>
       Effect.gen(function*() {
         yield* exchange(told(10, 5, 5))
         yield* exchange(answer)
@@ -659,7 +659,7 @@ describe("layer", () => {
   unchanged("a limit alone", answer(200, { "x-ratelimit-limit": 10 }))
   unchanged("garbage for what remains", told(10, "some", 60))
 
-  it.effect("waits for a second after a 429 that tells nothing, and twice as long after each further one", () =>
+  it.effect("waits a second after a 429 without headers, and twice as long after each further one", () =>
     Effect.gen(function*() {
       const refused = Effect.zipRight(observe(answer(429)), duration(acquire()))
       yield* acquire()
@@ -669,7 +669,7 @@ describe("layer", () => {
       assert.strictEqual(yield* refused, 1000)
     }).pipe(adaptive, exactly))
 
-  it.effect("halves what is in flight after a 429 that tells nothing, once for all that were", () =>
+  it.effect("halves the calls in flight after a 429 without headers, once for all calls that were", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
       yield* Effect.replicateEffect(acquire(), 4)
@@ -680,13 +680,13 @@ describe("layer", () => {
       assert.strictEqual(yield* letThrough(10, 100), 2)
     }).pipe(adaptive, exactly))
 
-  it.effect("has no more calls in flight for answers that say that the service is down", () =>
+  it.effect("adds no calls in flight for 5xx responses", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 5; nth++) yield* exchange(answer(503))
       assert.strictEqual(yield* letThrough(10, 1000), 1)
     }).pipe(adaptive, exactly))
 
-  it.effect("does not wait long in a bucket whose reset is not told", () =>
+  it.effect("does not wait long for a bucket without a reset", () =>
     Effect.gen(function*() {
       yield* exchange(answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0 }))
       assert.isAtMost(yield* duration(acquire()), 1000)
@@ -694,7 +694,7 @@ describe("layer", () => {
 })
 
 describe("operations", () => {
-  it.effect("that share a bucket are held back together", () =>
+  it.effect("that share a bucket wait together", () =>
     Effect.gen(function*() {
       const shared = bucket(10, 5)
       const time = yield* duration(all(times(60).map((nth) => callOn(shared, "abcd"[nth % 4]!))))
@@ -703,7 +703,7 @@ describe("operations", () => {
     }).pipe(adaptive, exactly))
 
   for (const [name, second] of [["different limits", bucket(20, 5)], ["the same limit", bucket(10, 5)]] as const) {
-    it.effect(`with buckets of their own, of ${name}, do not hold each other back`, () =>
+    it.effect(`with separate buckets, of ${name}, do not delay each other`, () =>
       Effect.gen(function*() {
         const first = bucket(10, 5)
         const time = yield* duration(all(
@@ -718,7 +718,7 @@ describe("operations", () => {
       }).pipe(adaptive, exactly))
   }
 
-  it.effect("come together again when each is told of the other's calls", () =>
+  it.effect("share a bucket again when the responses of each show the calls of the other", () =>
     Effect.gen(function*() {
       const [first, second] = [bucket(10, 5), bucket(10, 5)]
       yield* duration(all(times(30).map((nth) => nth % 2 === 0 ? callOn(first, "a") : callOn(second, "b"))))
@@ -732,7 +732,7 @@ describe("operations", () => {
       assert.deepStrictEqual(yield* left, [before! - 1, before! - 1])
     }).pipe(adaptive, exactly))
 
-  it.effect("that are new go before those that are known, once", () =>
+  it.effect("that are new start before known ones, once", () =>
     Effect.gen(function*() {
       const order: Array<string> = []
       const slow = bucket(2, 1)
@@ -745,7 +745,7 @@ describe("operations", () => {
       assert.isAtLeast(order.lastIndexOf("new"), 5)
     }).pipe(adaptive, exactly))
 
-  it.effect("of one tenant say nothing of another", () =>
+  it.effect("of one tenant do not affect another", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 0, 10))
       assert.strictEqual(yield* duration(acquire(abroad), 0), 0)
@@ -753,7 +753,7 @@ describe("operations", () => {
 })
 
 describe("a call that hangs", () => {
-  it.effect("does not keep the others from what comes back", () =>
+  it.effect("does not keep other calls from what is refilled", () =>
     Effect.gen(function*() {
       const busy = bucket(50, 16)
       yield* duration(all(times(100).map(() => callOn(busy, "a"))))
@@ -765,7 +765,7 @@ describe("a call that hangs", () => {
 })
 
 describe("maxWait", () => {
-  it.effect("fails those at once who come too late in the line", () =>
+  it.effect("fails calls at once that would wait too long", () =>
     Effect.gen(function*() {
       yield* exchange(told(10, 0, 10))
       const results = yield* Effect.forEach(times(30), () => Effect.fork(Effect.either(acquire({ ...call }))))
@@ -777,7 +777,7 @@ describe("maxWait", () => {
       yield* Fiber.interruptAll(results)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "10 seconds" })), exactly))
 
-  it.effect("fails one that waits for the end of another's call when its time is over, and not before", () =>
+  it.effect("fails a call that waits for the end of another when maxWait has passed, and not before", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(server * 1000)
       yield* acquire({ ...call })
@@ -789,14 +789,14 @@ describe("maxWait", () => {
 
   const brief = RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" })
 
-  it.effect("fails none for the few milliseconds by which its own jitter has made it late", () =>
+  it.effect("fails no call because of its own jitter", () =>
     Effect.gen(function*() {
       const { times } = yield* race(3)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(times, [0, 1020, 2020])
     }).pipe(Effect.provide(brief), latest))
 
-  it.scoped("lets one go that may go, although the process has slept through its time", () =>
+  it.scoped("starts a call that may start, although the process slept past its time", () =>
     Effect.gen(function*() {
       const clock = yield* Clock.clockWith(Effect.succeed)
       const sleepy: Clock.Clock = Object.assign(Object.create(clock), {
@@ -839,7 +839,7 @@ describe("many callers", () => {
   }
 })
 
-it.effect("closing the limiter ends the calls that wait, and refuses those that come", () =>
+it.effect("closing the limiter fails the calls that wait and those that come later", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const limiter = Context.get(yield* Layer.buildWithScope(RateLimiter.layer, scope), RateLimiter.RateLimiter)
@@ -853,7 +853,7 @@ it.effect("closing the limiter ends the calls that wait, and refuses those that 
     }
   }))
 
-it.scoped("a call that is interrupted between taking its place and going gives it back", () =>
+it.scoped("a call that is interrupted between the grant and the delivery of its permit gives it back", () =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime()
     let givenBack = 0
@@ -930,7 +930,7 @@ const step = FastCheck.record({
 })
 
 it.effect.prop(
-  "whatever the headers say, every call is let through in bounded time, and nothing is left over",
+  "whatever the headers say, every call starts in bounded time, and no permit is lost",
   [FastCheck.array(step, { minLength: 1, maxLength: 20 }), FastCheck.integer({ min: 0, max: 4_000_000_000_000 })],
   ([steps, local]) =>
     Effect.gen(function*() {

@@ -1,25 +1,25 @@
-/** A limiter that is told how the server counts, and learns only its answers: what it reaches shows what can be reached. */
+/** A limiter that knows how the simulated server counts: its goodput is the best that can be reached. */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { RateLimiter } from "../../src/index.js"
 import { type BucketServer, windowEnd } from "./bucketServer.js"
 
-/** A way takes 1 to 80 ms. */
+/** The shortest and the longest way of a request or response, in milliseconds. */
 const [shortest, longest] = [1, 80]
 
-/** The limiter for this server, whose clock it knows. Its first call goes alone, as with one that has to learn first. */
+/** The limiter for a server whose clock it knows. Its first call goes alone, as that of a limiter that has to learn. */
 export const layer = ({ profile, size }: BucketServer): Layer.Layer<RateLimiter.RateLimiter> =>
   Layer.sync(RateLimiter.RateLimiter, () => {
     const { burst, interval } = size
     const length = burst * interval
-    const turn = Effect.unsafeMakeSemaphore(1)
+    const semaphore = Effect.unsafeMakeSemaphore(1)
     let sent = 0
-    /** When the first call of all, and of the window, has arrived at the latest. */
+    /** The latest possible arrivals of the first call of all, and of the first of the window. */
     let first = Infinity
     let opened = Infinity
-    /** Until when calls go into this window, and how many have gone; `early` of them may also have missed the last one. */
+    /** The end of this window, the calls sent in it, and those of them that may have arrived in the next. */
     let [end, inWindow, early] = [-Infinity, 0, 0]
 
-    /** When the next call may be sent at the earliest; Infinity: an answer that is due will tell. */
+    /** The earliest time for the next call; Infinity: not before a response comes. */
     const notBefore = (now: number): number => {
       if (sent === 0) return now
       if (first === Infinity) return Infinity
@@ -57,7 +57,7 @@ export const layer = ({ profile, size }: BucketServer): Layer.Layer<RateLimiter.
     })
 
     return {
-      acquire: () => Effect.as(turn.withPermits(1)(acquire), { settle: () => settle }),
+      acquire: () => Effect.as(semaphore.withPermits(1)(acquire), { settle: () => settle }),
       status: Effect.succeed([]),
       changes: Stream.empty
     }

@@ -5,12 +5,12 @@ import * as VirtualTime from "./virtualTime.js"
 const from = 1_900_000_000_000
 const run = <A, E>(effect: Effect.Effect<A, E>) => VirtualTime.run(effect, { from, most: "1 hour" })
 
-/** Why an effect cannot be run to its end. */
+/** The first line of the error that ends an effect. */
 const defect = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.exit(run(effect)), (exit) => Exit.isFailure(exit) ? Cause.pretty(exit.cause).split("\n")[0] : exit)
 
 describe("virtual time", () => {
-  it.effect("jumps from sleep to sleep, in their order", () =>
+  it.effect("jumps from one wake-up to the next", () =>
     Effect.gen(function*() {
       const times: Array<readonly [nth: number, at: number]> = []
       const nap = (nth: number, millis: number) =>
@@ -22,7 +22,7 @@ describe("virtual time", () => {
       assert.deepStrictEqual(times, [[2, 1], [1, 5], [3, 5], [0, 3_000_000]])
     }))
 
-  it.effect("does not stop while promises settle one after the other", () =>
+  it.effect("goes on while promises settle one after the other", () =>
     Effect.gen(function*() {
       const steps = Effect.promise(async () => {
         for (let step = 0; step < 50; step++) await Promise.resolve()
@@ -32,24 +32,24 @@ describe("virtual time", () => {
       assert.strictEqual(time, from)
     }))
 
-  it.effect("forgets a sleeper that is interrupted", () =>
+  it.effect("forgets an interrupted sleep", () =>
     Effect.gen(function*() {
       const sleeper = Effect.flatMap(Effect.fork(Effect.sleep("59 minutes")), (fiber) =>
         Effect.zipRight(Effect.sleep(10), Fiber.interrupt(fiber)))
       const deadlock = Effect.zipRight(sleeper, Effect.never)
-      assert.strictEqual(yield* defect(deadlock), "Error: everybody waits, and nobody sleeps")
+      assert.strictEqual(yield* defect(deadlock), "Error: deadlock: all fibers wait, and none sleeps")
     }))
 
-  it.effect("gives the effect's own failure", () =>
+  it.effect("fails as the effect does", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Effect.flip(run(Effect.zipRight(Effect.sleep(10), Effect.fail("mine")))), "mine")
     }))
 
-  it.effect("ends what waits for nothing, takes too long or spins", () =>
+  it.effect("reports a deadlock, an effect that takes too long and an endless loop", () =>
     Effect.gen(function*() {
       const deadlock = Effect.flatMap(Deferred.make<void>(), Deferred.await)
-      assert.strictEqual(yield* defect(deadlock), "Error: everybody waits, and nobody sleeps")
+      assert.strictEqual(yield* defect(deadlock), "Error: deadlock: all fibers wait, and none sleeps")
       assert.strictEqual(yield* defect(Effect.sleep("61 minutes")), "Error: not over after 1h of virtual time")
-      assert.match(String(yield* defect(Effect.forever(Effect.yieldNow()))), /^Error: somebody spins/)
+      assert.match(String(yield* defect(Effect.forever(Effect.yieldNow()))), /^Error: endless loop/)
     }))
 })

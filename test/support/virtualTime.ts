@@ -1,4 +1,4 @@
-/** Virtual time: an effect runs to its end, and whenever nobody can go on the clock jumps to the next who wakes. */
+/** Virtual time: an effect runs to its end, and whenever all fibers sleep or wait the clock jumps to the next wake-up. */
 import { Clock, Duration, Effect, type Fiber, Scheduler } from "effect"
 
 interface Sleeper {
@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** A clock that stands still until it is told to jump. Sleepers wake at whole milliseconds, as with the real one. */
+/** A clock that stands still until it jumps. Sleeps end at whole milliseconds, as with the real clock. */
 class VirtualClock implements Clock.Clock {
   readonly [Clock.ClockTypeId]: Clock.ClockTypeId = Clock.ClockTypeId
   private readonly sleepers = new Set<Sleeper>()
@@ -37,14 +37,14 @@ class VirtualClock implements Clock.Clock {
     })
   }
 
-  /** When the next sleeper wakes; none sleeps: never. */
+  /** The time of the next wake-up; Infinity if no fiber sleeps. */
   get next(): number {
     let next = Infinity
     for (const { at } of this.sleepers) next = Math.min(next, at)
     return next
   }
 
-  /** Jumps to that moment and wakes who is due, in the order in which they fell asleep. */
+  /** Jumps to a time and wakes all sleepers that are due, in the order in which they fell asleep. */
   jump(to: number): void {
     this.now = to
     for (const sleeper of this.sleepers) {
@@ -55,26 +55,26 @@ class VirtualClock implements Clock.Clock {
   }
 }
 
-/** Lets promises settle that are no matter of the scheduler's, such as those of a web stream. */
+/** Lets promises settle that do not run on the scheduler, such as those of a web stream. */
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-/** Runs tasks until nobody can go on. More of them than `most` at one moment are taken for a loop that never ends. */
+/** Runs tasks until none is left. Fails after `most` of them at one time: that is an endless loop. */
 const goOn = async (scheduler: Scheduler.ControlledScheduler, most = 100_000): Promise<void> => {
   let steps = 0
   // Twice, so that a promise that settles later than the others is not missed.
   for (let quiet = 0; quiet < 2; quiet++) {
     await settle()
     for (; scheduler.tasks.buckets.length > 0; quiet = -1) {
-      if (++steps > most) throw new Error("somebody spins: time stands still, and there is no end of work")
+      if (++steps > most) throw new Error("endless loop: tasks never end while time stands still")
       scheduler.step()
     }
   }
 }
 
 /**
- * Runs an effect by a clock of its own that shows `from` at the beginning. It is a defect if nobody can go on, or if the
- * effect is not over after `most`. `TestClock` would wait for several real timers whenever somebody wakes, and keep
- * sleepers that were interrupted; a clock with a scheduler beside it knows at once that nobody can go on.
+ * Runs an effect with a clock of its own that begins at `from`. It dies if all fibers wait and none sleeps, or if the effect has
+ * not ended after `most`. `TestClock` would wait for several real timers at each wake-up and keep interrupted sleepers; a
+ * clock beside its own scheduler knows at once that no task is left.
  */
 export const run = <A, E>(
   effect: Effect.Effect<A, E>,
@@ -90,17 +90,17 @@ export const run = <A, E>(
       const exit = fiber.unsafePoll()
       if (exit !== null) return exit
       const { next } = clock
-      if (next === Infinity) throw new Error("everybody waits, and nobody sleeps")
+      if (next === Infinity) throw new Error("deadlock: all fibers wait, and none sleeps")
       if (next > until) throw new Error(`not over after ${Duration.format(most)} of virtual time`)
       clock.jump(next)
     }
   }).pipe(Effect.flatten)
 
-/** Virtual time in steps: what is begun goes on whenever time does. */
+/** Virtual time in steps. */
 export interface Session {
-  /** Begins an effect, and lets everybody go on until nobody can. */
+  /** Starts an effect, and runs all fibers until they sleep or wait. */
   readonly begin: <A, E>(effect: Effect.Effect<A, E>) => Promise<Fiber.RuntimeFiber<A, E>>
-  /** Lets so many milliseconds go by. */
+  /** Lets so many milliseconds pass. */
   readonly advance: (millis: number) => Promise<void>
   readonly now: () => number
 }

@@ -1,4 +1,9 @@
-/** The tuned constants of the estimator. */
+/**
+ * The tuned constants of the estimator. `test/limiter/goodput.test.ts` checks them against twenty simulated servers: goodput of at
+ * least 95 % with at most 1 % of the requests refused, or 5 % where two clients share a bucket that refills.
+ * `npm run bench:seeds -- --set marginAlone=0.5` shows what another value does to one client, with `--clients 2` to two.
+ * `npm run bench:goodput` measures the limiter over sockets.
+ */
 
 export const constants = {
   /**
