@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigError, ConfigProvider, Effect, Layer } from "effect"
+import { ConfigError, ConfigProvider, Context, Effect, Layer, Option } from "effect"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { InvalidInput } from "../../src/Errors.js"
+import { IdentityClient } from "../../src/IdentityClient.js"
 import * as Node from "../../src/Node.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
 import * as Retry from "../../src/Retry.js"
@@ -43,7 +44,14 @@ describe("the variables are enough", () => {
       { IDENTITY_DOMAIN: "t.example.com", IDENTITY_BASE_URL: "", IDENTITY_AUTH_URL: "", ...client }
     ]
   ) {
-    it.effect(JSON.stringify(variables), () => Effect.asVoid(build(variables)))
+    it.effect(
+      JSON.stringify(variables),
+      () =>
+        Effect.map(
+          build(variables),
+          (context) => assert.isTrue(Context.getOption(context, IdentityClient).pipe(Option.isSome))
+        )
+    )
   }
 })
 
