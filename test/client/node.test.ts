@@ -31,7 +31,7 @@ const service = listen((request, response) => {
 const urls = { IDENTITY_BASE_URL: "https://t.example.com/api/v2", IDENTITY_AUTH_URL: "https://login.example.com" }
 const client = { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" }
 
-describe("the variables are enough", () => {
+describe("Node.layer is built from these variables", () => {
   for (
     const variables of [
       { IDENTITY_DOMAIN: "t.example.com", IDENTITY_TOKEN: "t" },
@@ -55,7 +55,7 @@ describe("the variables are enough", () => {
   }
 })
 
-describe("what is missing is named", () => {
+describe("Node.layer names a missing variable", () => {
   for (
     const [missing, variables] of [
       ["IDENTITY_CLIENT_ID", {}],
@@ -82,7 +82,7 @@ describe("what is missing is named", () => {
   }
 })
 
-describe("what is wrong is InvalidInput", () => {
+describe("Node.layer fails with InvalidInput for a wrong value", () => {
   for (
     const [setting, variables] of [
       ["baseUrl", { ...urls, ...client, IDENTITY_BASE_URL: "t.example.com" }],
@@ -98,7 +98,7 @@ describe("what is wrong is InvalidInput", () => {
       }))
   }
 
-  it.effect("a domain that is none, with and without a token", () =>
+  it.effect("an invalid domain, with and without a token", () =>
     Effect.gen(function*() {
       for (const who of [client, { IDENTITY_TOKEN: "t" }]) {
         const error = yield* Effect.flip(build({ IDENTITY_DOMAIN: "user@t.example.com", ...who }))
@@ -107,7 +107,7 @@ describe("what is wrong is InvalidInput", () => {
     }))
 })
 
-it.scoped("a journal is made with its directory", () =>
+it.scoped("a journal creates its directory", () =>
   Effect.gen(function*() {
     const parent = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "journal-"))),
@@ -160,7 +160,7 @@ describe("over sockets", () => {
       assert.strictEqual(form(arrived[0]!.body).audience, "urn:mine")
     }))
 
-  it.scoped("a token of one's own comes before client credentials: none is asked for", () =>
+  it.scoped("IDENTITY_TOKEN takes precedence over client credentials", () =>
     Effect.gen(function*() {
       const { arrived, url } = yield* service
       yield* deleteEventStream({ id }).pipe(
@@ -170,7 +170,7 @@ describe("over sockets", () => {
       assert.deepStrictEqual(arrived.map(({ headers }) => headers.authorization), ["Bearer mine"])
     }))
 
-  it.scopedLive("the domain comes before the URLs", () =>
+  it.scopedLive("the domain takes precedence over the URLs", () =>
     Effect.gen(function*() {
       const { arrived, url } = yield* service
       const domain = "127.0.0.1:1"
@@ -183,7 +183,7 @@ describe("over sockets", () => {
       assert.lengthOf(arrived, 0)
     }))
 
-  it.scoped("a service that is gone is a TransportError that was not sent", () =>
+  it.scoped("a service that is down is a TransportError with outcome not-sent", () =>
     Effect.gen(function*() {
       const { url } = yield* Effect.scoped(service)
       const error = yield* deleteEventStream({ id }).pipe(
@@ -195,7 +195,7 @@ describe("over sockets", () => {
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
     }))
 
-  it.scoped("a token refused is replaced, and the call made once more", () =>
+  it.scoped("a refused token is replaced, and the call retried once", () =>
     Effect.gen(function*() {
       let issued = 0
       const { arrived, url } = yield* listen((request, response) =>
@@ -217,7 +217,7 @@ describe("over sockets", () => {
       ])
     }))
 
-  it.scoped("an answer in many small pieces is one answer", () =>
+  it.scoped("a response in many small pieces is joined", () =>
     Effect.gen(function*() {
       const body = JSON.stringify({ total: 1, per_page: 20, versions: [{ code: "ü".repeat(200) }] })
       const { url } = yield* listen((_, response) => {
@@ -231,7 +231,7 @@ describe("over sockets", () => {
     }))
 })
 
-it("the routes of the embedded tenant come in the order of the contract, whatever has loaded the modules", () => {
+it("the routes of the embedded tenant have the order of the contract, however the modules were loaded", () => {
   assert.deepStrictEqual(Tenant.routes.map(({ operation }) => operation), [
     "createUsersExport",
     "updateTokenExchangeProfile",

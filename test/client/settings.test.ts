@@ -31,7 +31,7 @@ describe("withTimeout", () => {
       assert.strictEqual(error.message, "the service did not respond (TIMEOUT)")
     }))
 
-  it.effect("fails not before its time", () =>
+  it.effect("does not fail earlier", () =>
     Effect.gen(function*() {
       const fiber = yield* outOfTime(deleteEventStream(bare).pipe(IdentityClient.withTimeout("5 seconds")))
       yield* TestClock.adjust(4999)
@@ -39,7 +39,7 @@ describe("withTimeout", () => {
       yield* Fiber.interruptAsFork(fiber, FiberId.none)
     }))
 
-  it.effect("without it 30 seconds limit a call", () =>
+  it.effect("is 30 seconds by default", () =>
     Effect.gen(function*() {
       const fiber = yield* outOfTime(Retry.withoutRetries(deleteEventStream(bare)))
       yield* TestClock.adjust("29999 millis")
@@ -48,14 +48,14 @@ describe("withTimeout", () => {
       assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
     }))
 
-  it.effect("of no time sends nothing", () =>
+  it.effect("of zero sends nothing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), 0))
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
       assert.lengthOf(yield* Testing.requests, 0)
     }).pipe(Retry.withoutRetries, Effect.provide(scripted())))
 
-  it.effect("the inner of two limits holds", () =>
+  it.effect("applies the inner of two time-outs", () =>
     Effect.gen(function*() {
       const fiber = yield* outOfTime(
         deleteEventStream(bare).pipe(
@@ -68,7 +68,7 @@ describe("withTimeout", () => {
       assert.instanceOf(yield* Fiber.join(fiber), Errors.TransportError)
     }))
 
-  it.effect("counts neither the wait for the limiter nor the one between attempts", () =>
+  it.effect("counts neither the wait for a permit nor the one between attempts", () =>
     Effect.gen(function*() {
       const limiter = Layer.succeed(RateLimiter.RateLimiter, {
         acquire: () => Effect.as(Effect.sleep("1 minute"), permit),
@@ -94,7 +94,7 @@ describe("withResponse", () => {
     ...replies: ReadonlyArray<Testing.Reply>
   ) => Effect.provide(IdentityClient.withResponse(call), scripted(...replies))
 
-  it.effect("gives status and headers besides the value", () =>
+  it.effect("returns status and headers beside the value", () =>
     Effect.gen(function*() {
       const { response, value } = yield* told(
         updateTokenExchangeProfile({ id: "x", name: "A name" }),
@@ -104,32 +104,32 @@ describe("withResponse", () => {
       assert.deepStrictEqual([value, status, headers["x-request-id"]], [{ id: "x" }, 201, "7"])
     }))
 
-  it.effect("gives nothing more of the answer", () =>
+  it.effect("returns nothing else of the response", () =>
     Effect.gen(function*() {
       const { response } = yield* told(deleteEventStream(bare), Testing.reply({}))
       assert.deepStrictEqual(Object.keys(Option.getOrThrow(response)).sort(), ["headers", "status"])
     }))
 
-  it.effect("gives the last answer of an effect with many calls", () =>
+  it.effect("returns the last response of an effect with many calls", () =>
     Effect.gen(function*() {
       const two = Effect.zip(deleteEventStream(bare), deleteEventStream(bare))
       const { response } = yield* told(two, Testing.reply({ status: 202 }), Testing.reply({ status: 204 }))
       assert.strictEqual(Option.getOrThrow(response).status, 204)
     }))
 
-  it.effect("gives the answer of a failure that was caught", () =>
+  it.effect("returns the response of an error that was caught", () =>
     Effect.gen(function*() {
       const { response } = yield* told(Effect.ignore(deleteEventStream(bare)), Testing.reply({ status: 400 }))
       assert.strictEqual(Option.getOrThrow(response).status, 400)
     }))
 
-  it.effect("gives none if nothing was sent", () =>
+  it.effect("returns none if nothing was sent", () =>
     Effect.gen(function*() {
       const { response } = yield* told(Effect.ignore(deleteEventStream({ id: "short" })))
       assert.isTrue(Option.isNone(response))
     }))
 
-  it.effect("gives the answer within another withResponse, too", () =>
+  it.effect("returns the response within another withResponse, too", () =>
     Effect.gen(function*() {
       const { response, value } = yield* told(
         IdentityClient.withResponse(deleteEventStream(bare)),
@@ -141,7 +141,7 @@ describe("withResponse", () => {
       )
     }))
 
-  it.effect("starts anew each time it is run", () =>
+  it.effect("starts again at each run", () =>
     Effect.gen(function*() {
       const call = IdentityClient.withResponse(Effect.ignore(Retry.withoutRetries(deleteEventStream(bare))))
       const [first, second] = yield* Effect.all([call, call]).pipe(

@@ -4,7 +4,7 @@ import { ManagementError } from "auth0"
 import { Duration, Effect, Layer, Logger, LogLevel, Random, Redacted } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
-import { answer as responseBytes, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 import {
   type Call,
   differences,

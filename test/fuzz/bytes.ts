@@ -1,10 +1,10 @@
-/** Bytes that servers and clients should never send: noise, and good JSON that something has happened to. */
+/** Generates bytes that servers and clients should never send: noise, and damaged JSON. */
 import { FastCheck } from "effect"
 import { gzipSync } from "node:zlib"
 
 const utf8 = (text: string): Buffer => Buffer.from(text, "utf8")
 
-/** Any bytes at all. */
+/** Arbitrary bytes. */
 const noise: FastCheck.Arbitrary<Uint8Array> = FastCheck.oneof(
   { weight: 8, arbitrary: FastCheck.uint8Array({ maxLength: 40 }) },
   {
@@ -17,7 +17,7 @@ const noise: FastCheck.Arbitrary<Uint8Array> = FastCheck.oneof(
 
 const deep = 100_000
 
-/** JSON, or almost, that parsers and whoever walks their values may choke on. */
+/** JSON, or almost JSON, that parsers and code that walks their values may fail on. */
 const monsters: ReadonlyArray<string> = [
   "[".repeat(deep),
   "[".repeat(deep) + "]".repeat(deep),
@@ -61,7 +61,7 @@ const monsters: ReadonlyArray<string> = [
   "{\"a\"}"
 ]
 
-/** The same characters in another coding. */
+/** The same characters in another encoding. */
 const recoded = (text: string): ReadonlyArray<Uint8Array> => [
   Buffer.from(`\uFEFF${text}`, "utf8"),
   Buffer.from(`\uFEFF\uFEFF${text}`, "utf8"),
@@ -73,7 +73,7 @@ const recoded = (text: string): ReadonlyArray<Uint8Array> => [
   Buffer.concat([utf8(text).subarray(0, -1), Buffer.from([0xf0, 0x9f])])
 ]
 
-/** Gzip that is whole, twice wrapped, short of its end, damaged, or nothing but its first two bytes. */
+/** Gzip that is complete, compressed twice, truncated, damaged, or only its first two bytes. */
 const zipped = (text: string): ReadonlyArray<Uint8Array> => {
   const whole = gzipSync(text)
   const damaged = Buffer.from(whole)
@@ -91,7 +91,7 @@ const zipped = (text: string): ReadonlyArray<Uint8Array> => {
   ]
 }
 
-/** What may be put in the place of any value, or anywhere between two characters. */
+/** Texts that may replace any value, or be inserted anywhere. */
 const splinters = [
   "null",
   "true",
@@ -120,7 +120,7 @@ const splinters = [
   "\r\n"
 ].map(utf8)
 
-/** One thing that happens to a text on its way. `at` and `length` are shares of its length. */
+/** One kind of damage to a text. `at` and `length` are shares of its length. */
 interface Accident {
   readonly kind: "flip" | "cut" | "repeat" | "splice" | "insert" | "end" | "value" | "name"
   readonly at: number
@@ -137,7 +137,7 @@ const accident: FastCheck.Arbitrary<Accident> = FastCheck.record({
   bytes: FastCheck.oneof(FastCheck.constantFrom(...splinters), FastCheck.uint8Array({ minLength: 1, maxLength: 4 }))
 })
 
-/** What begins a value of JSON, and what ends it: strings, numbers and words are found whole, the rest by its brackets. */
+/** Scalar values, and names of fields, in the text of JSON. */
 const scalar = /(?<=[:[,])\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)/g
 const name = /"(?:[^"\\]|\\.)*"(?=\s*:)/g
 
@@ -179,13 +179,13 @@ const suffer = (bytes: Buffer, { at, bytes: other, kind, length }: Accident): Bu
   }
 }
 
-/** A text to which up to four things have happened, or nothing. */
+/** A text with up to four kinds of damage. */
 const damaged = (texts: ReadonlyArray<string>): FastCheck.Arbitrary<Uint8Array> =>
   FastCheck.tuple(FastCheck.constantFrom(...texts), FastCheck.array(accident, { maxLength: 4 })).map(
     ([text, accidents]) => accidents.reduce(suffer, utf8(text))
   )
 
-/** Bodies near to these texts, and far from them. */
+/** Bodies similar to these texts, and others. */
 export const bodies = (texts: ReadonlyArray<string>): FastCheck.Arbitrary<Uint8Array> =>
   FastCheck.oneof(
     { weight: 20, arbitrary: damaged(texts) },
@@ -199,10 +199,10 @@ export const bodies = (texts: ReadonlyArray<string>): FastCheck.Arbitrary<Uint8A
     { weight: 1, arbitrary: FastCheck.constant(new Uint8Array()) }
   )
 
-/** Names of headers that mean something to somebody, and of members that every object has. */
+/** Names of headers with a meaning, and of properties that every object has. */
 const oddNames = ["__proto__", "constructor", "hasownproperty", "x", "set-cookie", "vary", "trailer", "x-\u00E9"]
 
-/** What a header may hold on a wire: any of Latin-1 but the ends of lines. */
+/** Header values: any characters of Latin-1 except line ends. */
 const anyValue = FastCheck.oneof(
   FastCheck.array(FastCheck.integer({ min: 0x20, max: 0xff }), { maxLength: 12 }).map((codes) =>
     String.fromCharCode(...codes)
@@ -210,13 +210,13 @@ const anyValue = FastCheck.oneof(
   FastCheck.constantFrom("", " ", "\t", "0", "-1", "1.5", "x".repeat(5000), "NaN", "null", "\"", "a, b", "\u00FF")
 )
 
-/** Any header, by a name that nobody looks at or one that objects have. */
+/** A header that is never read, or with the name of an object's property. */
 export const anyHeader = FastCheck.tuple(
   FastCheck.oneof(FastCheck.constantFrom(...oddNames), FastCheck.stringMatching(/^[a-z!#$%&'*+.^_`|~0-9-]{1,12}$/)),
   anyValue
 )
 
-/** A header that somebody looks at, with values that make sense, that hardly do, and any. */
+/** A header that is read, with sensible, strange or arbitrary values. */
 export const header = (
   name: string,
   ...values: ReadonlyArray<string>

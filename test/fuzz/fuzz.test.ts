@@ -1,11 +1,11 @@
-/** Anything at all comes over the wire: what `npm run test:fuzz` does at length, for a short while. */
+/** A short run of `npm run test:fuzz`: arbitrary requests and responses. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { properties } from "./properties.js"
 
-describe("anything at all", () => {
+describe("arbitrary requests and responses", () => {
   for (const { check, name } of properties) {
-    it.scopedLive(`${name}: nothing becomes a defect, and all ends`, () =>
+    it.scopedLive(`${name}: cause no defect, and every call ends`, () =>
       Effect.gen(function*() {
         const failure = yield* check(1000, {})
         assert.isUndefined(

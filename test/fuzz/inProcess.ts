@@ -1,4 +1,4 @@
-/** The client above answers that no server should give, at both seams where platforms meet it, in virtual time. */
+/** Gives the client arbitrary responses in virtual time, over a platform's client and over the lean transport. */
 import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import type * as Undici from "@effect/platform-node/Undici"
 import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Random, Redacted, Schema, Stream } from "effect"
@@ -11,50 +11,54 @@ import * as Exchange from "../../src/node/undiciDispatcher.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { sample } from "../support/operations.js"
 import * as VirtualTime from "../support/virtualTime.js"
-import { type Answer, type Case, piecesOf } from "./answers.js"
+import { type Case, type FakeResponse, piecesOf } from "./responses.js"
 
 const origin = new URL(baseUrl).origin
 
-/** The answers in their order; the last is given again and again. */
-const inTurn = (answers: Case["answers"]) => {
+/** Returns the responses in order, and repeats the last. */
+const inTurn = (responses: Case["responses"]) => {
   let nth = 0
-  return (): Answer => answers[Math.min(nth++, answers.length - 1)]!
+  return (): FakeResponse => responses[Math.min(nth++, responses.length - 1)]!
 }
 
 const lost = (request: HttpClientRequest.HttpClientRequest, response: HttpClientResponse.HttpClientResponse) =>
   new HttpClientError.ResponseError({ request, response, reason: "Decode", cause: new Error("the connection broke") })
 
-/** A platform's client, which gives as much of a response as the library looks at. */
-const asPlatform = (next: () => Answer): HttpClient.HttpClient =>
+/** A platform's client with as much of a response as the library reads. */
+const asPlatform = (next: () => FakeResponse): HttpClient.HttpClient =>
   HttpClient.make((request) =>
     Effect.sync(() => {
-      const answer = next()
+      const fake = next()
       const headers: Record<string, string> = Object.create(null)
-      for (const [name, value] of answer.headers) headers[name] = name in headers ? `${headers[name]}, ${value}` : value
+      for (const [name, value] of fake.headers) {
+        headers[name] = name in headers
+          ? `${headers[name]}, ${value}`
+          : value
+      }
       const broken = Effect.suspend(() => Effect.fail(lost(request, response)))
-      const whole = Stream.fromIterable(piecesOf(answer))
-      // Sound: the library asks a response for nothing else.
+      const whole = Stream.fromIterable(piecesOf(fake))
+      // Sound: the library reads nothing else of a response.
       const response = {
         request,
-        status: answer.status,
+        status: fake.status,
         headers: Headers.unsafeFromRecord(headers),
-        stream: answer.end === "whole" ? whole : Stream.concat(whole, Stream.fromEffect(broken)),
-        arrayBuffer: answer.end === "whole" ? Effect.sync(() => new Uint8Array(answer.body).buffer) : broken
+        stream: fake.end === "whole" ? whole : Stream.concat(whole, Stream.fromEffect(broken)),
+        arrayBuffer: fake.end === "whole" ? Effect.sync(() => new Uint8Array(fake.body).buffer) : broken
       } as unknown as HttpClientResponse.HttpClientResponse
       return response
     })
   )
 
-/** A dispatcher of undici's that tells its handler of answers as a socket would. */
-const asDispatcher = (next: () => Answer): HttpClient.HttpClient => {
+/** A dispatcher of undici that calls its handler as a socket would. */
+const asDispatcher = (next: () => FakeResponse): HttpClient.HttpClient => {
   const dispatch = (_: unknown, handler: Undici.Dispatcher.DispatchHandler): boolean => {
     queueMicrotask(() => {
-      const answer = next()
+      const response = next()
       let isAborted = false
       const abort = () => void (isAborted = true)
       const controller = { abort, pause: () => {}, resume: () => {}, aborted: false, paused: false, reason: null }
       const headers: Record<string, string | Array<string>> = {}
-      for (const [name, value] of answer.headers) {
+      for (const [name, value] of response.headers) {
         const before = Object.hasOwn(headers, name) ? headers[name]! : []
         const both = [before, value].flat()
         Object.defineProperty(headers, name, {
@@ -65,11 +69,11 @@ const asDispatcher = (next: () => Answer): HttpClient.HttpClient => {
         })
       }
       handler.onRequestStart?.(controller, {})
-      if (answer.status < 200) return handler.onResponseError?.(controller, new Error("no answer came"))
-      handler.onResponseStart?.(controller, answer.status, headers, "Reason")
-      for (const piece of piecesOf(answer)) if (!isAborted) handler.onResponseData?.(controller, Buffer.from(piece))
+      if (response.status < 200) return handler.onResponseError?.(controller, new Error("no response came"))
+      handler.onResponseStart?.(controller, response.status, headers, "Reason")
+      for (const piece of piecesOf(response)) if (!isAborted) handler.onResponseData?.(controller, Buffer.from(piece))
       if (isAborted) return
-      if (answer.end === "whole") handler.onResponseEnd?.(controller, {})
+      if (response.end === "whole") handler.onResponseEnd?.(controller, {})
       else {handler.onResponseError?.(
           controller,
           Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" })
@@ -77,7 +81,7 @@ const asDispatcher = (next: () => Answer): HttpClient.HttpClient => {
     })
     return true
   }
-  // Sound: the way over a dispatcher uses `dispatch` alone.
+  // Sound: the lean transport only uses `dispatch`.
   return Http.withLeanTransport(asPlatform(next), Exchange.over({ dispatch } as unknown as Undici.Dispatcher))
 }
 
@@ -90,7 +94,7 @@ const limiters = {
   learning: RateLimiter.layerAdaptive({ maxWait: "1 minute" })
 }
 
-/** How a call is made. */
+/** The way in which a call is made. */
 export interface How {
   readonly seam: Seam
   readonly limiter: keyof typeof limiters
@@ -103,7 +107,7 @@ export const hows: FastCheck.Arbitrary<How> = FastCheck.record({
   isTraced: FastCheck.boolean()
 })
 
-/** Makes the call of a case; what it may need besides the network comes from here. */
+/** Makes the call of a case, with all that it needs besides the network. */
 export const call = (
   { target }: Case,
   url: { readonly baseUrl: string; readonly authUrl: string },
@@ -123,14 +127,14 @@ export const call = (
         Effect.provide([limiters[limiter], bearer])
       )
 
-/** What a call may fail with. */
+/** The errors of a call. */
 const isDeclared = ({ target }: Case, error: unknown): boolean =>
   error instanceof Errors.TokenError || (target !== "token" && (
     error instanceof Errors.UnexpectedResponse || error instanceof Errors.TransportError ||
     target.endpoint.error.some((Declared) => error instanceof Declared)
   ))
 
-/** What a call may give. */
+/** Tells if a value satisfies the operation's schema. */
 const isPromised = ({ target }: Case, value: unknown): boolean =>
   target === "token"
     ? Redacted.isRedacted(value) && /^[\x21-\x7e]+$/.test(String(Redacted.value(value)))
@@ -138,7 +142,7 @@ const isPromised = ({ target }: Case, value: unknown): boolean =>
     ? value === undefined
     : Schema.is(target.endpoint.success)(value)
 
-/** Every way in which a program may come to print a failure; none of them may throw. */
+/** Prints a failure in every way; none may throw. */
 const print = (error: unknown): string =>
   [
     String(error),
@@ -147,37 +151,37 @@ const print = (error: unknown): string =>
     Cause.pretty(Cause.fail(error), { renderErrorCause: true })
   ].join("\n")
 
-/** A call ended as it may end: with what is promised, or with a failure of its own. */
+/** Checks that a call ended with a value of its schema or one of its errors. */
 export const check = (one: Case, exit: Exit.Exit<unknown, unknown>): void => {
-  if (Exit.isSuccess(exit)) return assert(isPromised(one, exit.value), "a value that is not as promised")
+  if (Exit.isSuccess(exit)) return assert(isPromised(one, exit.value), "a value that the schema refuses")
   const { cause } = exit
   assert(Cause.isFailType(cause), `no failure, but ${Cause.pretty(cause)}`)
   assert(isDeclared(one, cause.error), `a failure that is not declared: ${inspect(cause.error)}`)
   assert(print(cause.error).length < 20_000, "a failure that is printed without end")
 }
 
-const isGzip = ({ body }: Answer): boolean => body[0] === 0x1f && body[1] === 0x8b
+const isGzip = ({ body }: FakeResponse): boolean => body[0] === 0x1f && body[1] === 0x8b
 
-/** The case without these headers, whose names are in lower case. */
-export const without = ({ answers, target }: Case, ...names: ReadonlyArray<string>): Case => {
-  const [first, ...rest] = answers.map((answer) => (
-    { ...answer, headers: answer.headers.filter(([name]) => !names.includes(name.toLowerCase())) }
+/** Removes these headers, given in lower case, from a case. */
+export const without = ({ responses, target }: Case, ...names: ReadonlyArray<string>): Case => {
+  const [first, ...rest] = responses.map((response) => (
+    { ...response, headers: response.headers.filter(([name]) => !names.includes(name.toLowerCase())) }
   ))
-  return { target, answers: [first!, ...rest] }
+  return { target, responses: [first!, ...rest] }
 }
 
-/** Runs a case to its end, whatever comes. */
+/** Runs a case to its end. */
 const run = (one: Case, { isTraced, limiter, seam }: How): Promise<Exit.Exit<unknown, unknown>> => {
-  const isReal = one.answers.some(isGzip)
-  const { answers, target } = isReal ? without(one, "retry-after") : one // nobody is asked to wait
-  const effect = call({ target, answers }, { baseUrl, authUrl: origin }, isReal ? "none" : limiter).pipe(
-    Effect.provideService(HttpClient.HttpClient, seams[seam](inTurn(answers))),
+  const isReal = one.responses.some(isGzip)
+  const { responses, target } = isReal ? without(one, "retry-after") : one // nobody is asked to wait
+  const effect = call({ target, responses }, { baseUrl, authUrl: origin }, isReal ? "none" : limiter).pipe(
+    Effect.provideService(HttpClient.HttpClient, seams[seam](inTurn(responses))),
     Effect.withTracerEnabled(isTraced),
     Logger.withMinimumLogLevel(LogLevel.None),
     Effect.withRandom(Random.fixed([isReal ? 0 : 0.5])),
     Effect.exit
   )
-  // What is unzipped takes real time: then nothing else takes any.
+  // Decompression takes real time, while no other time passes.
   return Effect.runPromise(
     isReal
       ? Retry.withPolicy(effect, { delay: 0, maxDelay: 0 })
@@ -185,5 +189,5 @@ const run = (one: Case, { isTraced, limiter, seam }: How): Promise<Exit.Exit<unk
   )
 }
 
-/** Whatever a service answers, a call ends, and never as a defect. */
+/** The property: whatever a service responds, a call ends without a defect. */
 export const law = async (one: Case, how: How): Promise<void> => check(one, await run(one, how))

@@ -1,12 +1,12 @@
-/** What is held to be true of anything that comes over a wire, each with how often it is tried and how a failure is told. */
+/** The properties that fuzzing checks, with the number of runs of each and reports of failures. */
 import { Effect, FastCheck, type Scope } from "effect"
-import { cases, shown as shownCase } from "./answers.js"
 import * as InProcess from "./inProcess.js"
 import { requests, shown as shownRequest } from "./requests.js"
+import { cases, shown as shownCase } from "./responses.js"
 import * as Tenant from "./tenant.js"
 import * as Wire from "./wire.js"
 
-/** What a failure is found again by. */
+/** The seed and path that reproduce a failure. */
 interface Seed {
   readonly seed?: number | undefined
   readonly path?: string | undefined
@@ -15,23 +15,23 @@ interface Seed {
 interface Failure {
   readonly seed: number
   readonly path: string
-  /** The smallest case that fails, in words. */
+  /** Describes the smallest case that fails. */
   readonly example: string
   readonly why: string
 }
 
 interface Property {
   readonly name: string
-  /** Of all that is asked for, so many runs are made. */
+  /** The share of all runs that this property gets. */
   readonly share: number
-  /** Tries it so often; none: it holds. */
+  /** Checks it with this number of runs. Returns `undefined` if it holds. */
   readonly check: (runs: number, seed: Seed) => Effect.Effect<Failure | undefined, never, Scope.Scope>
 }
 
-/** After so many seconds in which this process has worked a run is taken for one that does not end. */
+/** A run that takes longer than this working time of the process, in seconds, counts as endless. */
 const most = 60
 
-/** Runs one after the other, each for as long as it may take. While a process is suspended, and later made up for, nothing ticks. */
+/** Runs properties one after the other and watches for endless runs. Time in which the process was suspended does not count. */
 const watchdog = () => {
   let ticks = 0
   let expire = () => {}
@@ -82,19 +82,19 @@ const property = <Given extends [unknown, ...ReadonlyArray<unknown>]>(
 
 export const properties: ReadonlyArray<Property> = [
   property(
-    "answers",
+    "responses",
     1,
     FastCheck.tuple(cases, InProcess.hows),
     (one, how) => `${JSON.stringify(how)}\n${shownCase(one)}`,
     Effect.succeed(InProcess.law)
   ),
   property(
-    "answers-on-sockets",
+    "responses-on-sockets",
     0.05,
-    FastCheck.tuple(cases, Wire.answerManners, FastCheck.constantFrom(...Wire.platformNames)),
+    FastCheck.tuple(cases, Wire.responseManners, FastCheck.constantFrom(...Wire.platformNames)),
     (one, { junk, ...manner }, platform) =>
       `${platform} ${JSON.stringify({ ...manner, junk: junk?.slice(0, 100) })}\n${shownCase(one)}`,
-    Effect.map(Wire.answering, ({ law }) => law)
+    Effect.map(Wire.overClients, ({ law }) => law)
   ),
   property("requests", 0.2, FastCheck.tuple(requests), shownRequest, Effect.succeed(Tenant.law)),
   property(

@@ -1,4 +1,4 @@
-/** Requests that no client should send. */
+/** Generates requests that no client should send. */
 import { FastCheck, Redacted } from "effect"
 import * as Tenant from "../../src/Tenant.js"
 import { anyHeader, bodies, header } from "./bytes.js"
@@ -6,13 +6,13 @@ import { anyHeader, bodies, header } from "./bytes.js"
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 const { full } = Tenant.demoClients
 
-/** A request, before it is put into bytes. */
+/** A request before it is encoded. */
 export interface Sent {
   readonly method: string
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array
-  /** Whether it has a token that is good. */
+  /** True if it has a valid token. */
   readonly isSignedIn: boolean
 }
 
@@ -53,7 +53,7 @@ const known = [
 
 const segment = FastCheck.constantFrom(...segments)
 
-/** A path that there is, one with something else in it, and any. */
+/** A path of a route, a damaged one, or an arbitrary one. */
 const path = FastCheck.oneof(
   { weight: 6, arbitrary: FastCheck.constantFrom(...known) },
   {
@@ -95,7 +95,7 @@ const credentials = {
   audience: "/api/v2/"
 }
 
-/** Objects that cannot be made a string, in the place of each parameter. */
+/** Values that cannot be converted to a string, in place of each parameter. */
 const unprintable = Object.keys(credentials).flatMap((name) =>
   ["{\"toString\":1,\"valueOf\":1}", "{\"toString\":null}", "[[[[1]]]]", "{\"__proto__\":null}", "null"].map((value) =>
     JSON.stringify({ ...credentials, [name]: "HERE" }).replace("\"HERE\"", value)
@@ -181,11 +181,11 @@ export const requests: FastCheck.Arbitrary<Sent> = FastCheck.record({
   })
 })
 
-/** A failing request in words, with the first of its bytes. */
+/** Describes a failing request, with its first bytes. */
 export const shown = ({ body, headers, isSignedIn, method, target }: Sent): string =>
   `${method} ${JSON.stringify(target.slice(0, 300))} ${JSON.stringify(headers).slice(0, 600)}${
     isSignedIn ? ", signed in" : ""
   }, ${body.length} bytes: ${JSON.stringify(Buffer.from(body.subarray(0, 300)).toString("latin1"))}`
 
-/** What a good client asks for a token with. */
+/** The body of a good token request. */
 export const form = new URLSearchParams(credentials).toString()

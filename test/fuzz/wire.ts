@@ -1,4 +1,4 @@
-/** The same over real sockets, where bytes may also break the rules of HTTP: answers to every platform, requests to the tenant. */
+/** The same over real sockets, with messages that may also violate HTTP: responses to every platform, requests to the tenant. */
 import { HttpClient, HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, FastCheck, Layer, Logger, LogLevel, Random, Runtime, type Scope } from "effect"
@@ -9,22 +9,22 @@ import { IdentityClient, Retry } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { type Platform, platforms } from "../support/faultCalls.js"
 import { rawServer } from "../support/rawServer.js"
-import { type Answer, type Case, piecesOf } from "./answers.js"
 import { call, check, without } from "./inProcess.js"
 import { form, type Sent } from "./requests.js"
+import { type Case, type FakeResponse, piecesOf } from "./responses.js"
 import { checkBody, isFine, options, tokenIn } from "./tenant.js"
 
-/** How a body is told to end. */
+/** The framing of a body. */
 type Framing = "length" | "close" | "chunked" | "as the headers have it"
 
-/** What goes wrong with a message besides what is in it. */
+/** Faults of a message besides its contents. */
 export interface Manner {
   readonly framing: Framing
-  /** What stands in the place of the first line; nothing: a good one. */
+  /** Replaces the first line, if set. */
   readonly line: string | undefined
-  /** What stands among the headers and is none. */
+  /** Lines among the headers that are not headers. */
   readonly junk: string | undefined
-  /** How much of all the bytes is sent, in thousandths. */
+  /** The share of the bytes that is sent, in thousandths. */
   readonly share: number
 }
 
@@ -59,10 +59,10 @@ const mannersWith = (...lines: ReadonlyArray<string>): FastCheck.Arbitrary<Manne
 
 const framed = ["content-length", "transfer-encoding", "connection"]
 
-/** The bytes of a message, as they would be or as something has made them. Nothing in a header stands for an end of line. */
+/** Encodes a message with its faults. No header contains a line end. */
 const bytesOf = (
   line: string,
-  headers: Answer["headers"],
+  headers: FakeResponse["headers"],
   pieces: ReadonlyArray<Uint8Array>,
   manner: Manner
 ): Buffer => {
@@ -86,7 +86,7 @@ const bytesOf = (
 
 export const platformNames = Object.keys(platforms) as ReadonlyArray<Platform>
 
-export const answerManners = mannersWith(
+export const responseManners = mannersWith(
   "HTTP/1.1 200",
   "HTTP/1.1 099 Low",
   "HTTP/1.1 1000 High",
@@ -99,18 +99,18 @@ export const answerManners = mannersWith(
   "\0\0\0\0"
 )
 
-/** What a server of bare bytes does with the next connections. */
+/** Handles the next connections of the server. */
 interface Behaviour {
   next: () => { readonly bytes: Buffer; readonly isBroken: boolean }
 }
 
-/** What answers are sent over, and to whom. */
+/** The server and the clients. */
 export interface Wire {
   readonly law: (one: Case, manner: Manner, platform: Platform) => Promise<void>
 }
 
-/** A client on each platform, and a server that answers each request with bytes and then goes away. */
-export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
+/** Makes a client on each platform, and a server that responds with bytes and then closes the connection. */
+export const overClients: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
   const runPromise = Runtime.runPromise(yield* Effect.runtime())
   const behaviour: Behaviour = { next: () => ({ bytes: Buffer.alloc(0), isBroken: false }) }
   const server = yield* rawServer((_, socket) => {
@@ -128,7 +128,7 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
       // limit ends a call, but a token's is ten seconds. From Node 22 on it throws outside of all calls if such a connection
       // ends while a body of some length is still being decoded.
       const isToken = given.target === "token"
-      const isLong = given.answers.some(({ body }) => body.length >= 2 ** 16) && manner.framing !== "length" &&
+      const isLong = given.responses.some(({ body }) => body.length >= 2 ** 16) && manner.framing !== "length" &&
         manner.framing !== "chunked"
       const one = without(
         given,
@@ -137,9 +137,12 @@ export const answering: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(fun
       )
       let nth = 0
       behaviour.next = () => {
-        const answer = one.answers[Math.min(nth++, one.answers.length - 1)]!
-        const line = `HTTP/1.1 ${answer.status} Reason`
-        return { bytes: bytesOf(line, answer.headers, piecesOf(answer), manner), isBroken: answer.end === "broken" }
+        const response = one.responses[Math.min(nth++, one.responses.length - 1)]!
+        const line = `HTTP/1.1 ${response.status} Reason`
+        return {
+          bytes: bytesOf(line, response.headers, piecesOf(response), manner),
+          isBroken: response.end === "broken"
+        }
       }
       const made = call(one, { baseUrl: server.url, authUrl: new URL(server.url).origin }).pipe(
         Effect.provideService(HttpClient.HttpClient, clients.get(platform)!),
@@ -172,7 +175,7 @@ export const requestManners = mannersWith(
   "\0\0\0\0"
 )
 
-/** How long a server of which nothing has come is waited for, in milliseconds: it may wait for more of the request. */
+/** The longest time without a byte, in milliseconds: the server may wait for more of the request. */
 const patience = 30
 
 interface Response {
@@ -181,7 +184,7 @@ interface Response {
   readonly body: string
 }
 
-/** The first answer in these bytes, if it is all there; what answers a `HEAD` tells of a body that it does not have. */
+/** Parses the first complete response in these bytes. A response to `HEAD` has the headers of a body, but no body. */
 const read = (bytes: Buffer, isHead: boolean): Response | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end < 0) return undefined
@@ -196,7 +199,7 @@ const read = (bytes: Buffer, isHead: boolean): Response | undefined => {
   }
 }
 
-/** Sends the bytes and gives the first answer; none if the server waits for more, or ends the connection without one. */
+/** Sends bytes and returns the first response, or `undefined` if the server sends none. */
 const exchange = (port: number, bytes: Uint8Array): Effect.Effect<Response | undefined> =>
   Effect.async<Response | undefined>((resume) => {
     const isHead = Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "HEAD "
@@ -218,7 +221,7 @@ const exchange = (port: number, bytes: Uint8Array): Effect.Effect<Response | und
       .write(bytes)
   })
 
-/** The tenant on a socket, and requests of bare bytes to it. */
+/** Serves the tenant on a socket, for requests of arbitrary bytes. */
 export const asking: Effect.Effect<
   { readonly law: (sent: Sent, manner: Manner) => Promise<void> },
   never,
@@ -249,7 +252,7 @@ export const asking: Effect.Effect<
       const pieces = sent.body.length === 0 ? [] : [sent.body]
       const response = await runPromise(exchange(port, bytesOf(line, headers, pieces, manner)))
       if (response !== undefined) {
-        assert(isFine(response.status), `it answered ${response.status}: ${response.body}`)
+        assert(isFine(response.status), `it responded ${response.status}: ${response.body}`)
         checkBody(response.contentType, response.body)
       }
     }

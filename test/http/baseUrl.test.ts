@@ -10,7 +10,7 @@ const bare = { id }
 
 const needs = Layer.mergeAll(RateLimiter.layerUnlimited, bearer)
 
-/** Builds a client at this address, and tells to which URL a deletion goes. */
+/** Builds a client and returns the URLs of its requests. */
 const reaches = (options: IdentityClient.Options) =>
   Effect.gen(function*() {
     yield* deleteEventStream(bare)
@@ -21,7 +21,7 @@ const reaches = (options: IdentityClient.Options) =>
     )
   )
 
-describe("the address of a client", () => {
+describe("the base URL of a client", () => {
   it.effect.each([
     ["https://tenant.example.com/api/v2", "https://tenant.example.com/api/v2"],
     ["https://tenant.example.com/api/v2///", "https://tenant.example.com/api/v2"],
@@ -70,7 +70,7 @@ describe("the address of a client", () => {
       assert.strictEqual(error.message, `baseUrl: ${message}`)
     }))
 
-  it.effect("plain http to another host is accepted if it is asked for", () =>
+  it.effect("http to another host is accepted with allowInsecure", () =>
     Effect.gen(function*() {
       const urls = yield* reaches({ baseUrl: "http://tenant.example.com", allowInsecure: true })
       assert.deepStrictEqual(urls, [`http://tenant.example.com/event-streams/${id}`])
@@ -79,7 +79,7 @@ describe("the address of a client", () => {
   it.effect.each([
     ["ftp://tenant.example.com", "expected http or https"],
     ["http://user@tenant.example.com", "expected a URL without credentials"]
-  ])("allowInsecure allows nothing else: %s", ([baseUrl = "", message = ""]) =>
+  ])("allowInsecure permits nothing but http: %s", ([baseUrl = "", message = ""]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reaches({ baseUrl, allowInsecure: true }))
       assert.strictEqual(error.message, `baseUrl: ${message}`)
@@ -96,13 +96,13 @@ describe("the address of a client", () => {
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(entries)))
     )
 
-  it.effect("comes from a Config with layerConfig", () =>
+  it.effect("layerConfig reads it from a Config", () =>
     Effect.gen(function*() {
       const [request] = yield* configured([["BASE_URL", "http://tenant.example.com"], ["INSECURE", "true"]])
       assert.strictEqual(request?.url, `http://tenant.example.com/event-streams/${id}`)
     }))
 
-  it.effect("is checked with layerConfig as well", () =>
+  it.effect("layerConfig validates it", () =>
     Effect.gen(function*() {
       assert.instanceOf(
         yield* Effect.flip(configured([["BASE_URL", "http://tenant.example.com"]])),
@@ -110,7 +110,7 @@ describe("the address of a client", () => {
       )
     }))
 
-  it.effect("a setting that is missing is a ConfigError of layerConfig", () =>
+  it.effect("layerConfig fails with ConfigError if a setting is missing", () =>
     Effect.gen(function*() {
       assert.include(String(yield* Effect.flip(configured([]))), "BASE_URL")
     }))

@@ -1,4 +1,4 @@
-/** Bodies: how much of them is read, and in which state they arrive. */
+/** Bodies: size limits, decompression, and how complete they are. */
 import { FetchHttpClient, HttpClient, HttpClientError } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
@@ -20,8 +20,8 @@ const unexpected = <A, E>(result: Either.Either<A, E>) => {
   return error as Errors.UnexpectedResponse
 }
 
-describe("a body", () => {
-  it.effect("that is larger than it was told to be is not accepted if it is too large", () =>
+describe("a response body", () => {
+  it.effect("is refused if it is larger than maxBodySize, though content-length says otherwise", () =>
     Effect.gen(function*() {
       const headers = { "content-type": "application/json", "content-length": "300" }
       const large = { ...job, more: "x".repeat(100_000) }
@@ -39,7 +39,7 @@ describe("a body", () => {
     }))
 
   for (const [name, value] of [["content-encoding", "gzip"], ["transfer-encoding", "chunked"]] as const) {
-    it.effect(`whose length is not what is told, because of its ${name}, is read no further than it is accepted`, () =>
+    it.effect(`with ${name} is read up to maxBodySize, whatever content-length says`, () =>
       Effect.gen(function*() {
         let pieces = 0
         const endless = new ReadableStream<Uint8Array>({
@@ -58,7 +58,7 @@ describe("a body", () => {
       }))
   }
 
-  it.effect("of exactly as many bytes as are accepted is whole", () =>
+  it.effect("of exactly maxBodySize bytes is complete", () =>
     Effect.gen(function*() {
       const body = JSON.stringify(job)
       const maxBodySize = Buffer.byteLength(body)
@@ -69,14 +69,14 @@ describe("a body", () => {
       assert.deepInclude(yield* Effect.provide(createUsersExport({}), client), { id: job.id })
     }))
 
-  it.effect("that is gzip is unpacked, also when it is read at once", () =>
+  it.effect("that is gzip is decompressed, also when it is read in one piece", () =>
     Effect.gen(function*() {
       const body = gzipSync(JSON.stringify(job))
       const headers = { "content-type": "application/json", "content-length": String(body.length) }
       assert.deepInclude(yield* resultOf(createUsersExport, {}, Testing.reply({ headers, body })), { id: job.id })
     }))
 
-  it.scopedLive("that is gzip and breaks off is told as that, and not unpacked", () =>
+  it.scopedLive("that is interrupted gzip is reported as interrupted, and not decompressed", () =>
     Effect.gen(function*() {
       const body = gzipSync("{}").subarray(0, 12)
       const server = yield* rawServer((_, socket) =>
@@ -88,14 +88,14 @@ describe("a body", () => {
       assert.deepInclude(error, { shape: "no content type, 12 bytes, interrupted" })
     }))
 
-  it("is known to be damaged by the codes of zlib, and no others that hold these letters", () => {
+  it("is corrupt by the error codes of zlib, and no similar codes", () => {
     const ends = ["Z_BUF_ERROR", "ZlibError", "BAZ_Z_ERROR", "OtherZlibError", "ZlibErrorOther"].map((code) =>
       completenessOf({ code })
     )
     assert.deepStrictEqual(ends, ["corrupt", "corrupt", "interrupted", "interrupted", "interrupted"])
   })
 
-  it("is put together from no more of its pieces than are wanted", () => {
+  it("is joined from no more of its chunks than the limit allows", () => {
     const pieces = [[1, 2, 3], [4, 5, 6], [7, 8], [9]].map((piece) => Uint8Array.from(piece))
     for (const size of [0, 2, 3, 4, 6, 7, 9]) {
       assert.deepStrictEqual([...concat(pieces, size)], [1, 2, 3, 4, 5, 6, 7, 8, 9].slice(0, size))
@@ -111,7 +111,7 @@ describe("a body", () => {
       [Object.assign(new Error("x"), { code: "ECONNRESET" }), "TransportError"]
     ] as const
   )(
-    "%#: that a platform cannot read is told by the cause, be it read at once or not",
+    "%#: that the platform cannot read fails by the cause of the platform's error",
     ([cause, expected]) =>
       Effect.forEach(
         [{}, { "content-type": "application/json", "content-length": "7" }],
@@ -136,7 +136,7 @@ describe("a body", () => {
       )
   )
 
-  it.effect("that cannot be read at all is no defect", () =>
+  it.effect("that cannot be read at all is not a defect", () =>
     Effect.gen(function*() {
       const network = Layer.succeed(
         HttpClient.HttpClient,

@@ -18,7 +18,7 @@ import * as Testing from "../../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
 import { baseUrl, bearer, bodyOf, over, scripted, sentOne, token } from "../support/client.js"
 import { operations, sample } from "../support/operations.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 
 const id = "est_1234567890123456789012"
 const bare = { id }
@@ -32,8 +32,8 @@ const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClien
 
 const needs = Layer.mergeAll(RateLimiter.layerUnlimited, bearer)
 
-describe("on the wire", () => {
-  it.effect("the version in User-Agent is the package's", () =>
+describe("a request", () => {
+  it.effect("has the version of the package in User-Agent", () =>
     Effect.gen(function*() {
       const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
         version: string
@@ -43,9 +43,9 @@ describe("on the wire", () => {
     }))
 
   for (const [name, network] of networks) {
-    it.scopedLive(`${name}: what is sent is what was built, and nothing beside`, () =>
+    it.scopedLive(`over ${name} consists of what was built and nothing else`, () =>
       Effect.gen(function*() {
-        const server = yield* rawServer((_, socket) => socket.write(answer(500)))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(500)))
         yield* Effect.forEach(operations, (operation) => Effect.exit(operation(sample(operation) as never))).pipe(
           Retry.withoutRetries,
           Effect.withSpan("a program"),
@@ -67,9 +67,9 @@ describe("on the wire", () => {
         }
       }))
 
-    it.scopedLive(`${name}: a body of any characters arrives as it is, in JSON and as a form`, () =>
+    it.scopedLive(`over ${name} carries any characters, in JSON and as a form`, () =>
       Effect.gen(function*() {
-        const server = yield* rawServer((_, socket) => socket.write(answer(500)))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(500)))
         yield* forAll(stringOf(10).filter(isWellFormed), (text) =>
           Effect.gen(function*() {
             const call = Effect.exit(createUsersExport({ fields: [{ name: text }] }))
@@ -82,9 +82,9 @@ describe("on the wire", () => {
       }))
   }
 
-  it.scopedLive("a RequestInit of the user's own is kept", () =>
+  it.scopedLive("keeps a user's RequestInit", () =>
     Effect.gen(function*() {
-      const server = yield* rawServer((_, socket) => socket.write(answer(200)))
+      const server = yield* rawServer((_, socket) => socket.write(responseBytes(200)))
       yield* deleteEventStream(bare).pipe(
         Effect.provideService(FetchHttpClient.RequestInit, {
           headers: {},
@@ -100,14 +100,14 @@ describe("on the wire", () => {
   const late = ["content-length", "connection"].flatMap((framing) => [64, 128].map((size) => [framing, size] as const))
 
   it.scopedLive.each(late)(
-    "undici: an answer is read that has ended with its connection by then, framed by %s, of %d KiB",
+    "over undici gets a response that has ended with its connection before it is read, framed by %s, of %d KiB",
     ([framing, size]) =>
       Effect.gen(function*() {
         const page = JSON.stringify({ versions: [], page: 0, per_page: 50, total: 0 })
         const body = page.padEnd(size * 1024) // a socket gives 64 KiB at once: undici would pause and then see the end
         const server = yield* rawServer((_, socket) => {
           const length = framing === "content-length" ? { [framing]: String(body.length) } : {}
-          socket.write(answer(200, { "content-type": "application/json", connection: "close", ...length }))
+          socket.write(responseBytes(200, { "content-type": "application/json", connection: "close", ...length }))
           setTimeout(() => socket.end(body), 20)
         })
         const busy = HttpClient.transformResponse(Effect.tap(() => Effect.sleep("100 millis")))
@@ -136,7 +136,7 @@ describe("on the wire", () => {
   ]
 
   it.effect.each(rooms)(
-    "undici: where at most %s bytes are read, and the user's own mark is %s, it pauses at %s",
+    "over undici, with maxBodySize %s and a user's highWaterMark of %s, pauses at %s bytes",
     ([maxBodySize, highWaterMark, room]) =>
       Effect.gen(function*() {
         const seen: Array<number | undefined> = []
@@ -186,18 +186,18 @@ describe("on the wire", () => {
   ]
 
   it.scopedLive.each(undicis)(
-    "undici's options of the user's own that %s is provided with are kept",
+    "keeps a user's options of undici that %s is provided with",
     ([, network]) =>
       Effect.gen(function*() {
-        const server = yield* rawServer((_, socket) => socket.write(answer(200)))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(200)))
         yield* Effect.provide(deleteEventStream(bare), over(network, server.url))
         assert.strictEqual(server.requests[0]?.headers["connection"], "close")
       })
   )
 
-  it.scopedLive("a RequestInit of the user's own that the layer is provided with is kept", () =>
+  it.scopedLive("keeps a user's RequestInit that the layer is provided with", () =>
     Effect.gen(function*() {
-      const server = yield* rawServer((_, socket) => socket.write(answer(302, { location: "/elsewhere" })))
+      const server = yield* rawServer((_, socket) => socket.write(responseBytes(302, { location: "/elsewhere" })))
       const network = FetchHttpClient.layer.pipe(
         Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { mode: "same-origin", redirect: "follow" }))
       )
@@ -206,7 +206,7 @@ describe("on the wire", () => {
       assert.deepStrictEqual(server.requests.map(({ headers }) => headers["sec-fetch-mode"]), ["same-origin"])
     }))
 
-  it.effect("a RequestInit of the user's own does not bring redirects back", () =>
+  it.effect("follows no redirect, whatever a user's RequestInit says", () =>
     Effect.gen(function*() {
       const seen: Array<RequestInit | undefined> = []
       const fetch: typeof globalThis.fetch = (_, init) => {
@@ -226,10 +226,10 @@ describe("on the wire", () => {
     }))
 
   it.effect.each<readonly [string, Effect.Effect<HttpClientResponse.HttpClientResponse>]>([
-    ["is answered", Effect.sync(() => HttpClientResponse.fromWeb(plain, new Response(null)))],
+    ["gets a response", Effect.sync(() => HttpClientResponse.fromWeb(plain, new Response(null)))],
     ["dies", Effect.die("broken")],
     ["is interrupted", Effect.interrupt]
-  ])("what a request finds in its fiber is gone from another's when it %s", ([, answer]) =>
+  ])("leaves no setting in its caller's fiber when it %s", ([, answer]) =>
     Effect.gen(function*() {
       const held = Effect.map(
         Effect.all([FiberRef.get(HttpClient.currentTracerDisabledWhen), FiberRef.get(FiberRef.currentContext)]),
@@ -250,7 +250,7 @@ describe("on the wire", () => {
       assert.deepStrictEqual(before, [false, Option.none()])
     }))
 
-  it.effect("a fiber that is interrupted in a request of which nothing stays goes no further", () =>
+  it.effect("ends its caller's fiber if that is interrupted", () =>
     Effect.gen(function*() {
       const exchange = Exchange.make(HttpClient.make(() => Effect.never), 10)
       const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
@@ -261,7 +261,7 @@ describe("on the wire", () => {
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
     }))
 
-  it.effect("a call is repeated after 429 and after nothing else, and never with Retry.none", () =>
+  it.effect("is retried after 429, but not with Retry.withoutRetries", () =>
     Effect.gen(function*() {
       const again = Testing.reply({ status: 429, headers: { "retry-after": "0" } })
       const count = (effect: Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>) =>

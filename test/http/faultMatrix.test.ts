@@ -4,18 +4,18 @@ import { Effect, Either, FastCheck, TestClock } from "effect"
 import { IdentityClient, Retry } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, scripted } from "../support/client.js"
-import { answerOf, clientOf, membersOf, type Platform, serverFor } from "../support/faultCalls.js"
+import { clientOf, goodJson, membersOf, type Platform, serverFor } from "../support/faultCalls.js"
 import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faults.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "../support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "../support/operations.js"
 
-/** Ends each attempt that the server stalls, by the test's clock: only then has its time run out. */
+/** Advances the test's clock past the time-out of each attempt that the server stalls. */
 const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
 
-/** What one call under a fault gives, and how many of its requests reached which server. */
+/** Makes one call under a fault. Returns its result and the number of requests that reached each server. */
 const observe = (row: Row, operation: Subject, platform: Platform) =>
   Effect.gen(function*() {
-    const server = yield* serverFor(row, answerOf(operation))
+    const server = yield* serverFor(row, goodJson(operation))
     const input = sample(operation) as never
     const call = operation(input).pipe(
       IdentityClient.withHeaders({ [callHeader]: "observed" }),
@@ -39,13 +39,13 @@ const shown = (outcome: Outcome, operation: Subject): string => {
   return outcome.tag === "success" ? "success" : text
 }
 
-/** The rows that a script of faults can hold: those that a running server can act out. */
+/** The rows that a running server can act out. */
 const scriptable = rows.flatMap((row) => {
   const fault = faultOf(row)
   return fault === undefined ? [] : [{ row, fault }]
 })
 
-/** Makes calls until a script is used up, and gives for each request that arrived the call it was for and what it met. */
+/** Makes calls until a script is used up. Returns the call and the fault of each request that arrived. */
 const play = (
   script: ReadonlyArray<(typeof scriptable)[number]>,
   operation: Subject,
@@ -53,7 +53,7 @@ const play = (
 ) =>
   Effect.gen(function*() {
     const closing: Fault = ({ socket }) => void socket.end()
-    const server = yield* faultServer(answerOf(operation), (nth) => script[nth - 1]?.fault ?? closing)
+    const server = yield* faultServer(goodJson(operation), (nth) => script[nth - 1]?.fault ?? closing)
     const client = clientOf(server, platform)
     let calls = 0
     yield* Effect.whileLoop({
@@ -104,7 +104,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
   })
 }
 
-describe.concurrent("a call that must not be repeated, under any 30 faults", () => {
+describe.concurrent("a call that is not idempotent, under any 30 faults", () => {
   for (const platform of ["undici", "fetch", "lean"] as const) {
     for (const operation of operations.filter(({ endpoint }) => !endpoint.idempotent)) {
       it.live(

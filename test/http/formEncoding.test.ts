@@ -18,7 +18,7 @@ const id = "est_1234567890123456789012"
 describe("withFormBody", () => {
   const form = (operation: Subject, input: unknown) => IdentityClient.withFormBody(sentOne(operation, input))
 
-  it.effect("writes nested members in brackets, in their order", () =>
+  it.effect("writes nested fields in brackets, in their order", () =>
     Effect.gen(function*() {
       const fields = [{ name: "email", export_as: "E-mail & more" }, { name: "user_metadata.größe" }]
       const request = yield* form(createUsersExport, { format: "csv", limit: 10, fields })
@@ -34,7 +34,7 @@ describe("withFormBody", () => {
       assert.strictEqual(bodyOf(request), "fields%5B0%5D%5Bname%5D=a%3Db%26c%2Bd%20%25%C3%A9")
     }))
 
-  it.effect("of nothing is an empty form that says that it is one", () =>
+  it.effect("sends an empty form, with its content type, if no field is set", () =>
     Effect.gen(function*() {
       const request = yield* form(createUsersExport, {})
       assert.deepStrictEqual(
@@ -43,13 +43,13 @@ describe("withFormBody", () => {
       )
     }))
 
-  it.effect("adds no body to an operation that has none", () =>
+  it.effect("adds no body to an operation without a payload", () =>
     Effect.gen(function*() {
       const request = yield* form(redeliverEvent, { id, event_id: id })
       assert.deepStrictEqual([request.body._tag, request.headers["content-type"]], ["Empty", undefined])
     }))
 
-  it.effect("refuses an empty list by name, and nothing is sent", () =>
+  it.effect("refuses an empty list by its path, and sends nothing", () =>
     Effect.gen(function*() {
       const error = yield* IdentityClient.withFormBody(failed(createUsersExport, { fields: [] }, Testing.reply({})))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [
@@ -58,12 +58,12 @@ describe("withFormBody", () => {
       assert.lengthOf(yield* IdentityClient.withFormBody(sent(createUsersExport, { fields: [] })), 0)
     }))
 
-  it.effect("an empty list is as good as any in JSON", () =>
+  it.effect("JSON can express an empty list", () =>
     Effect.gen(function*() {
       assert.strictEqual(bodyOf(yield* sentOne(createUsersExport, { fields: [] })), "{\"fields\":[]}")
     }))
 
-  it.effect("holds for its own effect alone", () =>
+  it.effect("applies to its own effect only", () =>
     Effect.gen(function*() {
       yield* form(createUsersExport, {})
       assert.strictEqual((yield* sentOne(createUsersExport, {})).headers["content-type"], "application/json")
@@ -93,13 +93,13 @@ describe("withFormBody", () => {
       [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
       [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
     ] as const
-  )("what a form cannot express is refused by its path: %#", ([members, path, message]) =>
+  )("refuses by its path what a form cannot express: %#", ([members, path, message]) =>
     Effect.gen(function*() {
       const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...members }, Testing.reply({})))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message }])
     }))
 
-  it.effect("a query is written as a form is, also in a call with JSON", () =>
+  it.effect("encodes a query like a form, also in a call with JSON", () =>
     Effect.gen(function*() {
       const { url } = yield* sentOne(upload, { part: "x", tags: ["a b", "ü"], filter: "a=b" })
       assert.isTrue(url.endsWith("/things/x?tags%5B0%5D=a%20b&tags%5B1%5D=%C3%BC&filter=a%3Db"))
@@ -114,7 +114,7 @@ describe("withFormBody", () => {
       })
   )
 
-  it.effect("a query of which nothing is set leaves no question mark", () =>
+  it.effect("adds no question mark if no field of the query is set", () =>
     Effect.gen(function*() {
       assert.notInclude((yield* sentOne(listActionVersions, { actionId: "x", page: undefined })).url, "?")
     }))

@@ -1,4 +1,4 @@
-/** No path parameter reaches another route, whatever 16-bit units it consists of: seen from the wire. */
+/** No path parameter reaches another route, whatever 16-bit units it consists of, as a server sees it. */
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
@@ -8,11 +8,11 @@ import * as Node from "../../src/Node.js"
 import { anyString, forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
 import { call, over } from "../support/client.js"
 import { type FieldValues, operations, sample, type Subject } from "../support/operations.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 
 const routed = operations.filter(({ endpoint }) => endpoint.params !== undefined)
 
-/** An operation with an input whose path parameters are anything. */
+/** An operation, and an input with arbitrary path parameters. */
 const calls: FastCheck.Arbitrary<readonly [Subject, FieldValues]> = FastCheck.oneof(
   ...routed.map((operation) =>
     FastCheck.record(
@@ -34,7 +34,7 @@ const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClien
 for (const [name, network] of networks) {
   it.scopedLive(`${name}: each id is refused, or is one segment of the declared route and decodes to itself`, () =>
     Effect.gen(function*() {
-      const server = yield* rawServer((_, socket) => socket.write(answer(500)))
+      const server = yield* rawServer((_, socket) => socket.write(responseBytes(500)))
       const reached = new Map<string, number>()
       yield* forAll(
         calls,
@@ -73,7 +73,7 @@ for (const [name, network] of networks) {
     }))
 }
 
-it("the strings that are tried hold all that a path could trip over", () => {
+it("the generated strings contain all characters that are special in paths", () => {
   const tried = FastCheck.sample(anyString, { seed: 1, numRuns: 5000 })
   const kinds = ["", ".", "..", "%2e%2e", "a/b", "?", "#", "\\", "\0", "é", "🙂", "\uD800", "\uDC00"]
   assert.deepStrictEqual(kinds.filter((kind) => !tried.includes(kind)), [])

@@ -40,7 +40,7 @@ describe("withHeaders", () => {
       })
   )
 
-  it.effect("the content type of a body stays the client's; without a body it is a header like any other", () =>
+  it.effect("cannot replace the content type of a body, but set one without a body", () =>
     Effect.gen(function*() {
       const request = yield* IdentityClient.withHeaders(sentOne(createUsersExport, {}), {
         "content-type": "text/plain"
@@ -58,7 +58,7 @@ describe("withHeaders", () => {
       assert.deepStrictEqual([headers["x-a"], headers["x-b"]], ["inner", "outer"])
     }))
 
-  it.effect("holds for its own effect alone", () =>
+  it.effect("applies to its own effect only", () =>
     Effect.gen(function*() {
       yield* headersOf({ "x-a": "b" })
       assert.notProperty((yield* sentOne(deleteEventStream, bare)).headers, "x-a")
@@ -89,13 +89,13 @@ describe("withHeaders", () => {
       })
   )
 
-  it.effect.each(["a b", "a\tb", "é", "", "!~"])("the value %j is a valid header", (value) =>
+  it.effect.each(["a b", "a\tb", "é", "", "!~"])("accepts the value %j", (value) =>
     Effect.gen(function*() {
       assert.strictEqual((yield* headersOf({ "x-a": value }))["x-a"], value)
     }))
 })
 
-describe("what is refused", () => {
+describe("an invalid input", () => {
   const odd = () =>
     Operation.make("odd", {
       method: "POST",
@@ -144,7 +144,7 @@ describe("what is refused", () => {
       })
   )
 
-  it.effect("all faults are told at once", () =>
+  it.effect("is reported with all its issues at once", () =>
     Effect.gen(function*() {
       const error = yield* failed(odd(), { mode: 4, even: 3, unknown: 1, "": 1 }, Testing.reply({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), [
@@ -155,7 +155,7 @@ describe("what is refused", () => {
       ])
     }))
 
-  it.effect("what is no object at all has a message without a path", () =>
+  it.effect("that is not an object has an issue without a path", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         ((yield* failed(odd(), "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
@@ -163,7 +163,7 @@ describe("what is refused", () => {
       )
     }))
 
-  it.effect("an operation without members takes an empty object and no other", () =>
+  it.effect("of an operation without fields is any but an empty object", () =>
     Effect.gen(function*() {
       const ping = Operation.make("ping", {
         method: "GET",
@@ -177,7 +177,7 @@ describe("what is refused", () => {
       assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), ["a", "b"])
     }))
 
-  it.effect("changing the input after the call changes nothing of it", () =>
+  it.effect("has no effect on a call if it becomes invalid after it", () =>
     Effect.gen(function*() {
       const fields = [{ name: "email" }]
       const input = { fields }

@@ -18,7 +18,7 @@ import { sample, type Subject } from "../support/operations.js"
 const id = "est_1234567890123456789012"
 const job = { id: "job_0000000000000001", type: "users_export", status: "pending", connection: "größe" }
 
-describe("an answer", () => {
+describe("a response", () => {
   const packed = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })
 
   it.effect.each(
@@ -26,7 +26,7 @@ describe("an answer", () => {
       ["cut off", packed.subarray(0, packed.length - 40)],
       ["damaged", Buffer.concat([packed.subarray(0, 2000), Buffer.from("damaged"), packed.subarray(2007)])]
     ] as const
-  )("of gzip that is %s is UnexpectedResponse of reason encoding", ([, body]) =>
+  )("of gzip that is %s is UnexpectedResponse with reason encoding", ([, body]) =>
     Effect.gen(function*() {
       const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
       assert.deepStrictEqual([error.status, error.reason, error.shape.includes("corrupt gzip")], [
@@ -36,14 +36,14 @@ describe("an answer", () => {
       ])
     }))
 
-  it.effect("of gzip that unpacks to more than is accepted is UnexpectedResponse of reason size", () =>
+  it.effect("of gzip that decompresses to more than maxBodySize is UnexpectedResponse with reason size", () =>
     Effect.gen(function*() {
       const body = new Uint8Array(gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 0x20)))
       const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
       assert.deepInclude(error, { reason: "size", status: 200, shape: "no content type, more than 67108864 bytes" })
     }))
 
-  it.effect("of exactly what is accepted where nothing is decoded is whole", () =>
+  it.effect("of exactly 64 KiB that is not decoded is complete", () =>
     Effect.gen(function*() {
       const error = yield* failed(
         deleteEventStream,
@@ -64,16 +64,21 @@ describe("an answer", () => {
     ["{\"id\":7,\"type\":\"t\",\"status\":\"s\"}", "id"],
     ["{\"id\":\"1\",\"type\":\"t\",\"status\":\"s\",\"fields\":[{\"name\":\"a\"},{\"name\":7}]}", "fields[1].name"],
     ["{\"id\":\"1\",\"type\":\"t\",\"status\":\"s\",\"limit\":\"7\",\"created_at\":null}", "limit"]
-  ])("%s is not as promised, and the first bad member is named", ([body = "", path = ""]) =>
-    Effect.gen(function*() {
-      const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
-      assert.deepStrictEqual([error._tag, error.reason, error.path ?? ""], ["UnexpectedResponse", "schema", path])
-      assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
-      assert.isTrue(
-        error.message.startsWith(path === "" ? "unexpected response body: " : `unexpected response body at ${path}: `),
-        error.message
-      )
-    }))
+  ])(
+    "that the schema refuses is reported with the path of the first wrong field: %s",
+    ([body = "", path = ""]) =>
+      Effect.gen(function*() {
+        const error = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
+        assert.deepStrictEqual([error._tag, error.reason, error.path ?? ""], ["UnexpectedResponse", "schema", path])
+        assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
+        assert.isTrue(
+          error.message.startsWith(
+            path === "" ? "unexpected response body: " : `unexpected response body at ${path}: `
+          ),
+          error.message
+        )
+      })
+  )
 
   const page = Buffer.from("<title lang=de>Gr\xF6\xDFe</title>", "latin1")
 
@@ -87,15 +92,18 @@ describe("an answer", () => {
       ["json", createUsersExport, {}, { body: "1<2" }, "not JSON"],
       ["redirect", createUsersExport, {}, { status: 302 }, "a redirect"]
     ] as const
-  )("%#: reason %s, and the message says so", ([reason, operation, input, reply, message]) =>
-    Effect.gen(function*() {
-      const error = (yield* failed(operation, input, Testing.reply(reply))) as Errors.UnexpectedResponse
-      assert.strictEqual(error.reason, reason)
-      assert.include(error.message, message)
-      if (reason === "html") assert.include(error.shape, "a web page titled \"Gr\uFFFD\uFFFDe\"")
-    }))
+  )(
+    "%#: fails with reason %s, and the message says so",
+    ([reason, operation, input, reply, message]) =>
+      Effect.gen(function*() {
+        const error = (yield* failed(operation, input, Testing.reply(reply))) as Errors.UnexpectedResponse
+        assert.strictEqual(error.reason, reason)
+        assert.include(error.message, message)
+        if (reason === "html") assert.include(error.shape, "a web page titled \"Gr\uFFFD\uFFFDe\"")
+      })
+  )
 
-  it.effect("that is a web page is told by its title only if that is near the beginning", () =>
+  it.effect("that is a web page is described by its title if that is near the beginning", () =>
     Effect.gen(function*() {
       for (const [before, isTold] of [[16_000, true], [17_000, false]] as const) {
         const body = `<!--${" ".repeat(before)}--><title>Sorry</title>`
@@ -104,7 +112,7 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("that is no success is not decoded, be it as near as 300", () =>
+  it.effect("of status 300 is not decoded", () =>
     Effect.gen(function*() {
       const reply = Testing.reply({ status: 300, body: new Uint8Array(70_000) })
       const shape = "no content type, more than 65536 bytes"
@@ -121,7 +129,7 @@ describe("an answer", () => {
       })
   )
 
-  it.effect("that is no JSON is UnexpectedResponse of reason json", () =>
+  it.effect("that is not JSON is UnexpectedResponse with reason json", () =>
     Effect.gen(function*() {
       for (const body of ["OK", "{\"id\":", "{id:1}", "\u00A0{}x"]) {
         assert.deepInclude(yield* failed(createUsersExport, {}, Testing.reply({ body })), {
@@ -131,14 +139,14 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("names the service's request identifier, whichever header brings it", () =>
+  it.effect("has the service's request identifier, whichever header contains it", () =>
     Effect.forEach(["x-auth0-requestid", "x-request-id", "x-correlation-id"], (name) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status: 400, headers: { [name]: "request-1" } })
         assert.deepInclude(yield* failed(createUsersExport, {}, reply), { requestId: "request-1" })
       })))
 
-  it.effect("that the operation accepts but cannot be decoded carries what a failure carries", () =>
+  it.effect("that cannot be decoded is reported with all that an error response says", () =>
     Effect.gen(function*() {
       const headers = { "x-request-id": "request-1", "retry-after": "7", "content-type": "application/json" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ headers, body: "{\"errorCode\":\"a_code\"}" }))
@@ -156,14 +164,14 @@ describe("an answer", () => {
       )
     }))
 
-  it.effect("of many members is told by the first twenty", () =>
+  it.effect("with many fields is described by the first twenty", () =>
     Effect.gen(function*() {
       const body = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`m${index}`, index]))
       const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
       assert.deepStrictEqual([shape.includes("m19"), shape.includes("m20")], [true, false])
     }))
 
-  it.effect("is told by those of its members' names that are no content", () =>
+  it.effect("is described by the names of its fields, unless they are content", () =>
     Effect.gen(function*() {
       const names = ["items_2b", "x".repeat(40), "x".repeat(41), "jane@example.com", "1st", "u1234", "a1-", "é"]
       const body = Object.fromEntries(names.map((name) => [name, 0]))
@@ -171,7 +179,7 @@ describe("an answer", () => {
       assert.include(shape, `an object of items_2b, ${"x".repeat(40)}, *, *, *, *, *, *`)
     }))
 
-  it.effect("may hold members that have names of JavaScript's own", () =>
+  it.effect("may have fields with the names of JavaScript's own properties", () =>
     Effect.gen(function*() {
       const body =
         `{"id":"1","type":"t","status":"s","created_at":null,"__proto__":{"a":1},"constructor":null,"toString":7}`
@@ -188,7 +196,7 @@ describe("an answer", () => {
     }))
 })
 
-describe("nulls of members that may be missing", () => {
+describe("nulls of optional fields", () => {
   interface Tree {
     readonly name?: string
     readonly children?: ReadonlyArray<Tree>
@@ -231,7 +239,7 @@ describe("nulls of members that may be missing", () => {
   it.effect.each(
     [[{ tree: { children: {} } }, "tree"], [{ tree: { children: 7 } }, "tree"], [{ either: null }, "either"]] as const
   )(
-    "%#: what is wrong besides stays wrong",
+    "%#: do not hide other errors",
     ([wrong, path]) =>
       Effect.gen(function*() {
         const error = yield* failed(
@@ -244,7 +252,7 @@ describe("nulls of members that may be missing", () => {
   )
 })
 
-describe("an answer from elsewhere", () => {
+describe("a response from another URL", () => {
   const fetched = (operation: Subject, response: Response) =>
     Effect.flip(call(operation, sample(operation))).pipe(
       Effect.provide(over(FetchHttpClient.layer)),
@@ -252,7 +260,7 @@ describe("an answer from elsewhere", () => {
     )
   const redirected = (response: Response) => Object.defineProperty(response, "redirected", { value: true })
 
-  it.effect("that a fetch of the user's own has followed to is UnexpectedResponse of reason redirect", () =>
+  it.effect("is UnexpectedResponse with reason redirect if a user's fetch followed a redirect", () =>
     Effect.forEach(
       [updateTokenExchangeProfile, listActionVersions, deleteEventStream] as ReadonlyArray<Subject>,
       (operation) =>
@@ -264,7 +272,7 @@ describe("an answer from elsewhere", () => {
         })
     ))
 
-  it.effect("that has no status is UnexpectedResponse of reason redirect", () =>
+  it.effect("is UnexpectedResponse with reason redirect if it has no status", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* fetched(deleteEventStream, Response.error()), { reason: "redirect", status: 0 })
     }))

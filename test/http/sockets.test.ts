@@ -18,7 +18,7 @@ import {
 import * as Node from "../../src/Node.js"
 import { bearer, call, over } from "../support/client.js"
 import { operations, sample } from "../support/operations.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 
 const id = "est_1234567890123456789012"
 const job = { id: "job_0000000000000001", type: "users_export", status: "pending", connection: "größe" }
@@ -29,7 +29,7 @@ const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClien
   ["lean", Layer.orDie(Node.layerHttpClient())]
 ]
 
-/** What an export gives when a server answers with these bytes, and then ends the connection or does not. */
+/** Creates an export on a server that responds with these bytes and, if `end`, closes the connection. */
 const exported = (network: Layer.Layer<HttpClient.HttpClient>, bytes: Uint8Array, end = false) =>
   Effect.gen(function*() {
     const server = yield* rawServer((_, socket) => end ? socket.end(bytes) : socket.write(bytes))
@@ -42,12 +42,12 @@ const unexpected = <A, E>(result: Either.Either<A, E>) => {
   return error as Errors.UnexpectedResponse
 }
 
-/** The head of an answer with a body that is told to be endless. */
+/** The head of a response with an endless body. */
 const endless = (status: number) =>
   `HTTP/1.1 ${status} Reason\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n`
 const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`
 
-/** A server that never ends its answers; tells when its connection was cut. */
+/** A server with endless responses. `cut` is done when the client closes the connection. */
 const endlessServer = (status: number) =>
   Effect.gen(function*() {
     const cut = yield* Deferred.make<void>()
@@ -65,16 +65,16 @@ const endlessServer = (status: number) =>
 
 for (const [name, network] of networks) {
   describe(`over ${name}`, () => {
-    it.scopedLive("a whole answer is decoded", () =>
+    it.scopedLive("a complete response is decoded", () =>
       Effect.gen(function*() {
         const result = yield* exported(
           network,
-          answer(200, { "content-type": "application/json" }, JSON.stringify(job))
+          responseBytes(200, { "content-type": "application/json" }, JSON.stringify(job))
         )
         assert.deepStrictEqual(Either.getOrThrow(result), job)
       }))
 
-    it.scopedLive("an answer in chunks, a character broken between two, is put together", () =>
+    it.scopedLive("a response in chunks, with a character split between two, is joined", () =>
       Effect.gen(function*() {
         const bytes = Buffer.from(JSON.stringify(job))
         const at = bytes.indexOf("ö") + 1
@@ -82,27 +82,27 @@ for (const [name, network] of networks) {
         const body = Buffer.concat(
           parts.flatMap((part) => [Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")])
         )
-        const result = yield* exported(network, answer(200, { "transfer-encoding": "chunked" }, body))
+        const result = yield* exported(network, responseBytes(200, { "transfer-encoding": "chunked" }, body))
         assert.deepStrictEqual(Either.getOrThrow(result), job)
       }))
 
-    it.scopedLive("gzip is unpacked", () =>
+    it.scopedLive("gzip is decompressed", () =>
       Effect.gen(function*() {
         const body = gzipSync(JSON.stringify(job))
-        const result = yield* exported(network, answer(200, { "content-encoding": "gzip" }, body))
+        const result = yield* exported(network, responseBytes(200, { "content-encoding": "gzip" }, body))
         assert.deepStrictEqual(Either.getOrThrow(result), job)
       }))
 
-    it.scopedLive("gzip that no header tells of is unpacked", () =>
+    it.scopedLive("gzip without content-encoding is decompressed", () =>
       Effect.gen(function*() {
-        const result = yield* exported(network, answer(200, {}, gzipSync(JSON.stringify(job))))
+        const result = yield* exported(network, responseBytes(200, {}, gzipSync(JSON.stringify(job))))
         assert.deepStrictEqual(Either.getOrThrow(result), job)
       }))
 
-    it.scopedLive("a failure in gzip is read", () =>
+    it.scopedLive("an error response in gzip is read", () =>
       Effect.gen(function*() {
         const body = gzipSync(JSON.stringify({ message: "A reason." }))
-        const result = yield* exported(network, answer(400, { "content-encoding": "gzip" }, body))
+        const result = yield* exported(network, responseBytes(400, { "content-encoding": "gzip" }, body))
         assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "A reason.")
       }))
 
@@ -114,19 +114,19 @@ for (const [name, network] of networks) {
           const body = how === "cut off"
             ? whole.subarray(0, whole.length - 40)
             : Buffer.concat([whole.subarray(0, 2000), Buffer.from("damaged"), whole.subarray(2007)])
-          const result = yield* exported(network, answer(200, { "content-encoding": "gzip" }, body))
+          const result = yield* exported(network, responseBytes(200, { "content-encoding": "gzip" }, body))
           assert.include(["UnexpectedResponse", "TransportError"], Either.getOrThrow(Either.flip(result))._tag)
         })
     )
 
-    it.scopedLive("a failure in gzip that is broken keeps its status", () =>
+    it.scopedLive("an error response in corrupt gzip keeps its status", () =>
       Effect.gen(function*() {
         const body = gzipSync("x".repeat(5000), { level: 0 }).subarray(0, 100)
-        const result = yield* exported(network, answer(400, { "content-encoding": "gzip" }, body))
+        const result = yield* exported(network, responseBytes(400, { "content-encoding": "gzip" }, body))
         assert.instanceOf(Either.getOrThrow(Either.flip(result)), Errors.BadRequest)
       }))
 
-    it.scopedLive("an endless failure keeps its status, and the connection is cut", () =>
+    it.scopedLive("an endless error response keeps its status, and the connection is closed", () =>
       Effect.gen(function*() {
         const { cut, server } = yield* endlessServer(500)
         const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
@@ -142,7 +142,7 @@ for (const [name, network] of networks) {
         yield* Deferred.await(cut)
       }))
 
-    it.scopedLive("of an endless failure 64 KiB are kept", () =>
+    it.scopedLive("64 KiB of an endless error response are kept", () =>
       Effect.gen(function*() {
         const { server } = yield* endlessServer(400)
         const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
@@ -150,11 +150,11 @@ for (const [name, network] of networks) {
         assert.strictEqual(raw && Redacted.value(raw).length, 65536)
       }))
 
-    it.scopedLive("a success that breaks off is TransportError: the service has acted, perhaps", () =>
+    it.scopedLive("an interrupted success is TransportError with outcome unknown", () =>
       Effect.gen(function*() {
         for (const type of ["text/plain", "application/json"]) {
           const head = { "content-type": type, "content-length": "1000" }
-          const result = yield* exported(network, answer(200, head, "{\"id\":"), true)
+          const result = yield* exported(network, responseBytes(200, head, "{\"id\":"), true)
           const error = Either.getOrThrow(Either.flip(result))
           assert.instanceOf(error, Errors.TransportError)
           assert.deepInclude(error, {
@@ -164,33 +164,35 @@ for (const [name, network] of networks) {
         }
       }))
 
-    it.scopedLive("a success that breaks off is no broken gzip, whatever is in the URL", () =>
+    it.scopedLive("an interrupted success is not corrupt gzip, whatever is in the URL", () =>
       Effect.gen(function*() {
-        const server = yield* rawServer((_, socket) => socket.end(answer(200, { "content-length": "1000" }, "{")))
+        const server = yield* rawServer((_, socket) =>
+          socket.end(responseBytes(200, { "content-length": "1000" }, "{"))
+        )
         const error = yield* Effect.flip(call(listActionVersions, { actionId: "decompress" })).pipe(
           Effect.provide(over(network, server.url))
         )
         assert.instanceOf(error, Errors.TransportError)
       }))
 
-    it.scopedLive("a success that breaks off where no value is promised is a success", () =>
+    it.scopedLive("an interrupted success of an operation without a schema is a success", () =>
       Effect.gen(function*() {
-        const bytes = answer(202, { "content-length": "1000" }, "{")
+        const bytes = responseBytes(202, { "content-length": "1000" }, "{")
         const server = yield* rawServer((_, socket) => socket.end(bytes))
         yield* redeliverEvent({ id, event_id: id }).pipe(Effect.provide(over(network, server.url)))
         assert.lengthOf(server.requests, 1)
       }))
 
-    it.scopedLive("a failure that breaks off keeps its status", () =>
+    it.scopedLive("an interrupted error response keeps its status", () =>
       Effect.gen(function*() {
         for (const type of ["text/plain", "application/json"]) {
           const head = { "content-type": type, "content-length": "1000" }
-          const error = unexpected(yield* exported(network, answer(502, head, "Bad"), true))
+          const error = unexpected(yield* exported(network, responseBytes(502, head, "Bad"), true))
           assert.deepStrictEqual([error.status, error.shape], [502, `${type}, 3 bytes, interrupted`])
         }
       }))
 
-    it.scopedLive("an operation's path is sent as URLs are written", () =>
+    it.scopedLive("the path of an operation is sent as URL parsers write it", () =>
       Effect.gen(function*() {
         const odd = Operation.make("odd", {
           method: "GET",
@@ -200,14 +202,18 @@ for (const [name, network] of networks) {
           idempotent: true,
           error: [Errors.RateLimited]
         })
-        const server = yield* rawServer((_, socket) => socket.write(answer(204, {}, "")))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(204, {}, "")))
         yield* Effect.provide(odd({ straße: "x" }), over(network, server.url))
         assert.include(JSON.stringify(server.requests[0]), "/%C3%A4%20b/x")
       }))
 
-    it.scopedLive("a page that breaks off is no success, even where nothing is promised", () =>
+    it.scopedLive("an interrupted web page is not a success, even without a schema", () =>
       Effect.gen(function*() {
-        const page = answer(200, { "content-type": "text/html", "content-length": "5000" }, "<!DOCTYPE html><title>Hi")
+        const page = responseBytes(
+          200,
+          { "content-type": "text/html", "content-length": "5000" },
+          "<!DOCTYPE html><title>Hi"
+        )
         const server = yield* rawServer((_, socket) => socket.end(page))
         const result = yield* Effect.either(call(deleteEventStream, { id })).pipe(
           Effect.provide(over(network, server.url))
@@ -215,12 +221,12 @@ for (const [name, network] of networks) {
         assert.strictEqual(unexpected(result).reason, "html")
       }))
 
-    it.scopedLive("a large answer is decoded, and none that is larger than allowed", () =>
+    it.scopedLive("a response is decoded up to maxBodySize, and refused beyond", () =>
       Effect.gen(function*() {
         const large = { ...job, more: "x".repeat(3_000_000) }
-        const bytes = answer(200, { "content-type": "application/json" }, JSON.stringify(large))
+        const bytes = responseBytes(200, { "content-type": "application/json" }, JSON.stringify(large))
         assert.deepStrictEqual(Either.getOrThrow(yield* exported(network, bytes)), large)
-        // The rest never comes: that it would be too much is clear before.
+        // The rest never comes: the client knows before that it is too much.
         const server = yield* rawServer((_, socket) => socket.write(bytes.subarray(0, 2_500_000)))
         const client = IdentityClient.layer({ baseUrl: server.url, maxBodySize: 2_000_000 }).pipe(
           Layer.provide([RateLimiter.layerUnlimited, bearer, network])
@@ -229,28 +235,30 @@ for (const [name, network] of networks) {
         assert.deepInclude(error, { reason: "size", message: "the response body is larger than maxBodySize" })
       }))
 
-    it.scopedLive("a byte order mark is no part of the JSON", () =>
+    it.scopedLive("a byte order mark is ignored", () =>
       Effect.gen(function*() {
-        const result = yield* exported(network, answer(200, {}, `\uFEFF${JSON.stringify(job)}`))
+        const result = yield* exported(network, responseBytes(200, {}, `\uFEFF${JSON.stringify(job)}`))
         assert.deepStrictEqual(Either.getOrThrow(result), job)
       }))
 
-    it.scopedLive("what is not UTF-8 is UnexpectedResponse of reason encoding, never changed silently", () =>
+    it.scopedLive("a success that is not UTF-8 is UnexpectedResponse with reason encoding", () =>
       Effect.gen(function*() {
-        const error = unexpected(yield* exported(network, answer(200, {}, Buffer.from(JSON.stringify(job), "latin1"))))
+        const error = unexpected(
+          yield* exported(network, responseBytes(200, {}, Buffer.from(JSON.stringify(job), "latin1")))
+        )
         assert.strictEqual(error.reason, "encoding")
       }))
 
-    it.scopedLive("a failure that is not UTF-8 is read as far as it can be", () =>
+    it.scopedLive("an error response that is not UTF-8 is read as far as possible", () =>
       Effect.gen(function*() {
         const body = Buffer.from("{\"message\":\"Gr\xF6\xDFe\"}", "latin1")
-        const result = yield* exported(network, answer(400, {}, body))
+        const result = yield* exported(network, responseBytes(400, {}, body))
         assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "Gr\uFFFD\uFFFDe")
       }))
 
     it.scopedLive.each([300, 301, 302, 303, 307, 308])("%i is not followed", (status) =>
       Effect.gen(function*() {
-        const server = yield* rawServer((_, socket) => socket.write(answer(status, { location: "/elsewhere" })))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(status, { location: "/elsewhere" })))
         yield* Effect.forEach(operations, (operation) =>
           Effect.gen(function*() {
             const error = yield* Effect.flip(call(operation, sample(operation)))
@@ -260,10 +268,10 @@ for (const [name, network] of networks) {
         assert.lengthOf(server.requests, operations.length)
       }))
 
-    it.scopedLive("the headers of the rate limit are read in any case, with spaces around them", () =>
+    it.scopedLive("the rate-limit headers are read in upper and lower case, with spaces around the values", () =>
       Effect.gen(function*() {
         const headers = { "X-RATELIMIT-LIMIT": "50 ", "x-ratelimit-remaining": "0", "X-RateLimit-Reset": "1700000000" }
-        const server = yield* rawServer((_, socket) => socket.write(answer(429, headers)))
+        const server = yield* rawServer((_, socket) => socket.write(responseBytes(429, headers)))
         const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
           Effect.provide(over(network, server.url))
         )
@@ -279,7 +287,7 @@ for (const [name, network] of networks) {
         assert.strictEqual((error as Errors.TransportError).message, "the service could not be reached (ECONNREFUSED)")
       }))
 
-    it.scopedLive("a TLS handshake that fails is `not-sent`", () =>
+    it.scopedLive("a failed TLS handshake is `not-sent`", () =>
       Effect.gen(function*() {
         const server = yield* rawServer(() => {}, (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
         const error = yield* Effect.flip(call(redeliverEvent, { id, event_id: id })).pipe(
@@ -299,7 +307,7 @@ for (const [name, network] of networks) {
         assert.lengthOf(server.requests, 1)
       }))
 
-    it.scopedLive("a connection that is closed without an answer is `unknown`", () =>
+    it.scopedLive("a connection that is closed without a response is `unknown`", () =>
       Effect.gen(function*() {
         const server = yield* rawServer((_, socket) => socket.end())
         const error = yield* Effect.flip(call(redeliverEvent, { id, event_id: id })).pipe(
@@ -308,7 +316,7 @@ for (const [name, network] of networks) {
         assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_SOCKET" })
       }))
 
-    it.scopedLive("an answer that is no HTTP is `unknown`, not a defect", () =>
+    it.scopedLive("a response that is not HTTP is `unknown`, not a defect", () =>
       Effect.gen(function*() {
         const server = yield* rawServer((_, socket) => socket.end("220 mail.example.com ESMTP\r\n"))
         const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(
@@ -317,7 +325,7 @@ for (const [name, network] of networks) {
         assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
       }))
 
-    it.scopedLive("time that runs out interrupts the exchange: the connection is cut", () =>
+    it.scopedLive("a time-out closes the connection", () =>
       Effect.gen(function*() {
         const cut = yield* Deferred.make<void>()
         const server = yield* rawServer((_, socket) => {
@@ -331,12 +339,12 @@ for (const [name, network] of networks) {
         yield* Deferred.await(cut)
       }))
 
-    it.scopedLive("a connection whose answer was read to its end serves the next call", () =>
+    it.scopedLive("a connection is reused after its response was read to the end", () =>
       Effect.gen(function*() {
         const ports = new Set<number | undefined>()
         const server = yield* rawServer((_, socket) => {
           ports.add(socket.remotePort)
-          socket.write(answer(404, {}, "not found"))
+          socket.write(responseBytes(404, {}, "not found"))
         })
         yield* Effect.exit(call(redeliverEvent, { id, event_id: id })).pipe(
           Effect.repeatN(19),

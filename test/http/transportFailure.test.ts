@@ -1,4 +1,4 @@
-/** Errors of platforms: the code, and whether the service may have acted. */
+/** Errors of platforms: their code, and if the service may have acted. */
 import { HttpClient, HttpClientError } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -8,8 +8,8 @@ import { call, over, token } from "../support/client.js"
 
 const id = "est_1234567890123456789012"
 
-describe("no answer", () => {
-  /** A network on which every request fails so. */
+describe("a request without a response", () => {
+  /** A client whose requests all fail in this way. */
   const failing = (cause: unknown, reason: HttpClientError.RequestError["reason"] = "Transport") =>
     Layer.succeed(
       HttpClient.HttpClient,
@@ -80,13 +80,13 @@ describe("no answer", () => {
       assert.strictEqual((yield* outcome(system(code))).outcome, "unknown")
     }))
 
-  it.effect.each(["connect", "getaddrinfo"])("whatever fails in %s is `not-sent`", (syscall) =>
+  it.effect.each(["connect", "getaddrinfo"])("any failure in %s is `not-sent`", (syscall) =>
     Effect.gen(function*() {
       const { code, outcome: found } = yield* outcome(new Error("x", { cause: system("ETIMEDOUT", { syscall }) }))
       assert.deepStrictEqual([code, found], ["ETIMEDOUT", "not-sent"])
     }))
 
-  it.effect("what fails in reading or writing is `unknown`", () =>
+  it.effect("a failure in reading or writing is `unknown`", () =>
     Effect.forEach(["read", "write"], (syscall) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* outcome(system("ECONNRESET", { syscall }))).outcome, "unknown")
@@ -104,7 +104,7 @@ describe("no answer", () => {
       })
   )
 
-  it.effect("the innermost code is told", () =>
+  it.effect("the innermost code is reported", () =>
     Effect.gen(function*() {
       const { code } = yield* outcome(Object.assign(new Error("x", { cause: system("ECONNRESET") }), { code: "OUTER" }))
       assert.strictEqual(code, "ECONNRESET")
@@ -124,20 +124,20 @@ describe("no answer", () => {
       })
   )
 
-  it("of several addresses that were tried the first one's is told", () => {
+  it("the code of the first address is reported if several were tried", () => {
     const tried = new AggregateError([system("ECONNREFUSED", { syscall: "connect" }), system("ETIMEDOUT")])
     assert.strictEqual(codeOf(new TypeError("fetch failed", { cause: tried })), "ECONNREFUSED")
     assert.isUndefined(codeOf({ errors: undefined }))
   })
 
-  it.effect("a cause that is its own cause is no trap", () =>
+  it.effect("an error that is its own cause is read", () =>
     Effect.gen(function*() {
       const cause = system("ECONNRESET")
       cause.cause = cause
       assert.strictEqual((yield* outcome(cause)).code, "ECONNRESET")
     }))
 
-  it.effect("an answer that cannot be had is `unknown`, whatever its code", () =>
+  it.effect("a ResponseError is `unknown`, whatever its code", () =>
     Effect.gen(function*() {
       const network = Layer.succeed(
         HttpClient.HttpClient,

@@ -1,4 +1,4 @@
-/** The lean transport: what its options do, what it tells for certain, and that it is a client like any other. */
+/** The lean transport: its connections, its options, its outcomes, and its use as a client of the platform. */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,18 +15,18 @@ import { createUsersExport, deleteEventStream, listActionVersions } from "../../
 import * as Retry from "../../src/Retry.js"
 import { cert, key } from "../support/certificate.js"
 import { over } from "../support/client.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 import { json, listen } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
-const good = answer(200, { "content-type": "application/json" }, "{}")
+const good = responseBytes(200, { "content-type": "application/json" }, "{}")
 
-/** The client over a transport with these options. */
+/** Provides the client over a transport with these options. */
 const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClient(options), url)
 
 const remove = Retry.withoutRetries(deleteEventStream({ id }))
 
-/** A server that tells of each connection when it comes and when it is gone. */
+/** A server that records its connections, and when the first one is closed. */
 const observed = (reply: (socket: Socket) => void) =>
   Effect.gen(function*() {
     const sockets: Array<Socket> = []
@@ -40,9 +40,9 @@ const observed = (reply: (socket: Socket) => void) =>
 
 const port = (server: { readonly address: () => string | AddressInfo | null }) => (server.address() as AddressInfo).port
 
-/** What instrumentation of undici's finds where a request is handed over: the span that is active there. */
+/** Instrumentation of undici finds the active span where a request is dispatched. */
 describe("a request", () => {
-  it.scopedLive("is handed over within its span", () =>
+  it.scopedLive("is dispatched within its span", () =>
     Effect.gen(function*() {
       const native = yield* Effect.tracer
       const server = yield* observed((socket) => void socket.write(good))
@@ -67,16 +67,16 @@ describe("a request", () => {
 })
 
 describe("connections", () => {
-  it.scopedLive("are used again", () =>
+  it.scopedLive("are reused", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void socket.write(good))
-      // undici gives a connection back a turn of the event loop later.
+      // undici returns a connection to the pool in the next iteration of the event loop.
       const call = Effect.zipLeft(remove, Effect.sleep(5))
       yield* Effect.repeatN(call, 4).pipe(Effect.provide(lean(server.url)))
       assert.lengthOf(server.sockets, 1)
     }))
 
-  it.scopedLive("are no more than `connections`", () =>
+  it.scopedLive("are limited by `connections`", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 10))
       yield* Effect.all(Array.from({ length: 10 }, () => remove), { concurrency: "unbounded" }).pipe(
@@ -85,7 +85,7 @@ describe("connections", () => {
       assert.lengthOf(server.sockets, 3)
     }))
 
-  it.scopedLive("are closed when they have been idle for `keepAliveTimeout`", () =>
+  it.scopedLive("are closed after an idle time of `keepAliveTimeout`", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void socket.write(good))
       yield* Effect.zipRight(remove, Deferred.await(server.closed)).pipe(
@@ -95,7 +95,9 @@ describe("connections", () => {
 
   it.scopedLive("are closed before the server would close them", () =>
     Effect.gen(function*() {
-      const server = yield* observed((socket) => void socket.write(answer(200, { "keep-alive": "timeout=1" }, "{}")))
+      const server = yield* observed((socket) =>
+        void socket.write(responseBytes(200, { "keep-alive": "timeout=1" }, "{}"))
+      )
       yield* Effect.repeatN(remove, 2).pipe(Effect.provide(lean(server.url, { keepAliveTimeoutThreshold: 1000 })))
       assert.lengthOf(server.sockets, 3)
     }))
@@ -107,7 +109,7 @@ describe("connections", () => {
       yield* Deferred.await(server.closed)
     }))
 
-  it.scopedLive("are closed with the layer when an exchange is over", () =>
+  it.scopedLive("are closed with the layer after the running request", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
       const scope = yield* Scope.make()
@@ -123,7 +125,7 @@ describe("connections", () => {
     }))
 })
 
-it.scoped("closing the layer takes 5 s at the most, and then cuts what is under way, wherever that is", () =>
+it.scoped("closing the layer waits up to 5 s and then aborts all running requests", () =>
   Effect.gen(function*() {
     const hanging = Effect.gen(function*() {
       const arrived = yield* Deferred.make<void>()
@@ -147,8 +149,8 @@ it.scoped("closing the layer takes 5 s at the most, and then cuts what is under 
     for (const { closed } of servers) yield* Deferred.await(closed)
   }))
 
-describe("what was not sent is told", () => {
-  it.scopedLive("of a call whose time is up while it waits for a connection, and no connection is lost by it", () =>
+describe("the outcome is not-sent", () => {
+  it.scopedLive("for a call that times out while it waits for a connection, and no connection is lost", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 100))
       yield* Effect.gen(function*() {
@@ -163,7 +165,7 @@ describe("what was not sent is told", () => {
       assert.lengthOf(server.sockets, 1)
     }))
 
-  it.scopedLive("of a call that is interrupted while it waits for a connection", () =>
+  it.scopedLive("for a call that is interrupted while it waits for a connection", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
       yield* Effect.gen(function*() {
@@ -179,7 +181,7 @@ describe("what was not sent is told", () => {
       assert.lengthOf(server.sockets, 1)
     }))
 
-  it.scopedLive("when no connection is made within `connectTimeout`", () =>
+  it.scopedLive("if no connection is made within `connectTimeout`", () =>
     Effect.gen(function*() {
       const { port } = yield* rawServer(() => {})
       const error = yield* Effect.flip(remove).pipe(
@@ -188,7 +190,7 @@ describe("what was not sent is told", () => {
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "UND_ERR_CONNECT_TIMEOUT" })
     }))
 
-  it.scopedLive("when the transport is closed", () =>
+  it.scopedLive("if the transport is closed", () =>
     Effect.gen(function*() {
       const server = yield* observed((socket) => void socket.write(good))
       const scope = yield* Scope.make()
@@ -201,8 +203,8 @@ describe("what was not sent is told", () => {
     }))
 })
 
-describe("what may have been sent is told", () => {
-  it.scoped("of a call whose time is up while the service is silent", () =>
+describe("the outcome is unknown", () => {
+  it.scoped("for a call that times out before the service responds", () =>
     Effect.gen(function*() {
       const arrived = yield* Deferred.make<void>()
       const server = yield* rawServer(() => Deferred.unsafeDone(arrived, Effect.void))
@@ -217,7 +219,7 @@ describe("what may have been sent is told", () => {
       assert.lengthOf(server.requests, 1)
     }))
 
-  it.scopedLive("of a call that got an early hint (103) and no answer", () =>
+  it.scopedLive("for a call that got an early hint (103) and no response", () =>
     Effect.gen(function*() {
       const { url } = yield* rawServer((_, socket) => void socket.end("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"))
       const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(url)))
@@ -225,8 +227,8 @@ describe("what may have been sent is told", () => {
     }))
 })
 
-describe("an answer", () => {
-  it.scopedLive("has its headers, and in one those that came several times", () =>
+describe("a response", () => {
+  it.scopedLive("has its headers, with repeated ones joined", () =>
     Effect.gen(function*() {
       const head = "HTTP/1.1 200 OK\r\nX-Once: a\r\nX-Twice: b\r\nX-Twice: c\r\ncontent-length: 0\r\n\r\n"
       const { url } = yield* rawServer((_, socket) => void socket.write(head))
@@ -240,16 +242,16 @@ describe("an answer", () => {
       })
     }))
 
-  it.scopedLive("that is not wanted costs its connection if it has more than 64 KiB", () =>
+  it.scopedLive("that is not decoded costs its connection if it has more than 64 KiB", () =>
     Effect.gen(function*() {
       for (const [size, isKept] of [[65_536, true], [65_537, false]] as const) {
-        const server = yield* observed((socket) => void socket.write(answer(200, {}, "x".repeat(size))))
+        const server = yield* observed((socket) => void socket.write(responseBytes(200, {}, "x".repeat(size))))
         yield* Effect.repeatN(Effect.zipLeft(remove, Effect.sleep(5)), 1).pipe(Effect.provide(lean(server.url)))
         assert.strictEqual(server.sockets.length === 1, isKept)
       }
     }))
 
-  /** What is made of a body that comes in these pieces, of which no more is read than the limit. */
+  /** Collects a body that arrives in these pieces, up to the limit. */
   const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
     Effect.flatten(Effect.async<Effect.Effect<RawResponse, NoResponse>>((resume) => {
       const controller = {
@@ -272,7 +274,7 @@ describe("an answer", () => {
       exchange(message, () => limit)((result) => resume(Effect.succeed(result)))
     }))
 
-  it.effect("is whole up to the limit, and beyond it cut there", () =>
+  it.effect("is complete up to the limit, and truncated beyond", () =>
     Effect.gen(function*() {
       for (const [limit, completeness] of [[12, "complete"], [11, "truncated"]] as const) {
         const { body, ...answer } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
@@ -281,7 +283,7 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("keeps its body when another comes, whatever its size", () =>
+  it.effect("keeps its body when another response arrives, whatever its size", () =>
     Effect.gen(function*() {
       for (const size of [10, 2 ** 20, 2 ** 20 + 2]) {
         for (const [one, other] of [["ab", "cd"], ["é", "ü"]] as const) {
@@ -297,8 +299,8 @@ describe("an answer", () => {
     }))
 })
 
-describe("an exchange under way", () => {
-  it.scopedLive("is cut at once when its caller is interrupted", () =>
+describe("a running request", () => {
+  it.scopedLive("is aborted when its caller is interrupted", () =>
     Effect.gen(function*() {
       const arrived = yield* Deferred.make<void>()
       const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
@@ -308,14 +310,14 @@ describe("an exchange under way", () => {
       yield* Deferred.await(server.closed)
     }))
 
-  it.scopedLive("ends when the server is silent for `headersTimeout`", () =>
+  it.scopedLive("ends if the server sends nothing for `headersTimeout`", () =>
     Effect.gen(function*() {
       const server = yield* rawServer(() => {})
       const error = yield* Effect.flip(remove).pipe(Effect.provide(lean(server.url, { headersTimeout: 50 })))
       assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown", code: "UND_ERR_HEADERS_TIMEOUT" })
     }))
 
-  it.scopedLive("ends when the server is silent for `bodyTimeout`", () =>
+  it.scopedLive("ends if the server sends nothing for `bodyTimeout`", () =>
     Effect.gen(function*() {
       const server = yield* rawServer((_, socket) => void socket.write(good.subarray(0, -1)))
       const error = yield* Effect.flip(Retry.withoutRetries(createUsersExport({}))).pipe(
@@ -324,7 +326,7 @@ describe("an exchange under way", () => {
       assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
     }))
 
-  it.scopedLive("reads no more than `maxResponseSize`", () =>
+  it.scopedLive("reads up to `maxResponseSize`", () =>
     Effect.gen(function*() {
       const { url } = yield* listen((_, response) => json(response, 200, "x".repeat(2000)))
       const error = yield* Effect.flip(Retry.withoutRetries(createUsersExport({}))).pipe(
@@ -343,7 +345,7 @@ describe("options", () => {
       { proxy: "nowhere" }
     ] satisfies ReadonlyArray<Node.TransportOptions>
   ) {
-    it.scoped(`that undici refuses are InvalidInput: ${JSON.stringify(options)}`, () =>
+    it.scoped(`that undici refuses fail with InvalidInput: ${JSON.stringify(options)}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(Node.layerHttpClient(options)))
         assert.instanceOf(error, Errors.InvalidInput)
@@ -354,12 +356,12 @@ describe("options", () => {
       }))
   }
 
-  /** A server that speaks TLS, and shows whom it speaks to. */
+  /** A TLS server whose response says if it trusts the client's certificate. */
   const tlsServer = Effect.acquireRelease(
     Effect.async<{ readonly url: string; readonly close: Effect.Effect<void>; readonly port: number }>((resume) => {
       const options = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false }
       const server = createHttpsServer(options, (request, response) => {
-        // With a type for what `https` gives here in truth.
+        // Typed as what `https` really passes.
         const { authorized } = request.socket as Socket & { readonly authorized: boolean }
         response.writeHead(200, { "content-type": "application/json" })
         response.end(JSON.stringify({ total: authorized ? 1 : 0, per_page: 1, versions: [] }))
@@ -379,7 +381,7 @@ describe("options", () => {
 
   const total = Effect.map(listActionVersions({ actionId: "a" }), ({ total }) => total)
 
-  it.scopedLive("a server is trusted by `ca`, and sees a client's certificate", () =>
+  it.scopedLive("`ca` makes a server trusted, and the server gets the client's certificate", () =>
     Effect.gen(function*() {
       const { url } = yield* tlsServer
       assert.deepInclude(yield* Effect.flip(Retry.withoutRetries(total)).pipe(Effect.provide(lean(url))), {
@@ -391,7 +393,7 @@ describe("options", () => {
       assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert, cert, key } })), 1)
     }))
 
-  /** A proxy, and where it was asked to connect to. */
+  /** A proxy that records the hosts it was asked to connect to. */
   const proxy = (status: number) =>
     Effect.acquireRelease(
       Effect.async<{ readonly asked: Array<string>; readonly close: Effect.Effect<void>; readonly url: string }>(
@@ -419,7 +421,7 @@ describe("options", () => {
         close
     )
 
-  it.scopedLive("a proxy stands between, for TLS and without", () =>
+  it.scopedLive("a proxy carries requests, with TLS and without", () =>
     Effect.gen(function*() {
       const secured = yield* tlsServer
       const plain = yield* listen((_, response) => json(response, 200, { total: 7, per_page: 1, versions: [] }))
@@ -431,7 +433,7 @@ describe("options", () => {
       assert.deepStrictEqual(asked, [`localhost ${login}`, `127.0.0.1 ${login}`])
     }))
 
-  it.scopedLive("a proxy that refuses has sent nothing", () =>
+  it.scopedLive("the outcome is not-sent if the proxy refuses", () =>
     Effect.gen(function*() {
       const { url } = yield* proxy(407)
       const error = yield* Effect.flip(remove).pipe(
@@ -441,7 +443,7 @@ describe("options", () => {
     }))
 })
 
-describe("a client like any other", () => {
+describe("as a client of the platform, it", () => {
   const users: ReadonlyArray<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]> = [
     ["as it is", (client) => client],
     ["with something around it", HttpClient.mapRequest(HttpClientRequest.setHeader("x-more", "more"))]
@@ -481,7 +483,7 @@ describe("a client like any other", () => {
       assert.lengthOf(server.requests, 1)
     }))
 
-  it.scopedLive("has the time limits of its options", () =>
+  it.scopedLive("has the time-outs of its options", () =>
     Effect.gen(function*() {
       const { url } = yield* rawServer(() => {})
       const error = yield* Effect.flip(Effect.flatMap(HttpClient.HttpClient, (client) => client.get(url)))

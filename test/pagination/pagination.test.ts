@@ -20,7 +20,7 @@ import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { baseUrl, scripted } from "../support/client.js"
 import * as Garbage from "../support/garbage.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 
 interface Request {
   readonly actionId: string
@@ -298,7 +298,7 @@ describe("Pagination.stream", () => {
         const page = Number(/page=(\d+)/.exec(line)?.[1] ?? 0)
         const versions = range(page * 4, page * 4 + 4)
         const body = JSON.stringify({ total: 16, page, per_page: 4, versions })
-        socket.write(answer(200, { "content-type": "application/json" }, body))
+        socket.write(responseBytes(200, { "content-type": "application/json" }, body))
       })
       yield* Stream.runForEach(all, ({ number }) => Effect.sync(() => events.push(number))).pipe(
         Effect.provide(

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import { Heap } from "../../src/internal/runtime/heap.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -11,27 +10,8 @@ import { inProcess } from "../support/tokenServer.js"
 const id = "est_0123456789012345678901"
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
-describe("a heap", () => {
-  it("gives what was added and not taken back, the least first", () => {
-    FastCheck.assert(
-      FastCheck.property(FastCheck.array(FastCheck.tuple(FastCheck.nat(50), FastCheck.boolean())), (given) => {
-        const heap = new Heap<{ readonly at: number; index: number }>()
-        const entries = given.map(([at, stays]) => ({ at, index: -1, stays }))
-        for (const entry of entries) heap.add(entry)
-        for (const entry of entries.filter(({ stays }) => !stays)) heap.remove(entry)
-        const found: Array<number> = []
-        for (let first = heap.first; first !== undefined; first = heap.first) {
-          found.push(first.at)
-          heap.remove(first)
-        }
-        assert.deepStrictEqual(found, entries.filter(({ stays }) => stays).map(({ at }) => at).sort((a, b) => a - b))
-      })
-    )
-  })
-})
-
-describe("time limits", () => {
-  it.scoped("end each effect at its own limit, in whatever order they were set", () =>
+describe("time-outs", () => {
+  it.scoped("end at their own times, in whatever order they were added", () =>
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
       const ended: Array<string> = []
@@ -46,7 +26,7 @@ describe("time limits", () => {
       assert.deepStrictEqual(ended.slice(2), ["200 TIMEOUT", "300 TIMEOUT"])
     }))
 
-  it.scoped("however many share one sleeping fiber", () =>
+  it.scoped("share one sleeping fiber", () =>
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
       for (let millis = 1; millis <= 1000; millis++) timeouts.add(1000 + millis, () => {})
@@ -54,7 +34,7 @@ describe("time limits", () => {
       assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
     }))
 
-  it.scoped("leave no note in the log when they pass", () => {
+  it.scoped("log nothing when they end", () => {
     const notes: Array<unknown> = []
     const logger = Logger.make(({ message }) => void notes.push(message))
     return Effect.gen(function*() {
@@ -66,10 +46,10 @@ describe("time limits", () => {
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
   })
 
-  it.scoped("let nobody sleep once all are taken back and the last has passed", () =>
+  it.scoped("leave no sleeping fiber after all are cancelled and the last time has passed", () =>
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
-      for (const takeBack of [100, 200].map((millis) => timeouts.add(millis, () => {}))) takeBack()
+      for (const cancel of [100, 200].map((millis) => timeouts.add(millis, () => {}))) cancel()
       yield* TestClock.adjust("100 millis")
       assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
     }))
@@ -169,7 +149,7 @@ describe("closing a client", () => {
       yield* Fiber.join(last)
     }))
 
-  it.effect("ends after 5 s a call that goes on", () =>
+  it.effect("ends a call that runs longer than 5 s", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(6000)
       const running = yield* Effect.fork(Effect.flip(call))
@@ -180,7 +160,7 @@ describe("closing a client", () => {
       assert.deepInclude(yield* Fiber.join(running), { _tag: "TransportError", outcome: "unknown", code: "CLOSED" })
     }))
 
-  it.effect("refuses new calls while it waits for those that run", () =>
+  it.effect("refuses new calls while it waits for running ones", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(3000)
       const running = yield* Effect.fork(call)
@@ -194,7 +174,7 @@ describe("closing a client", () => {
       yield* Fiber.join(closing)
     }))
 
-  it.effect("refuses new calls, which are not sent", () =>
+  it.effect("refuses new calls without sending them", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(0)
       yield* close

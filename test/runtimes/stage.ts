@@ -4,11 +4,11 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect, Exit, Scope } from "effect"
 import { createServer } from "node:http"
 import * as Tenant from "../../src/Tenant.js"
-import { answerOf, membersOf, serverFor } from "../support/faultCalls.js"
+import { goodJson, membersOf, serverFor } from "../support/faultCalls.js"
 import * as Faults from "../support/faults.js"
 import { callHeader } from "../support/faultServer.js"
 import { declaredFor, operations } from "../support/operations.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 import type { FaultCase, Matrix, OpenedServer, Scene } from "./scenes.js"
 
 /** Running server, with the orders that it accepts. */
@@ -45,7 +45,7 @@ const fault = (row: string, operation: string): Effect.Effect<RunningScene, neve
     const [found] = Faults.rows.filter(({ name }) => name === row)
     const [subject] = operationNamed(operation)
     if (found === undefined || subject === undefined) return yield* Effect.dieMessage(`no fault ${row}, ${operation}`)
-    const server = yield* serverFor(found, answerOf(subject))
+    const server = yield* serverFor(found, goodJson(subject))
     return {
       origin: originOf(server.url),
       orders: {
@@ -63,7 +63,11 @@ const responses = (
       const { body = "", headers = {}, status = 200 } = list[Math.min(nth++, list.length - 1)] ?? {}
       const type = typeof body === "string" ? "text/plain" : "application/json"
       socket.write(
-        answer(status, { "content-type": type, ...headers }, typeof body === "string" ? body : JSON.stringify(body))
+        responseBytes(
+          status,
+          { "content-type": type, ...headers },
+          typeof body === "string" ? body : JSON.stringify(body)
+        )
       )
     })
     return { origin: originOf(url), orders: { requests: () => Effect.succeed(requests) } }
@@ -76,7 +80,7 @@ const stalls = (within: "response" | "body"): Effect.Effect<RunningScene, never,
     const closed = yield* Deferred.make<true>()
     const { requests, url } = yield* rawServer((_, socket) => {
       if (within === "body") {
-        socket.write(answer(200, { "content-type": "application/json", "content-length": "500" }, "{"))
+        socket.write(responseBytes(200, { "content-type": "application/json", "content-length": "500" }, "{"))
       }
       Deferred.unsafeDone(arrived, Exit.succeed(true))
       socket.on("close", () => Deferred.unsafeDone(closed, Exit.succeed(true)))

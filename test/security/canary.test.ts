@@ -1,4 +1,4 @@
-/** Planted secrets, every failure of the fault matrix, and a look at all that can be seen of it: none of them is there. */
+/** Plants secrets under every fault of the matrix, and searches them in everything that a program can see or print. */
 import { assert, describe, it } from "@effect/vitest"
 import { Data, Effect, Exit, Layer, Metric, Redacted, type Scope } from "effect"
 import { IdentityClient, Retry, TokenProvider } from "../../src/index.js"
@@ -10,7 +10,7 @@ import { clientOf, type Platform, platforms, serverFor, tokens } from "../suppor
 import { attempts, limit, planted, type Row, rows } from "../support/faults.js"
 import { faultServer } from "../support/faultServer.js"
 import { operations, type Subject } from "../support/operations.js"
-import { answer, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes } from "../support/rawServer.js"
 
 const inputs: Record<string, Record<string, unknown>> = {
   createUsersExport: {
@@ -27,7 +27,7 @@ const inputs: Record<string, Record<string, unknown>> = {
   deleteEventStream: { id: "est_Kq7zV3Canary0000000051" }
 }
 
-/** Every string and number of an input, by its place. */
+/** Every string and number of an input, with its path. */
 const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, string]> =>
   typeof value === "object" && value !== null
     ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, `${path}.${name}`))
@@ -36,7 +36,7 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
 const token = (nth: number) =>
   `eyJhbGciOiJSUzI1NiJ9.${Buffer.from(`{"kq7zv3.token.${nth}":1}`).toString("base64url")}.c2ln${nth}`
 
-/** What stands in a good answer where schemas look, and where they do not. */
+/** A good response with canaries in fields of the schema and in others. */
 const value = {
   id: "usr_kq7zv30061",
   text: "kq7zv3.value.0062",
@@ -77,7 +77,7 @@ const assertNone = (texts: ReadonlyArray<readonly [name: string, text: string]>)
 
 const call = (operation: Subject) => operation(inputs[operation.endpoint.name] as never)
 
-/** Sends an operation into a fault, by the real clock. */
+/** Calls an operation under a fault, by the real clock. */
 const into = (row: Row, operation: Subject, platform: Platform) =>
   Effect.gen(function*() {
     const server = yield* serverFor(row, good)
@@ -98,7 +98,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
           Effect.gen(function*() {
             const { spans, texts } = yield* into(row, operation, platform)
             assertNone(texts)
-            // Something was there to be searched.
+            // There was something to search.
             assert.includeMembers(spans.map(({ name }) => name), ["program", `identity.${operation.endpoint.name}`])
           })))
     }
@@ -108,7 +108,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
 for (const platform of ["undici", "fetch", "lean"] as const) {
   describe.concurrent(`with every fault at the token endpoint over ${platform}, nothing shows a secret`, () => {
     for (const { fault, name, stalls } of rows) {
-      // The time limit of a token request is 10 s.
+      // The time-out of a token request is 10 s.
       if (typeof fault === "string" || stalls === true) continue
       it.live(name, () =>
         Effect.gen(function*() {
@@ -130,7 +130,7 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
 
 describe("nothing shows a secret", () => {
   for (const operation of operations) {
-    it.effect(`of ${operation.endpoint.name} that the service repeats in its words`, () =>
+    it.effect(`of ${operation.endpoint.name} that the service repeats in its message`, () =>
       Effect.gen(function*() {
         const words = Object.entries(canaries).filter(([name]) => name.startsWith(operation.endpoint.name))
           .filter(([, text]) => !/^\d+$/.test(text))
@@ -148,7 +148,7 @@ describe("nothing shows a secret", () => {
       }))
   }
 
-  it.effect("of an input that is refused, or of an address that is", () =>
+  it.effect("of an invalid input or base URL", () =>
     Effect.gen(function*() {
       const wrong = (operation: Subject) => {
         const input = inputs[operation.endpoint.name] ?? {}
@@ -180,9 +180,9 @@ describe("nothing shows a secret", () => {
       }
     }))
 
-  it.live("in what goes over the wire is the test's own making: the secrets do go out", () =>
+  it.live("though the requests themselves contain them", () =>
     Effect.gen(function*() {
-      const server = yield* rawServer((_, socket) => void socket.write(answer(200, {}, good)))
+      const server = yield* rawServer((_, socket) => void socket.write(responseBytes(200, {}, good)))
       for (const operation of operations) {
         yield* Effect.exit(Effect.provide(call(operation), clientOf(server, "lean", tokens(token))))
       }
@@ -214,7 +214,7 @@ describe("the search", () => {
       Effect.fail(Object.defineProperty(new Canary({ message: "x" }), "secret", { value: secret, enumerable: false }))
   }
   for (const [index, [place, plant]] of Object.entries(places).entries()) {
-    it.effect(`finds what stands in ${place}`, () =>
+    it.effect(`finds a canary in ${place}`, () =>
       Effect.gen(function*() {
         const secret = `kq7zv3.own.${index}.0091`
         const spelt = [
@@ -231,7 +231,7 @@ describe("the search", () => {
       }))
   }
 
-  it.effect("is of the log at every level", () =>
+  it.effect("covers the log at every level", () =>
     Effect.gen(function*() {
       const { lines } = yield* seen(Effect.logTrace("a trace").pipe(Effect.annotateLogs("k", "v")))
       assert.isTrue(lines.some((line) => line.includes("a trace")))

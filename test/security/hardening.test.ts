@@ -1,4 +1,4 @@
-/** What a hostile server, an unlucky input or a misread setting must not bring about. */
+/** Hostile servers, unlucky inputs and wrong settings do no harm. */
 import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
@@ -32,7 +32,7 @@ describe("a program that lacks a service", () => {
     TokenProvider: Effect.asVoid(TokenProvider.TokenProvider)
   }
   for (const [name, service] of Object.entries(lacking)) {
-    it.effect(`is told that it is ${name}`, () =>
+    it.effect(`fails with the name of ${name}`, () =>
       Effect.gen(function*() {
         const uncompiled = service as Effect.Effect<void> // what the compiler would not let pass
         const cause = yield* Effect.sandbox(uncompiled).pipe(Effect.flip)
@@ -41,10 +41,10 @@ describe("a program that lacks a service", () => {
   }
 })
 
-describe("the words of a server", () => {
-  it.effect("cost no more time than they have length: titles that never end", () =>
+describe("an error response", () => {
+  it.effect("is read in linear time: titles without an end", () =>
     Effect.gen(function*() {
-      // Read again from each beginning, this would take minutes.
+      // This would take minutes if it were read again from each opening tag.
       const error = yield* failed(
         listActionVersions,
         { actionId: "a" },
@@ -53,14 +53,14 @@ describe("the words of a server", () => {
       assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "html" })
     }))
 
-  it.effect("cost no more time than they have length: scopes without end", () =>
+  it.effect("is read in linear time: endless scopes", () =>
     Effect.gen(function*() {
       const message = `Insufficient scope: ${"read:b ".repeat(9000)}`
       const error = yield* failed(deleteEventStream, { id }, Testing.reply({ status: 403, body: { message } }))
       assert.isAtMost((error as Errors.InsufficientScope).required.length, 20)
     }))
 
-  it.effect("keep their codes, whatever short strings the input holds", () =>
+  it.effect("keeps its code, whatever short strings the input contains", () =>
     Effect.gen(function*() {
       const input = { format: "json", fields: [{ name: "id" }, { name: "a" }] } as const
       const reply = Testing.reply({
@@ -77,7 +77,7 @@ describe("the words of a server", () => {
       })
     }))
 
-  it.effect("hide a string of the input in a code if it is too long to be part of one by chance", () =>
+  it.effect("has long strings of the input redacted in its code", () =>
     Effect.gen(function*() {
       const reply = Testing.reply({ status: 500, body: { errorCode: "no_plan1234" } })
       for (const [name, errorCode] of [["plan1234", "no_…"], ["plan123", "no_plan1234"]] as const) {
@@ -85,7 +85,7 @@ describe("the words of a server", () => {
       }
     }))
 
-  it.effect("hide every string of the input in a code that no program would choose", () =>
+  it.effect("has every string of the input redacted in a code that does not look like one", () =>
     Effect.gen(function*() {
       const input = { fields: [{ name: "id" }] }
       for (const [errorCode, clean] of [["ä id", "ä …"], ["id ä", "… ä"]]) {
@@ -94,13 +94,13 @@ describe("the words of a server", () => {
       }
     }))
 
-  it.effect("leave ours alone", () =>
+  it.effect("leaves the client's own messages unchanged", () =>
     Effect.gen(function*() {
       const error = yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, Testing.reply({ body: [] }))
       assert.include((error as Errors.UnexpectedResponse).message, "expected an object")
     }))
 
-  it.effect("name every scope that they name", () =>
+  it.effect("names every scope in its message", () =>
     Effect.gen(function*() {
       const message = "Insufficient scope, expected any of: read:users,read:scim2_config,update:oauth2-clients"
       const reply = Testing.reply({ status: 403, body: { message } })
@@ -111,7 +111,7 @@ describe("the words of a server", () => {
       )
     }))
 
-  it.effect("repeat no string of the input, though the caller has changed it since", () =>
+  it.effect("repeats no string of the input, though the caller has changed it since", () =>
     Effect.gen(function*() {
       const fields = [{ name: "Private Person" }]
       const client = HttpClient.make((request) =>
@@ -167,7 +167,7 @@ describe("a client secret", () => {
   for (
     const path of ["oauth/token", ":8080@elsewhere.example/oauth/token", "//elsewhere.example", "/a?b", "/a b", ""]
   ) {
-    it.effect(`goes to no other place by a token path such as "${path}"`, () =>
+    it.effect(`is sent to no other host by a token path such as "${path}"`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(Layer.provide(tokens(path), Testing.layerHttp())))
         assert.instanceOf(error, Errors.InvalidInput)
@@ -188,7 +188,7 @@ describe("a token", () => {
       "tenant.example.com:99999"
     ]
   ) {
-    it.effect(`goes to no host that "${domain}" makes by chance`, () =>
+    it.effect(`is not sent to a host in the invalid domain "${domain}"`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(Node.layer)).pipe(
           Effect.withConfigProvider(ConfigProvider.fromMap(
@@ -203,7 +203,7 @@ describe("a token", () => {
   }
 
   for (const domain of ["tenant.example.com", "tenant.example.com:8443"]) {
-    it.effect(`by its domain, a client calls the base URL that follows from it: ${domain}`, () =>
+    it.effect(`is sent to the base URL of the domain ${domain}`, () =>
       Effect.gen(function*() {
         yield* deleteEventStream({ id })
         const [request] = yield* Testing.requests
@@ -221,7 +221,7 @@ describe("a token", () => {
       ["undici", NodeHttpClient.layerUndici],
       ["lean", Layer.orDie(Node.layerHttpClient())]
     ] as const
-  )("a client that follows redirects by itself is found out over %s", ([, network]) =>
+  )("is reported when a client followed a redirect by itself, over %s", ([, network]) =>
     Effect.gen(function*() {
       const { url } = yield* listen((request, response) =>
         request.url === "/elsewhere"
@@ -250,7 +250,7 @@ describe("an input", () => {
       "no-scheme/x"
     ]
   ) {
-    it.effect(`"${uri}" is no URI`, () =>
+    it.effect(`"${uri}" is not a URI`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(updateTokenExchangeProfile({ id: "x", subject_token_type: uri }))
         assert.deepInclude(error, { _tag: "InvalidInput" })
@@ -274,7 +274,7 @@ describe("an input", () => {
   }
 
   for (const name of ["Host", "connection", "Content-Length", "transfer-encoding", "expect", "upgrade", "te"]) {
-    it.effect(`the header ${name} is the transport's`, () =>
+    it.effect(`cannot set the header ${name}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(IdentityClient.withHeaders(deleteEventStream({ id }), { [name]: "x" }))
         assert.strictEqual(
@@ -286,12 +286,12 @@ describe("an input", () => {
 })
 
 describe("a mock", () => {
-  it.effect("is given the input", () =>
+  it.effect("receives the input", () =>
     deleteEventStream({ id }).pipe(Effect.provide(Testing.layer(
       Testing.handle(deleteEventStream, (input) => Effect.sync(() => assert.deepStrictEqual(input, { id })))
     ))))
 
-  it.effect("may write a timestamp down", () =>
+  it.effect("may return a literal timestamp", () =>
     Effect.gen(function*() {
       const page = yield* listActionVersions({ actionId: "a" })
       assert.strictEqual(page.versions[0]?.built_at, "2023-01-25T17:42:12.004394259Z")
@@ -302,7 +302,7 @@ describe("a mock", () => {
         versions: [{ built_at: Timestamp.make("2023-01-25T17:42:12.004394259Z") }]
       }))))))
 
-  it.effect("a connection that is null is missing", () =>
+  it.effect("may return null for an optional field", () =>
     Effect.gen(function*() {
       const body = { id: "job_1", type: "users_export", status: "pending", connection: null }
       assert.notProperty(yield* resultOf(createUsersExport, {}, Testing.reply({ body })), "connection")
@@ -320,7 +320,7 @@ describe("a limiter", () => {
   const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(call))
   const date = { date: "Tue, 20 Jan 2026 10:00:00 GMT" }
 
-  it.effect("fails at once where a call would wait longer than it may, and says how long", () =>
+  it.effect("fails at once if a call would exceed maxWait, and says how long it would wait", () =>
     Effect.gen(function*() {
       yield* told({ ...date, "retry-after": "7200" }, 429)
       const error = yield* Effect.flip(acquire)
@@ -329,7 +329,7 @@ describe("a limiter", () => {
       assert.strictEqual(error.retryAfter && Duration.toMillis(error.retryAfter), 7_200_000)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
 
-  it.effect("counts those who wait before a call", () =>
+  it.effect("counts the calls that wait before a call", () =>
     Effect.gen(function*() {
       const callers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.fork(Effect.either(acquire)))
       yield* TestClock.adjust("10 seconds")
@@ -337,7 +337,7 @@ describe("a limiter", () => {
       assert.deepStrictEqual(results.map(({ _tag }) => _tag), ["Right", "Right", "Right", "Left"])
     }).pipe(Effect.provide(RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" }))))
 
-  it.effect("fails one that waits already when the service asks for more time", () =>
+  it.effect("fails a waiting call when the service asks for more time", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
       const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
@@ -350,7 +350,7 @@ describe("a limiter", () => {
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "RateLimited")
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "1 minute" }))))
 
-  it.effect("does not believe a reset in milliseconds", () =>
+  it.effect("ignores a reset in milliseconds", () =>
     Effect.gen(function*() {
       yield* told({
         ...date,
@@ -363,7 +363,7 @@ describe("a limiter", () => {
       yield* Fiber.join(waiting)
     }).pipe(Effect.provide(RateLimiter.layer)))
 
-  it.effect("waits as long as it is told, however long that is", () =>
+  it.effect("waits as long as the headers say, however long that is", () =>
     Effect.gen(function*() {
       yield* told({ ...date, "retry-after": "80000" }, 429)
       const waiting = yield* Effect.fork(acquire)
@@ -392,7 +392,7 @@ describe("a limiter", () => {
   }
 })
 
-describe("a call that is sent again", () => {
+describe("a retried call", () => {
   const refused = Testing.noReply("ECONNREFUSED")
   const fails = (
     self: Effect.Effect<unknown, Errors.ClientError | Errors.RateLimited, IdentityClient.IdentityClient>
@@ -404,23 +404,23 @@ describe("a call that is sent again", () => {
     })
   const deleted = Effect.mapError(deleteEventStream({ id }), (error) => error as Errors.ClientError)
 
-  it.effect("may have been carried out if one attempt may, though a later one was not sent", () =>
+  it.effect("has outcome unknown if one attempt has, though a later one was not sent", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "unknown", code: "ECONNRESET" })
       assert.lengthOf(yield* Testing.requests, 4)
     }).pipe(Effect.provide(scripted(Testing.noReply("ECONNRESET"), refused, refused, refused))))
 
-  it.effect("was not sent if no attempt was", () =>
+  it.effect("has outcome not-sent if no attempt was sent", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ENOTFOUND" })
     }).pipe(Effect.provide(scripted(refused, refused, refused, Testing.noReply("ENOTFOUND")))))
 
-  it.effect("was not sent if the attempts that were are turned away", () =>
+  it.effect("has outcome not-sent if all attempts that were sent got 429", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* fails(deleted), { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
     }).pipe(Effect.provide(scripted(Testing.reply({ status: 429 }), refused, refused, refused))))
 
-  it.effect("keeps the answer of an attempt that may have been carried out, though there is no token for another", () =>
+  it.effect("keeps the response of an attempt that may have had an effect, though a later one gets no token", () =>
     Effect.gen(function*() {
       let left = 1
       const tokens = Layer.succeed(TokenProvider.TokenProvider, {
@@ -438,19 +438,19 @@ describe("a call that is sent again", () => {
       assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 503 })
     }))
 
-  it.effect("keeps the answer of an attempt that may have been carried out", () =>
+  it.effect("keeps the response of an attempt that may have had an effect", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* fails(deleted), { _tag: "UnexpectedResponse", status: 503 })
     }).pipe(Effect.provide(scripted(Testing.reply({ status: 503 }), refused, refused, refused))))
 
-  it.effect("follows the policy as it is where a change of it is undefined", () =>
+  it.effect("follows the policy where a change is undefined", () =>
     Effect.gen(function*() {
       yield* fails(Retry.withPolicy(deleted, { attempts: undefined, totalTime: undefined }))
       assert.lengthOf(yield* Testing.requests, 4)
     }).pipe(Effect.provide(scripted(refused, refused, refused, refused))))
 })
 
-it.effect("a client made where nothing may be interrupted can be closed", () =>
+it.effect("a client made in an uninterruptible region can be closed", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Effect.uninterruptible(

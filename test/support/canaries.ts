@@ -1,8 +1,8 @@
-/** Secrets that are planted to be looked for, and where to look: all that a program can see or print of what it runs. */
+/** Searches planted secrets in everything that a program can see or print. */
 import { Array, Cause, Effect, Exit, Logger, LogLevel, Metric, Tracer } from "effect"
 import { format, inspect } from "node:util"
 
-/** How bytes may be written that stand at any place in what is encoded. */
+/** The encodings of bytes at any offset of an encoded text. */
 const base64 = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from("\0".repeat(before) + secret).toString("base64")
@@ -15,7 +15,7 @@ const base64 = (secret: string): ReadonlyArray<string> =>
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
-/** Every way in which a secret may be written; compared in lower case. */
+/** All spellings of a secret, in lower case. */
 const spellings = (secret: string): ReadonlyArray<string> => [
   ...new Set([
     secret,
@@ -30,7 +30,7 @@ const spellings = (secret: string): ReadonlyArray<string> => [
   ].map((text) => text.toLowerCase()))
 ]
 
-/** The canaries that a text holds, in whatever spelling. */
+/** Finds the canaries in a text, in any spelling. */
 export const found = (canaries: Readonly<Record<string, string>>, text: string): ReadonlyArray<string> => {
   const lower = text.toLowerCase()
   return Object.entries(canaries).flatMap(([name, secret]) =>
@@ -40,7 +40,7 @@ export const found = (canaries: Readonly<Record<string, string>>, text: string):
 
 const everything = { depth: Infinity, showHidden: true, maxArrayLength: Infinity, maxStringLength: Infinity } as const
 
-/** All that can be printed of a failure. */
+/** Prints a failure in every way. */
 const printed = (cause: Cause.Cause<unknown>): ReadonlyArray<readonly [string, string]> => [
   ["Cause.pretty", Cause.pretty(cause, { renderErrorCause: true })],
   ["Cause.toString", String(cause)],
@@ -64,7 +64,7 @@ interface Events {
   readonly events?: ReadonlyArray<unknown>
 }
 
-/** A span as an exporter sees it; its parents and links are spans of their own. */
+/** A span as an exporter sees it, without its parents and links. */
 const spanText = (span: Tracer.Span): string => {
   const { attributes, links, name, status, traceId } = span
   const { events } = span as Events // sound: of the native tracer
@@ -84,7 +84,7 @@ const spanText = (span: Tracer.Span): string => {
   ].join("\n")
 }
 
-/** Everything that an effect lets others see but for the value that it gives: each with a name, as text. */
+/** Runs an effect and returns, as named texts, everything that is visible of it except its value. */
 export const seen = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const native = yield* Effect.tracer

@@ -1,4 +1,4 @@
-/** A certificate for this machine that nobody trusts unless told to, good until 2119, and its key: for tests of TLS alone. */
+/** A self-signed certificate for this machine, valid until 2119, and its key. Only for tests of TLS. */
 
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0d0e3G9EvGaEJbtc

@@ -1,4 +1,4 @@
-/** What it takes to send a call into a row of the fault matrix: platforms, tokens, the server, the client. */
+/** Makes calls under a row of the fault matrix: platforms, tokens, the server, the client. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Arbitrary, Effect, FastCheck, Layer, Redacted, Schema } from "effect"
@@ -16,7 +16,7 @@ export const platforms = {
 
 export type Platform = keyof typeof platforms
 
-/** A new token for each that is taken back. */
+/** Issues a new token for each that is invalidated. */
 export const tokens = (make: (nth: number) => string = (nth) => `token-${nth}`) =>
   Layer.sync(TokenProvider.TokenProvider, () => {
     let nth = 1
@@ -26,15 +26,15 @@ export const tokens = (make: (nth: number) => string = (nth) => `token-${nth}`) 
     }
   })
 
-/** A good answer: an object of the promised shape, long enough to be cut, with a member more. */
-export const answerOf = ({ endpoint: { success } }: Subject): string => {
+/** Makes a good response: an object of the schema with an extra field, long enough to be interrupted. */
+export const goodJson = ({ endpoint: { success } }: Subject): string => {
   const value = success === undefined
     ? {}
     : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
   return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
 }
 
-/** The outcome as an error of the operation has to show it. */
+/** The outcome that the operation's error must have. */
 export const membersOf = (outcome: Outcome, operation: Subject): object => {
   switch (outcome.tag) {
     case "success":
@@ -52,7 +52,7 @@ export const membersOf = (outcome: Outcome, operation: Subject): object => {
   }
 }
 
-/** What a call meets, by a row; `json` is a good answer. */
+/** The fault of a row. `json` is a good response. */
 export const serverFor = ({ fault }: Row, json: string) =>
   fault === "nobody" ? nobody : fault === "resetting" ? resettingServer : faultServer(json, fault)
 

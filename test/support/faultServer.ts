@@ -1,35 +1,35 @@
-/** A server on a bare socket that misbehaves to order: each request that arrives meets the next fault of a script. */
+/** A server on a bare socket that injects faults: the next one of a script for each request. */
 import { Effect, Queue, type Scope } from "effect"
 import { createServer, type Socket } from "node:net"
-import { answer, rawServer } from "./rawServer.js"
+import { rawServer, responseBytes } from "./rawServer.js"
 
-/** One request that has arrived, and what there is to answer it with. */
+/** A request that has arrived, and the means to respond. */
 export interface Exchange {
   readonly socket: Socket
-  /** The JSON of a good answer. */
+  /** The JSON of a good response. */
   readonly json: string
   /** Another server of the same kind. */
   readonly elsewhere: string
   /** The path of the request. */
   readonly path: string
-  /** Says that from now on the client waits in vain. */
+  /** Reports that the client waits in vain from now on. */
   readonly stalled: () => void
 }
 
-/** What is done to a request instead of answering it well. */
+/** Handles a request in place of a good response. */
 export type Fault = (exchange: Exchange) => void
 
 export interface FaultServer {
   readonly url: string
-  /** For each whole request that has arrived, which call it belongs to: the value of its header `x-call`. */
+  /** The call of each complete request that has arrived, by its header `x-call`. */
   readonly arrived: ReadonlyArray<string | undefined>
-  /** The same of what has arrived elsewhere. */
+  /** The calls of the requests that have arrived at the other server. */
   readonly arrivedElsewhere: ReadonlyArray<unknown>
   /** Waits until a client waits in vain. */
   readonly stall: Effect.Effect<void>
 }
 
-/** The header that tells which call a request belongs to: one may arrive when its call has already ended. */
+/** The header with the call of a request, which may arrive after its call has ended. */
 export const callHeader = "x-call"
 
 /** Serves on 127.0.0.1 as long as the scope is open. `script` names the fault for the nth request, the first being 1. */
@@ -39,7 +39,7 @@ export const faultServer = (
 ): Effect.Effect<FaultServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const other = yield* rawServer((_, socket) =>
-      void socket.write(answer(200, { "content-type": "application/json" }, json))
+      void socket.write(responseBytes(200, { "content-type": "application/json" }, json))
     )
     const stalls = yield* Queue.unbounded<void>()
     const arrived: Array<string | undefined> = []
@@ -75,7 +75,7 @@ export const resettingServer: Effect.Effect<FaultServer, never, Scope.Scope> = E
   unreadBy
 )
 
-/** An address where nobody listens. */
+/** A URL where no server listens. */
 export const nobody: Effect.Effect<FaultServer> = Effect.map(
   Effect.scoped(resettingServer),
   unreadBy

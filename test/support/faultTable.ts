@@ -1,4 +1,4 @@
-/** `tsx test/support/faultTable.ts`: the fault matrix as the README shows it, from the same rows that the test runs. */
+/** `tsx test/support/faultTable.ts`: prints the fault matrix for the README, from the rows that the test runs. */
 import { fileURLToPath } from "node:url"
 import { attempts, expected, type Outcome, rows } from "./faults.js"
 import { declaredFor, operations, type Subject } from "./operations.js"
@@ -35,7 +35,7 @@ const cells = rows.map((row) => [
   })
 ])
 
-/** The matrix in Markdown, a line each; the first says how large it is. */
+/** The matrix in Markdown, line by line; the first line gives its size. */
 export const faultTable: ReadonlyArray<string> = [
   `${rows.length} faults × ${operations.length} operations × 3 platforms; at most ${attempts} attempts.`,
   ...[["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ["---", "---", "---", "---"], ...cells].map((

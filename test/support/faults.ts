@@ -1,21 +1,21 @@
-/** Everything that goes wrong between a client and its tenant, and what a caller is to see of it: the fault matrix. */
+/** The fault matrix: everything that goes wrong between a client and its tenant, and the result that a caller gets. */
 import { Schema } from "effect"
 import { gzipSync } from "node:zlib"
 import type * as Endpoint from "../../src/Endpoint.js"
 import type { UnexpectedResponse } from "../../src/Errors.js"
 import type { Exchange, Fault } from "./faultServer.js"
-import { answer } from "./rawServer.js"
+import { responseBytes } from "./rawServer.js"
 
-/** How often a call is sent in the matrix at the most. */
+/** The maximum number of attempts of a call. */
 export const attempts = 3
 
-/** How long an attempt may take where the server stalls, in milliseconds. */
+/** The time-out of an attempt where the server stalls, in milliseconds. */
 export const limit = 80
 
-/** How large an answer may be in the matrix, in bytes. */
+/** The `maxBodySize` of the client, in bytes. */
 export const maxBodySize = 100_000
 
-/** What a call gives. */
+/** The result of a call. */
 export type Outcome =
   | { readonly tag: "success" }
   | { readonly tag: "TransportError"; readonly outcome: "not-sent" | "unknown"; readonly code?: string }
@@ -25,21 +25,21 @@ export type Outcome =
 /** One row of the matrix. */
 export interface Row {
   readonly name: string
-  /** What meets each request, the first numbered 1; or that there is no server to meet, or one that reads nothing. */
+  /** The fault of each request, from 1 on; or no server, or a server that reads nothing. */
   readonly fault: ((nth: number) => Fault) | "nobody" | "resetting"
-  /** What the caller is given in the end. */
+  /** The result of the call. */
   readonly gives: Outcome | ((endpoint: Endpoint.Any) => Outcome)
-  /** Whether the call is sent again: whatever it does, if that is harmless, or not. */
+  /** The calls that are retried: all, only idempotent ones, or none. */
   readonly again: "always" | "safe" | "safe, decoded" | "no"
-  /** How many requests reach the server if it is sent again: all that may (default), or so many. */
+  /** The number of requests that reach the server if the call is retried (default: all attempts). */
   readonly requests?: number
-  /** Whether a good call goes before it, on the same connection. */
+  /** True if a good call precedes it on the same connection. */
   readonly warm?: boolean
-  /** Whether the time limit is what ends it. */
+  /** True if the time-out ends it. */
   readonly stalls?: boolean
 }
 
-/** What a row means for an operation. */
+/** Applies a row to an operation. */
 export const expected = ({ again, fault, gives, requests }: Row, endpoint: Endpoint.Any) => {
   const isRepeated = again === "always" ||
     (again !== "no" && endpoint.idempotent && (again === "safe" || endpoint.success !== undefined))
@@ -49,7 +49,7 @@ export const expected = ({ again, fault, gives, requests }: Row, endpoint: Endpo
   }
 }
 
-/** What stands in answers where no output may show it: in headers, in bodies, in the names of members, in places to go. */
+/** Canaries in responses, which no output may show: in headers, bodies, names of fields and redirects. */
 export const planted = {
   header: "kq7zv3.header.4811",
   body: "kq7zv3.body.4822",
@@ -67,54 +67,54 @@ const failure = (status: number) =>
     attributes: { [planted.member]: planted.body }
   })
 
-/** The bytes of a good answer. */
-const whole = ({ json: body }: Exchange): Buffer => answer(200, json, body)
+/** The bytes of a good response. */
+const whole = ({ json: body }: Exchange): Buffer => responseBytes(200, json, body)
 
 const good: Fault = (exchange) => void exchange.socket.write(whole(exchange))
 
-/** Answers with these bytes. */
+/** Responds with these bytes. */
 const bytes = (make: (exchange: Exchange) => Uint8Array | string): Fault => (exchange) =>
   void exchange.socket.write(make(exchange))
 
-/** Answers with this status, these headers and this body. */
+/** Responds with this status, these headers and this body. */
 const reply = (
   status: number,
   headers: Readonly<Record<string, string>> = json,
   body: string | Uint8Array | ((exchange: Exchange) => string | Uint8Array) = failure(status)
-) => bytes((exchange) => answer(status, headers, typeof body === "function" ? body(exchange) : body))
+) => bytes((exchange) => responseBytes(status, headers, typeof body === "function" ? body(exchange) : body))
 
-/** Writes a part of something, and then ends the connection as told. */
+/** Writes these bytes, and then ends the connection in this way. */
 const part = (make: (exchange: Exchange) => Uint8Array, end: "reset" | "close" | "stall"): Fault => (exchange) => {
   exchange.socket.write(make(exchange), () => {
-    // What was written has to have been read before a reset, which throws away what is under way.
+    // A reset discards bytes that the client has not read yet.
     if (end === "reset") setTimeout(() => exchange.socket.resetAndDestroy(), 10)
     if (end === "close") exchange.socket.end()
     if (end === "stall") setTimeout(exchange.stalled, 10)
   })
 }
 
-/** As much of a good answer as comes before its status line, headers or body are whole. */
+/** The part of a good response before the end of its status line, headers or body. */
 const head = (until: "status line" | "headers" | "head" | "body") => (exchange: Exchange): Uint8Array => {
-  const answered = whole(exchange)
-  const body = answered.indexOf("\r\n\r\n") + 4
-  const end = { "status line": 10, headers: body - 10, head: body, body: (body + answered.length) >> 1 }[until]
-  return answered.subarray(0, end)
+  const response = whole(exchange)
+  const body = response.indexOf("\r\n\r\n") + 4
+  const end = { "status line": 10, headers: body - 10, head: body, body: (body + response.length) >> 1 }[until]
+  return response.subarray(0, end)
 }
 
-/** A byte at a time. */
+/** Writes one byte at a time. */
 const trickle: Fault = (exchange) => {
-  const answered = whole(exchange)
+  const response = whole(exchange)
   let at = 0
   const timer = setInterval(() => {
-    if (at === answered.length - 1 || exchange.socket.destroyed) clearInterval(timer)
-    else exchange.socket.write(answered.subarray(at, ++at))
+    if (at === response.length - 1 || exchange.socket.destroyed) clearInterval(timer)
+    else exchange.socket.write(response.subarray(at, ++at))
     if (at === 5) exchange.stalled()
   }, 10)
 }
 
 const always = (fault: Fault) => () => fault
 const once = (fault: Fault) => (nth: number) => nth === 1 ? fault : good
-/** After a call that went well. */
+/** The fault comes second, after a good response. */
 const second = (fault: Fault) => (nth: number) => nth === 1 ? good : fault
 
 const success: Outcome = { tag: "success" }
@@ -124,10 +124,10 @@ const unexpected = (status: number, reason: UnexpectedResponse["reason"]): Outco
   { tag: "UnexpectedResponse", status, reason }
 )
 const status = (status: number): Outcome => ({ tag: "declared", status })
-/** Where a value is promised, else success: what is not decoded cannot be wrong. */
+/** This result for operations with a schema, and success for others, whose responses are not decoded. */
 const decoded = (outcome: Outcome) => ({ success: schema }: Endpoint.Any) => schema === undefined ? success : outcome
 
-/** Ends the connection at this point of the answer. */
+/** Ends the connection at this point of the response. */
 const broken = (name: string, fault: Fault, warm = false): Row => ({
   name,
   fault: warm ? second(fault) : always(fault),
@@ -157,7 +157,7 @@ const fine = (name: string, fault: Fault): Row => ({ name, fault: always(fault),
 
 const redirect = (name: string, code: number, to: (exchange: Exchange) => string): Row => ({
   name,
-  fault: always(bytes((exchange) => answer(code, { location: `${to(exchange)}?${planted.body}` }))),
+  fault: always(bytes((exchange) => responseBytes(code, { location: `${to(exchange)}?${planted.body}` }))),
   gives: unexpected(code, "redirect"),
   again: "no"
 })
@@ -213,14 +213,14 @@ export const rows: ReadonlyArray<Row> = [
     "JSON cut off by a length told too short",
     "json",
     bytes(({ json: body }) =>
-      answer(200, { ...json, "content-length": String(body.length >> 1), connection: "close" }, body)
+      responseBytes(200, { ...json, "content-length": String(body.length >> 1), connection: "close" }, body)
     )
   ),
   garbled(
     "JSON cut off where the end of the connection ends the body",
     "json",
     ({ json: body, socket }) =>
-      void socket.end(answer(200, { ...json, connection: "close" }, body.slice(0, body.length >> 1)))
+      void socket.end(responseBytes(200, { ...json, connection: "close" }, body.slice(0, body.length >> 1)))
   ),
   garbled("invalid JSON", "json", reply(200, json, `{nope ${planted.body}}`)),
   garbled("JSON of another shape", "schema", reply(200, json, JSON.stringify([planted.body]))),
@@ -289,7 +289,7 @@ export const rows: ReadonlyArray<Row> = [
   failing(
     "404 with a body that breaks off",
     404,
-    part(() => answer(404, { ...json, "content-length": "500" }, failure(404)), "reset")
+    part(() => responseBytes(404, { ...json, "content-length": "500" }, failure(404)), "reset")
   ),
   failing("409 with broken gzip", 409, reply(409, gzip, corrupted(failure(409)))),
   failing(
@@ -310,7 +310,7 @@ export const rows: ReadonlyArray<Row> = [
   failing(
     "500 with a body that breaks off",
     500,
-    part(() => answer(500, { ...json, "content-length": "500" }, failure(500)), "reset"),
+    part(() => responseBytes(500, { ...json, "content-length": "500" }, failure(500)), "reset"),
     "safe"
   ),
   failing("502 with a web page", 502, reply(502, { "content-type": "text/html" }, page), "safe"),
@@ -336,15 +336,18 @@ export const rows: ReadonlyArray<Row> = [
     again: "safe, decoded"
   },
   {
-    ...broken("chunks that break off", part(() => answer(200, chunked, chunk(`{"${planted.member}":`)), "close")),
+    ...broken(
+      "chunks that break off",
+      part(() => responseBytes(200, chunked, chunk(`{"${planted.member}":`)), "close")
+    ),
     gives: decoded(unknown),
     again: "safe, decoded"
   }
 ]
 
-/** What meets the nth request of a call under a row that has a server. */
+/** The fault of a row, unless it has no server that responds. */
 export const faultOf = ({ fault, warm }: Row): Fault | undefined =>
   typeof fault === "string" ? undefined : fault(warm === true ? 2 : 1)
 
-/** Whether a call that met it was certainly not carried out: the service said so. */
+/** Tells if the service reported that it did not carry the call out. */
 export const isTurnedAway = ({ name }: Row): boolean => /^(401|429)/.test(name)

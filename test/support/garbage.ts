@@ -1,4 +1,4 @@
-/** Collects all garbage, here and now. Weak references let go only in another turn of the event loop than they were made in. */
+/** Collects all garbage now. Weak references are only cleared in a later iteration of the event loop than they were made in. */
 import { setImmediate } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"

@@ -2,7 +2,7 @@
 import { layerJson } from "@effect/opentelemetry/Otlp"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Effect, Layer, type Scope } from "effect"
-import { answer as response, rawServer } from "./rawServer.js"
+import { rawServer, responseBytes as response } from "./rawServer.js"
 
 interface Value {
   readonly stringValue?: string

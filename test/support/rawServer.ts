@@ -1,10 +1,10 @@
-/** A server on a bare socket: it sees the bytes that a client sends, and answers with any bytes at all. */
+/** A server on a bare socket: it sees the bytes that a client sends, and can respond with any bytes. */
 import { Effect, type Scope } from "effect"
 import { createServer, type Socket } from "node:net"
 
-/** A request as it came over the wire. */
+/** A request as it arrived. */
 export interface RawRequest {
-  /** As it was written, for example `GET /a%2Fb HTTP/1.1`. */
+  /** The request line, for example `GET /a%2Fb HTTP/1.1`. */
   readonly line: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -13,12 +13,12 @@ export interface RawRequest {
 export interface RawServer {
   readonly port: number
   readonly url: string
-  /** What has arrived so far, the oldest first. */
+  /** The requests that have arrived, in order. */
   readonly requests: Array<RawRequest>
 }
 
-/** The bytes of an answer; the length of the body is told unless a header says something of it. */
-export const answer = (
+/** The bytes of a response, with `content-length` unless a header frames the body. */
+export const responseBytes = (
   status: number,
   headers: Readonly<Record<string, string>> = {},
   body: string | Uint8Array = ""
@@ -32,7 +32,7 @@ export const answer = (
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Reason\r\n${lines.join("")}\r\n`), bytes])
 }
 
-/** Takes the first whole request off the bytes that have come. */
+/** Splits the first complete request off the bytes that have arrived. */
 const parse = (bytes: Buffer): readonly [RawRequest, rest: Buffer] | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -46,7 +46,7 @@ const parse = (bytes: Buffer): readonly [RawRequest, rest: Buffer] | undefined =
   return bytes.length < to ? undefined : [{ line, headers, body: bytes.toString("utf8", from, to) }, bytes.subarray(to)]
 }
 
-/** Serves on 127.0.0.1, any free port, as long as the scope is open. `greet` is run when a connection comes. */
+/** Serves on 127.0.0.1, any free port, while the scope is open. `greet` runs for each new connection. */
 export const rawServer = (
   reply: (request: RawRequest, socket: Socket) => void,
   greet: (socket: Socket) => void = () => {}

@@ -13,7 +13,7 @@ import {
 } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import { receiver, type Span, valuesOf } from "../support/otlp.js"
-import { answer as response, rawServer } from "../support/rawServer.js"
+import { rawServer, responseBytes as response } from "../support/rawServer.js"
 import { table } from "../support/telemetryTables.js"
 
 const json = { "content-type": "application/json" }

@@ -1,37 +1,37 @@
-/** Answers that no server should give, to any operation and to a request for a token. */
+/** Generates responses that no server should send, to operations and token requests. */
 import { Arbitrary, FastCheck, type Schema } from "effect"
 import { operations, type Subject } from "../support/operations.js"
 import { anyHeader, bodies, header } from "./bytes.js"
 
-/** Who asks: an operation, or whoever needs a token. */
+/** The request: an operation's, or a token request. */
 type Target = Subject | "token"
 
 const nameOf = (target: Target): string => target === "token" ? target : target.endpoint.name
 
 const targets: ReadonlyArray<Target> = [...operations, "token"]
 
-/** An answer, byte by byte. */
-export interface Answer {
-  /** On a wire there are three digits; a platform may give anything. */
+/** A generated response. */
+export interface FakeResponse {
+  /** Over a socket it has three digits; a platform's client may report anything. */
   readonly status: number
-  /** A name may come several times, and in any case. */
+  /** Names may be repeated, in upper or lower case. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array
-  /** Into how many pieces the body falls. */
+  /** The number of chunks of the body. */
   readonly pieces: number
-  /** How it ends: the connection may break after all that has come. */
+  /** `broken` if the connection breaks after the body. */
   readonly end: "whole" | "broken"
 }
 
-/** One call: who asks, and what each attempt is answered; the last answer is given to all that follow. */
+/** A call and the response to each attempt. The last response is repeated. */
 export interface Case {
   readonly target: Target
-  readonly answers: readonly [Answer, ...ReadonlyArray<Answer>]
+  readonly responses: readonly [FakeResponse, ...ReadonlyArray<FakeResponse>]
 }
 
 const jwt = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln`
 
-/** Bodies as they come with failures, and to a request for a token. */
+/** Bodies of error responses and of token responses. */
 const failures = [
   { statusCode: 400, error: "Bad Request", message: "Payload validation error: 'x'", errorCode: "invalid_body" },
   { statusCode: 401, error: "Unauthorized", message: "Invalid token", attributes: { error: "Invalid token" } },
@@ -49,7 +49,7 @@ const tokens = [
   { access_token: "" }
 ].map((body) => JSON.stringify(body))
 
-/** Values that satisfy an operation, the same ones in every run, so that a seed means the same in all. */
+/** Values of an operation's schema, the same in every run, so that a seed always means the same case. */
 const successes = ({ endpoint: { success } }: Subject): ReadonlyArray<string> =>
   success === undefined
     ? ["", "{}", "\"\"", "null", "[]", "accepted"]
@@ -116,41 +116,41 @@ const status = FastCheck.oneof(
   { weight: 2, arbitrary: FastCheck.integer({ min: 100, max: 999 }) }
 )
 
-const answersTo = (target: Target): FastCheck.Arbitrary<Answer> =>
+const answersTo = (target: Target): FastCheck.Arbitrary<FakeResponse> =>
   FastCheck.record({
     status,
     headers,
     body: bodies([...(target === "token" ? tokens : successes(target)), ...failures]),
     pieces: FastCheck.constantFrom(1, 1, 2, 7),
     end: FastCheck.oneof(
-      { weight: 9, arbitrary: FastCheck.constant<Answer["end"]>("whole") },
-      { weight: 1, arbitrary: FastCheck.constant<Answer["end"]>("broken") }
+      { weight: 9, arbitrary: FastCheck.constant<FakeResponse["end"]>("whole") },
+      { weight: 1, arbitrary: FastCheck.constant<FakeResponse["end"]>("broken") }
     )
   })
 
-/** Calls of all kinds. */
+/** Calls of every kind. */
 export const cases: FastCheck.Arbitrary<Case> = FastCheck.oneof(...targets.map((target) => {
-  const answer = answersTo(target)
+  const response = answersTo(target)
   return FastCheck.record({
     target: FastCheck.constant(target),
-    answers: FastCheck.oneof(
-      { weight: 3, arbitrary: FastCheck.tuple(answer) },
-      { weight: 1, arbitrary: FastCheck.tuple(answer, answer, answer) }
+    responses: FastCheck.oneof(
+      { weight: 3, arbitrary: FastCheck.tuple(response) },
+      { weight: 1, arbitrary: FastCheck.tuple(response, response, response) }
     )
   })
 }))
 
-/** The pieces that a body falls into. */
-export const piecesOf = ({ body, pieces }: Answer): ReadonlyArray<Uint8Array> => {
+/** Splits a body into its chunks. */
+export const piecesOf = ({ body, pieces }: FakeResponse): ReadonlyArray<Uint8Array> => {
   const size = Math.max(1, Math.ceil(body.length / pieces))
   return Array.from({ length: Math.ceil(body.length / size) }, (_, nth) => body.subarray(nth * size, (nth + 1) * size))
 }
 
-/** A failing case in words: what was asked, and each answer with the first of its bytes. */
-export const shown = ({ answers, target }: Case): string =>
+/** Describes a failing case: the request, and each response with its first bytes. */
+export const shown = ({ responses, target }: Case): string =>
   [
     nameOf(target),
-    ...answers.map(({ body, end, headers, pieces, status }) =>
+    ...responses.map(({ body, end, headers, pieces, status }) =>
       `${status} ${JSON.stringify(headers)} ${end}, ${pieces} pieces, ${body.length} bytes: ${
         JSON.stringify(Buffer.from(body.subarray(0, 300)).toString("latin1"))
       }`
