@@ -2,13 +2,17 @@
 import type * as Schema from "effect/Schema"
 import type { ErrorClass } from "./Errors.js"
 
-/** The fields of one part of the request: path, query or payload. */
+/** The fields of one part of the request: path, query or payload. @since 0.1.0 @category models */
 export type Fields = Schema.Struct.Fields
 
-/** The encodings of a payload (contract: Endpoints 1 and 2). */
+/** The encodings of a payload (contract: Endpoints 1 and 2). @since 0.1.0 @category models */
 export type ContentType = "application/json" | "application/x-www-form-urlencoded"
 
-/** The description of any operation, without the types of its input, success and failures. */
+/**
+ * The description of any operation, without the types of its input, success and failures.
+ * @since 0.1.0
+ * @category models
+ */
 export interface Any {
   /** The name under which the operation is exported, for example `deleteEventStream`. Errors, spans and metrics carry it. */
   readonly name: string
@@ -37,7 +41,7 @@ export interface Any {
   readonly error: ReadonlyArray<ErrorClass>
 }
 
-/** The description of an operation with the types of its input, success and failures. */
+/** The description of an operation with the types of its input, success and failures. @since 0.1.0 @category models */
 export interface Endpoint<Input, Success, Failure> extends Any {
   readonly input: Schema.Schema<Input>
   readonly success?: Schema.Schema<Success>

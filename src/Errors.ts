@@ -8,7 +8,7 @@ import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
-/** The fields that all failures reported by the service share. */
+/** The fields that all failures reported by the service share. @since 0.1.0 @category models */
 export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
@@ -24,7 +24,7 @@ export interface ErrorDetails {
   readonly raw?: Redacted.Redacted<string> | undefined
 }
 
-/** The state of the service's rate limit (`X-RateLimit-*`, contract: Limits). */
+/** The state of the service's rate limit (`X-RateLimit-*`, contract: Limits). @since 0.1.0 @category models */
 export interface Quota {
   /** The number of calls that the bucket holds when it is full. */
   readonly limit?: number | undefined
@@ -34,7 +34,7 @@ export interface Quota {
   readonly resetAt?: DateTime.Utc | undefined
 }
 
-/** An error response with every field that an error class can use. */
+/** An error response with every field that an error class can use. @since 0.1.0 @category models */
 export interface ErrorResponse extends ErrorDetails, Quota {
   readonly status: number
   /** True if the service reports that the token lacks a scope. */
@@ -43,7 +43,11 @@ export interface ErrorResponse extends ErrorDetails, Quota {
   readonly required: ReadonlyArray<string>
 }
 
-/** An error class that an operation can list. It is built from the error responses of its status that it matches. */
+/**
+ * An error class that an operation can list. It is built from the error responses of its status that it matches.
+ * @since 0.1.0
+ * @category models
+ */
 export interface ErrorClass<A = unknown> {
   new(response: ErrorResponse): A
   /** The HTTP status of the class. */
@@ -62,7 +66,7 @@ const pickDetails = (details: ErrorDetails): ErrorDetails => ({
   ...(details.raw !== undefined && { raw: details.raw })
 })
 
-/** The class that `statusError` returns. Declaration files need a name for it. */
+/** The class that `statusError` returns. Declaration files need a name for it. @since 0.1.0 @category models */
 export interface StatusErrorClass<Tag extends string, Status extends number> {
   new(details: ErrorDetails): Cause.YieldableError & ErrorDetails & {
     readonly _tag: Tag
@@ -76,6 +80,8 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
 /**
  * Makes the base of an error class for one status: `class Gone extends Errors.statusError("Gone", 410) {}` can be listed
  * by an operation.
+ * @since 0.1.0
+ * @category constructors
  */
 export const statusError = <const Tag extends string, const Status extends number>(
   tag: Tag,
@@ -94,13 +100,25 @@ export const statusError = <const Tag extends string, const Status extends numbe
 
 // The `@__PURE__` marks here and elsewhere let bundlers drop unused classes: a call may have side effects without them.
 
-/** 400: the request is not valid, or names something that does not exist. The message says which. */
+/**
+ * 400: the request is not valid, or names something that does not exist. The message says which.
+ * @since 0.1.0
+ * @category errors
+ */
 export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {}
 
-/** 401: the token is not accepted, even after a retry with a fresh one, or the client is not global. */
+/**
+ * 401: the token is not accepted, even after a retry with a fresh one, or the client is not global.
+ * @since 0.1.0
+ * @category errors
+ */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
-/** 403: the token lacks a scope. `required` lists the scopes that would each be enough. */
+/**
+ * 403: the token lacks a scope. `required` lists the scopes that would each be enough.
+ * @since 0.1.0
+ * @category errors
+ */
 export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
   /** Matches responses that report a missing scope. */
   static override matches(response: ErrorResponse): boolean {
@@ -114,7 +132,7 @@ export class InsufficientScope extends /* @__PURE__ */ statusError("Insufficient
   }
 }
 
-/** 403 for any other reason, for example a feature that the tenant does not have. */
+/** 403 for any other reason, for example a feature that the tenant does not have. @since 0.1.0 @category errors */
 export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
   /** Matches responses that report no missing scope. */
   static override matches(response: ErrorResponse): boolean {
@@ -122,15 +140,17 @@ export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
   }
 }
 
-/** 404: the resource does not exist. */
+/** 404: the resource does not exist. @since 0.1.0 @category errors */
 export class NotFound extends /* @__PURE__ */ statusError("NotFound", 404) {}
 
-/** 409: the resource is in a state that does not allow the call. */
+/** 409: the resource is in a state that does not allow the call. @since 0.1.0 @category errors */
 export class Conflict extends /* @__PURE__ */ statusError("Conflict", 409) {}
 
 /**
  * 429: too many calls. `source` is `service` if the service refused the call, and `limiter` if the client's own rate
  * limiter did, before anything was sent. Carries the known state of the bucket (contract: Limits).
+ * @since 0.1.0
+ * @category errors
  */
 export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429) implements Quota {
   /** The side that refused the call. With `limiter` nothing was sent. */
@@ -147,7 +167,7 @@ export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429)
   }
 }
 
-/** One problem of an input. */
+/** One problem of an input. @since 0.1.0 @category models */
 export interface Issue {
   /** The path of the field, for example `fields[0].name`. */
   readonly path: string
@@ -155,7 +175,7 @@ export interface Issue {
   readonly message: string
 }
 
-/** The input breaks the contract's patterns, lengths or names. Nothing was sent. */
+/** The input breaks the contract's patterns, lengths or names. Nothing was sent. @since 0.1.0 @category errors */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   readonly operation: string
   /** Every problem of the input, at any depth. */
@@ -170,7 +190,11 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   }
 }
 
-/** The client could not obtain a token, so nothing was sent to the service (contract: Authentication). */
+/**
+ * The client could not obtain a token, so nothing was sent to the service (contract: Authentication).
+ * @since 0.1.0
+ * @category errors
+ */
 export class TokenError extends Data.TaggedError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string
@@ -187,7 +211,11 @@ export class TokenError extends Data.TaggedError("TokenError")<{
   readonly code?: string
 }> {}
 
-/** No complete response arrived. `outcome` tells if the service may have carried out the call. */
+/**
+ * No complete response arrived. `outcome` tells if the service may have carried out the call.
+ * @since 0.1.0
+ * @category errors
+ */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly operation: string
   readonly message: string
@@ -197,7 +225,11 @@ export class TransportError extends Data.TaggedError("TransportError")<{
   readonly code?: string
 }> {}
 
-/** The response has a status that the operation does not declare, or a body that cannot be decoded. */
+/**
+ * The response has a status that the operation does not declare, or a body that cannot be decoded.
+ * @since 0.1.0
+ * @category errors
+ */
 export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
   ErrorDetails & {
     readonly status: number
@@ -215,5 +247,5 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
   }
 > {}
 
-/** The failures that every operation can have in addition to those that it declares. */
+/** The failures that every operation can have in addition to those that it declares. @since 0.1.0 @category models */
 export type ClientError = InvalidInput | TokenError | TransportError | UnexpectedResponse

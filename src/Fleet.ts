@@ -28,6 +28,8 @@ export * as SharedStore from "./SharedStore.js"
  * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
  * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout`
  * counts as that.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerRateLimiter = (
   options: RateLimiter.Options = {}
@@ -44,7 +46,7 @@ export const layerRateLimiter = (
     })
   )
 
-/** Settings of how tokens are stored. */
+/** Settings of how tokens are stored. @since 0.1.0 @category models */
 export interface Encryption {
   /**
    * An AES-256 key: 32 bytes in base64. Several keys, separated by commas, serve to rotate them: the first encrypts, each
@@ -67,6 +69,8 @@ const cipherOf = (operation: string, { encryptionKey }: Encryption): Effect.Effe
  * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
  * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
  * are not shared. While the store is unavailable, each process requests its own tokens.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerClientCredentials = (
   options: TokenProvider.ClientCredentials & Encryption
@@ -84,7 +88,7 @@ export const layerClientCredentials = (
     })
   )
 
-/** `layerClientCredentials` with each setting from a `Config`. */
+/** `layerClientCredentials` with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerClientCredentialsConfig = (
   options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
 ): Layer.Layer<
@@ -93,7 +97,11 @@ export const layerClientCredentialsConfig = (
   HttpClient.HttpClient | SharedStore.SharedStore
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
-/** `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens. */
+/**
+ * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerEffect = <R>(
   request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,
   options: Encryption & { readonly name: string }

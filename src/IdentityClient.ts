@@ -29,7 +29,7 @@ import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { TokenProvider } from "./TokenProvider.js"
 
-/** The service that carries out operations. Tests replace it (`Testing.layer`). */
+/** The service that carries out operations. Tests replace it (`Testing.layer`). @since 0.1.0 @category tags */
 export class IdentityClient extends Context.Tag("effect-identity-client/IdentityClient")<IdentityClient, {
   /** Carries out one call: validates the input, sends it with a token and a permit, and decodes the response. */
   readonly execute: <Input, Success, Failure>(
@@ -38,7 +38,7 @@ export class IdentityClient extends Context.Tag("effect-identity-client/Identity
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
-/** Settings of a client: the address of its tenant, and the defaults of its calls. */
+/** Settings of a client: the address of its tenant, and the defaults of its calls. @since 0.1.0 @category models */
 export type Options =
   & Defaults
   & (
@@ -48,7 +48,7 @@ export type Options =
     | { readonly domain: string; readonly baseUrl?: undefined }
   )
 
-/** Settings for all calls of a client. */
+/** Settings for all calls of a client. @since 0.1.0 @category models */
 export interface Defaults {
   /** Allows plain http to hosts other than this machine. Default: false. */
   readonly allowInsecure?: boolean | undefined
@@ -64,6 +64,8 @@ export interface Defaults {
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
  * unencrypted.
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (
   options: Options
@@ -123,13 +125,17 @@ export const make = (
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
   })
 
-/** Provides a client. Build the layer once, so that all calls share its tokens, limits and connections. */
+/**
+ * Provides a client. Build the layer once, so that all calls share its tokens, limits and connections.
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   options: Options
 ): Layer.Layer<IdentityClient, InvalidInput, HttpClient.HttpClient | TokenProvider | RateLimiter> =>
   Layer.scoped(IdentityClient, make(options))
 
-/** Provides a client, with each setting from a `Config`. */
+/** Provides a client, with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<
@@ -155,6 +161,8 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
 /**
  * Limits the time of each attempt, from sending the request to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count. Exceeding it is `TransportError` with the code `TIMEOUT`.
+ * @since 0.1.0
+ * @category combinators
  */
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -165,7 +173,11 @@ export const withTimeout: {
     Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
 )
 
-/** Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced. */
+/**
+ * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
+ * @since 0.1.0
+ * @category combinators
+ */
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
@@ -181,6 +193,8 @@ export const withHeaders: {
 /**
  * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, with nested fields in brackets:
  * `fields[0][name]=email`. Forms cannot express an empty list, so one is `InvalidInput`.
+ * @since 0.1.0
+ * @category combinators
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Fiber.withSetting(self, currentSettings, (settings): CallSettings => ({
@@ -188,13 +202,17 @@ export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effe
     contentType: "application/x-www-form-urlencoded"
   }))
 
-/** The status and the headers of a response. */
+/** The status and the headers of a response. @since 0.1.0 @category models */
 export interface ResponseInfo {
   readonly status: number
   readonly headers: Headers.Headers
 }
 
-/** Adds status and headers of the last response in an effect; none if no request was made, for example with a mock. */
+/**
+ * Adds status and headers of the last response in an effect; none if no request was made, for example with a mock.
+ * @since 0.1.0
+ * @category combinators
+ */
 export const withResponse = <A, E, R>(
   self: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>

@@ -44,7 +44,7 @@ const tokens = Config.orElse(
     )
 )
 
-/** Options of undici's connection pools. All times are in milliseconds. */
+/** Options of undici's connection pools. All times are in milliseconds. @since 0.1.0 @category models */
 export interface TransportOptions extends Transport.Options {}
 
 /**
@@ -63,6 +63,8 @@ export interface TransportOptions extends Transport.Options {}
  * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`
  *
  * Fails with `InvalidInput` if undici refuses the options. Closing waits up to 5 s for running requests.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
   Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
@@ -71,6 +73,8 @@ export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<Htt
  * Opens a journal for `Redelivery.run` in a directory of its own, which is created if it does not exist: one file for each
  * event. A run locks the journal with a file that names its process. After a crash, the next run removes that file if the
  * process is certainly dead.
+ * @since 0.1.0
+ * @category constructors
  */
 export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
   Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
@@ -79,6 +83,8 @@ export const journal = (directory: string): Effect.Effect<Redelivery.Journal, Pl
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
  * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
  * `IDENTITY_CLIENT_SECRET` and optionally `IDENTITY_AUDIENCE`. Fails with a `ConfigError` that names a missing variable.
+ * @since 0.1.0
+ * @category layers
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
   .unwrapEffect(Effect.map(Config.all([options, tokens]), ([options, tokens]) =>

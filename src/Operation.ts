@@ -6,14 +6,22 @@ import type { Any, Endpoint, Fields } from "./Endpoint.js"
 import type { ClientError, ErrorClass, RateLimited } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 
-/** A call of the management interface: a function from input to Effect, together with its description. */
+/**
+ * A call of the management interface: a function from input to Effect, together with its description.
+ * @since 0.1.0
+ * @category models
+ */
 export interface Operation<Input, Success, Failure> {
   (input: Input): Effect.Effect<Success, Failure | ClientError, IdentityClient>
   /** The declaration as data: method, path, schemas, scope, errors. */
   readonly endpoint: Endpoint<Input, Success, Failure>
 }
 
-/** An operation that returns one page of a list. The field `Items` of its success holds the items of the page. */
+/**
+ * An operation that returns one page of a list. The field `Items` of its success holds the items of the page.
+ * @since 0.1.0
+ * @category models
+ */
 export interface Paged<Input, Success, Failure, Items extends string> extends Operation<Input, Success, Failure> {
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
 }
@@ -23,13 +31,21 @@ interface AnyOperation {
   readonly endpoint: Any
 }
 
-/** The input of an operation: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`. */
+/**
+ * The input of an operation: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`.
+ * @since 0.1.0
+ * @category models
+ */
 export type Input<Op extends AnyOperation> = Parameters<Op>[0]
 
-/** The success of an operation: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`. */
+/**
+ * The success of an operation: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`.
+ * @since 0.1.0
+ * @category models
+ */
 export type Success<Op extends AnyOperation> = Effect.Effect.Success<ReturnType<Op>>
 
-/** Every failure of an operation: those that it declares, and `Errors.ClientError`. */
+/** Every failure of an operation: those that it declares, and `Errors.ClientError`. @since 0.1.0 @category models */
 export type Failure<Op extends AnyOperation> = Effect.Effect.Error<ReturnType<Op>>
 
 /** The names of the `:placeholders` in a path. */
@@ -70,7 +86,7 @@ type Declared<Input, Success, Failure, Items extends string> = [Items] extends [
   ? Operation<Input, Success, Failure>
   : Paged<Input, Success, Failure, Items>
 
-/** The declaration of an operation. Field names are those of the service. */
+/** The declaration of an operation. Field names are those of the service. @since 0.1.0 @category models */
 export interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
   readonly method: Endpoint<never, never, never>["method"]
   /** The path relative to the base URL; `:name` is the placeholder of a field of `params`. */
@@ -109,6 +125,8 @@ const inputSchema = (fields: Fields) =>
  *
  * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
  * statuses of failure are `UnexpectedResponse`.
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = <
   const Path extends `/${string}`,

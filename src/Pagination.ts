@@ -18,18 +18,22 @@ import { PageTracker } from "./internal/pagination/pageTracker.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
 import type { Paged } from "./Operation.js"
 
-/** The part of a paged operation's input that selects the page. */
+/** The part of a paged operation's input that selects the page. @since 0.1.0 @category models */
 export interface Paging {
   /** The page to start with, counted from 0 (default 0). */
   readonly page?: number | undefined
 }
 
-/** The type of the items in the field `Items` of a paged operation's success. */
+/** The type of the items in the field `Items` of a paged operation's success. @since 0.1.0 @category models */
 export type Item<Success, Items extends string> = Success extends { readonly [Name in Items]?: infer List }
   ? NonNullable<List> extends ReadonlyArray<infer Item> ? Item : never
   : never
 
-/** An item that does not match the operation's schema. `streamEither` emits it in the item's place. */
+/**
+ * An item that does not match the operation's schema. `streamEither` emits it in the item's place.
+ * @since 0.1.0
+ * @category errors
+ */
 export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
   /** The name of the operation, for example `listActionVersions`. */
   readonly operation: string
@@ -55,6 +59,8 @@ export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
  * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` is 0; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items or if there are more than twice as many pages as the
  * `total` allows (contract: Endpoints 3).
+ * @since 0.1.0
+ * @category streams
  */
 export const stream = <Input extends Paging, Success, Failure, Items extends string>(
   operation: Paged<Input, Success, Failure, Items>,
@@ -66,6 +72,8 @@ export const stream = <Input extends Paging, Success, Failure, Items extends str
 /**
  * Streams like `stream`, but an item that does not match the schema does not fail its page: an `UndecodableItem` takes its
  * place, as a `Left`. The rest of the page is validated as usual.
+ * @since 0.1.0
+ * @category streams
  */
 export const streamEither = <Input extends Paging, Success, Failure, Items extends string>(
   operation: Paged<Input, Success, Failure, Items>,

@@ -15,21 +15,33 @@ import { withSetting } from "./internal/runtime/fiber.js"
 export type { Call, LimitedResponse, Permit } from "./internal/limiter/permit.js"
 export type { Options, Status } from "./internal/limiter/service.js"
 
-/** The service that paces calls (contract: Limits). */
+/** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}
 
-/** The state of the limiter now: limit, remaining calls, reset and waiting calls of each operation that was called. */
+/**
+ * The state of the limiter now: limit, remaining calls, reset and waiting calls of each operation that was called.
+ * @since 0.1.0
+ * @category getters
+ */
 export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Effect.flatMap(
   RateLimiter,
   ({ status }) => status
 )
 
-/** The state of the limiter, now and whenever it changes. A slow reader gets the latest state and misses those before. */
+/**
+ * The state of the limiter, now and whenever it changes. A slow reader gets the latest state and misses those before.
+ * @since 0.1.0
+ * @category getters
+ */
 export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Stream.unwrap(
   /* @__PURE__ */ Effect.map(RateLimiter, ({ changes }) => changes)
 )
 
-/** Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others. */
+/**
+ * Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others.
+ * @since 0.1.0
+ * @category combinators
+ */
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, isBackgroundWork, () => true)
 
@@ -39,12 +51,14 @@ const unlimited: Limiter = {
   changes: /* @__PURE__ */ Stream.make([])
 }
 
-/** Lets every call start at once. */
+/** Lets every call start at once. @since 0.1.0 @category layers */
 export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, unlimited)
 
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
  * `InvalidInput` if `limit` is not an integer of at least 1 or `interval` is not a time above zero.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerFixed = (
   options: Options & { readonly limit: number; readonly interval: Duration.DurationInput }
@@ -69,9 +83,11 @@ export const layerFixed = (
  * Learns the limits from the headers of every response. It starts with a single call, and then sends as fast as the service
  * refills the bucket: not faster, so that no call is refused, and not slower. Operations whose headers show the same bucket
  * share it. Times count from the response's own `Date`, so the clocks need not agree. `Retry-After` has precedence.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =>
   Layer.scoped(RateLimiter, Effect.suspend(() => make(Adaptive.make(), options)))
 
-/** `layerAdaptive` with its defaults. */
+/** `layerAdaptive` with its defaults. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ layerAdaptive()

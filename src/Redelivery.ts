@@ -22,7 +22,7 @@ export { type Journal, JournalError } from "./internal/redelivery/journal.js"
 export { type Outcome, outcomes, type Reason, type Result } from "./internal/redelivery/outcome.js"
 export type { Progress } from "./internal/redelivery/progress.js"
 
-/** The options of a run. */
+/** The options of a run. @since 0.1.0 @category models */
 export interface Options {
   /** The id of the event stream. */
   readonly stream: string
@@ -47,10 +47,14 @@ export interface Options {
   readonly grace?: Duration.DurationInput | undefined
 }
 
-/** Makes a value for `Options.progress`. Read it at any time, or follow its `changes`. */
+/**
+ * Makes a value for `Options.progress`. Read it at any time, or follow its `changes`.
+ * @since 0.1.0
+ * @category constructors
+ */
 export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress>> = SubscriptionRef.make(initial)
 
-/** Ids of events: a stream or any iterable. */
+/** Ids of events: a stream or any iterable. @since 0.1.0 @category models */
 export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
 
 /**
@@ -64,6 +68,8 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
  * of the ids. In the last two cases the results of ids in progress come first. Failed calls are results, not failures.
+ * @since 0.1.0
+ * @category streams
  */
 export const run = <E = never, R = never>(
   ids: Ids<E, R>,

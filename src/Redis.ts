@@ -10,7 +10,7 @@ import { Redis, type RedisOptions } from "ioredis"
 import { InvalidInput } from "./Errors.js"
 import * as SharedStore from "./SharedStore.js"
 
-/** Settings of a store in Redis. */
+/** Settings of a store in Redis. @since 0.1.0 @category models */
 export interface Options extends SharedStore.Options {
   /** The server, for example `rediss://user:password@redis.example.com:6380/0`; `redis://` without TLS. */
   readonly url: Redacted.Redacted
@@ -104,6 +104,8 @@ const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(n
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
  * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(
@@ -119,7 +121,7 @@ export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStor
     options
   )
 
-/** `layerStore` with each setting from a `Config`. */
+/** `layerStore` with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerStoreConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<SharedStore.SharedStore, InvalidInput | ConfigError.ConfigError> =>

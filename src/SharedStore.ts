@@ -8,14 +8,14 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 
-/** A value with its version. */
+/** A value with its version. @since 0.1.0 @category models */
 export interface Entry {
   readonly value: string
   /** Changes with each write and never comes back, even if the store loses everything in between. */
   readonly version: string
 }
 
-/** The entry of a key at a moment. */
+/** The entry of a key at a moment. @since 0.1.0 @category models */
 export interface Snapshot {
   /** `undefined` if the key has no value. */
   readonly entry: Entry | undefined
@@ -23,20 +23,20 @@ export interface Snapshot {
   readonly now: number
 }
 
-/** The result of a `swap`; `entry` is the entry after it. */
+/** The result of a `swap`; `entry` is the entry after it. @since 0.1.0 @category models */
 export interface SwapResult extends Snapshot {
   /** `false` if the version did not match: nothing was changed. */
   readonly swapped: boolean
 }
 
-/** A value to be written. */
+/** A value to be written. @since 0.1.0 @category models */
 export interface Write {
   readonly value: string
   /** The store removes the value after this time, unless it is written again. */
   readonly timeToLive: Duration.Duration
 }
 
-/** The operations of a store. Each must be atomic. */
+/** The operations of a store. Each must be atomic. @since 0.1.0 @category models */
 export interface Backend {
   /** Reads a key. */
   readonly get: (key: string) => Effect.Effect<Snapshot, unknown>
@@ -48,10 +48,18 @@ export interface Backend {
   ) => Effect.Effect<SwapResult, unknown>
 }
 
-/** The store failed or did not respond in time. A write may have happened all the same. */
+/**
+ * The store failed or did not respond in time. A write may have happened all the same.
+ * @since 0.1.0
+ * @category errors
+ */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 
-/** The service that a fleet's limiter and token provider use. It responds within a time limit or fails. */
+/**
+ * The service that a fleet's limiter and token provider use. It responds within a time limit or fails.
+ * @since 0.1.0
+ * @category tags
+ */
 export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<SharedStore, {
   /** Reads a key. */
   readonly get: (key: string) => Effect.Effect<Snapshot, StoreUnavailable>
@@ -65,7 +73,7 @@ export class SharedStore extends Context.Tag("effect-identity-client/SharedStore
   readonly timeout: Duration.Duration
 }>() {}
 
-/** Settings of every store. */
+/** Settings of every store. @since 0.1.0 @category models */
 export interface Options {
   /** The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). */
   readonly timeout?: Duration.DurationInput | undefined
@@ -80,6 +88,8 @@ const [firstPause, longestPause] = [100, 1000]
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
  * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, and so is the recovery.
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (
   backend: Backend,
@@ -137,14 +147,18 @@ const steps = 5
 /** Sleeps in several steps: while the process itself is blocked only one of them passes, so the store is not blamed for it. */
 const sleepInSteps = (millis: number) => Effect.repeatN(Effect.sleep(millis / steps), steps - 1)
 
-/** Makes the layer of a store of your own. */
+/** Makes the layer of a store of your own. @since 0.1.0 @category layers */
 export const layer = <E, R>(
   backend: Effect.Effect<Backend, E, R>,
   options?: Options
 ): Layer.Layer<SharedStore, E, Exclude<R, Scope.Scope>> =>
   Layer.scoped(SharedStore, Effect.flatMap(backend, (backend) => make(backend, options)))
 
-/** A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process. */
+/**
+ * A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process.
+ * @since 0.1.0
+ * @category constructors
+ */
 export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((clock) =>
   Effect.sync(() => {
     const entries = new Map<string, Entry & { readonly until: number }>()
@@ -173,5 +187,5 @@ export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((c
   })
 )
 
-/** The layer of `memory`. Provide one to all clients that are to share. */
+/** The layer of `memory`. Provide one to all clients that are to share. @since 0.1.0 @category layers */
 export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ layer(memory)

@@ -31,10 +31,14 @@ export type { BucketSize } from "./tenant/server/tokenBucket.js"
 export type { Client } from "./tenant/server/tokens.js"
 export { demo, demoClients, type Json, type Seed, type State }
 
-/** The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`. */
+/**
+ * The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`.
+ * @since 0.1.0
+ * @category constants
+ */
 export const openapi: { readonly [name: string]: Json } = document
 
-/** A method and path that the tenant serves. */
+/** A method and path that the tenant serves. @since 0.1.0 @category models */
 export interface Route {
   /** The operation's name, or `token`. */
   readonly operation: string
@@ -45,7 +49,7 @@ export interface Route {
   readonly scope: string | undefined
 }
 
-/** The routes of all operations and of the token endpoint. */
+/** The routes of all operations and of the token endpoint. @since 0.1.0 @category constants */
 export const routes: ReadonlyArray<Route> = [
   ...servedOperations.map(({ endpoint: { method, name, path, scope } }) => (
     { operation: name, method, path: `${prefix}${path}`, scope }
@@ -53,7 +57,7 @@ export const routes: ReadonlyArray<Route> = [
   ...tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scope: undefined }))
 ]
 
-/** The settings of a tenant. */
+/** The settings of a tenant. @since 0.1.0 @category models */
 export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
@@ -70,7 +74,11 @@ export interface Options {
   readonly tokenLifetime?: Duration.DurationInput | undefined
 }
 
-/** A running tenant: a test inspects and controls it with this service. All its times are the `Clock`'s. */
+/**
+ * A running tenant: a test inspects and controls it with this service. All its times are the `Clock`'s.
+ * @since 0.1.0
+ * @category tags
+ */
 export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant, {
   /** All requests received, the oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<RequestLog.ReceivedRequest>>
@@ -86,7 +94,11 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly app: HttpApp.Default
 }>() {}
 
-/** Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect. */
+/**
+ * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect.
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
   Effect.gen(function*() {
     const seed = (seed: Seed) =>
@@ -115,19 +127,25 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     }
   })
 
-/** Provides a new tenant each time the layer is built. */
+/** Provides a new tenant each time the layer is built. @since 0.1.0 @category layers */
 export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
 
 /**
  * Provides a client that sends every request to the tenant in process, whatever the host. A connection cut by a fault is a
  * `RequestError` with the reason `Transport` whose cause has the code `ECONNRESET`; within a body it is a `ResponseError`.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(Tenant, ({ app }) => InProcessClient.make(app))
 )
 
-/** Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. */
+/**
+ * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`.
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.unwrapEffect(
   Effect.map(Tenant, ({ app }) => HttpServer.serve(app))
 )

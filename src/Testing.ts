@@ -12,14 +12,18 @@ import { IdentityClient } from "./IdentityClient.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import type { Operation } from "./Operation.js"
 
-/** Handles the calls of one operation. Made by `handle`. */
+/** Handles the calls of one operation. Made by `handle`. @since 0.1.0 @category models */
 export interface Handler {
   readonly endpoint: Any
   /** Receives validated inputs only. */
   readonly handle: (input: never) => Effect.Effect<unknown, unknown>
 }
 
-/** Handles an operation; input, success and failures have the operation's own types. */
+/**
+ * Handles an operation; input, success and failures have the operation's own types.
+ * @since 0.1.0
+ * @category constructors
+ */
 export const handle = <Input, Success, Failure>(
   operation: Operation<Input, Success, Failure>,
   handler: (input: Input) => Effect.Effect<Success, Failure | ClientError>
@@ -29,6 +33,8 @@ export const handle = <Input, Success, Failure>(
  * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs are validated as by the
  * real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
  * handlers the first is used.
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>
@@ -42,7 +48,7 @@ export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<Identity
   return Layer.succeed(IdentityClient, { execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
 }
 
-/** A scripted HTTP reply, or the error code of a connection that fails without one. */
+/** A scripted HTTP reply, or the error code of a connection that fails without one. @since 0.1.0 @category models */
 export type Reply =
   | {
     readonly status: number
@@ -54,6 +60,8 @@ export type Reply =
 /**
  * Makes a reply: status 200 without a body by default. A string or bytes are sent as they are; any other `body` is sent as
  * JSON, with that content type unless `headers` sets another.
+ * @since 0.1.0
+ * @category constructors
  */
 export const reply = (options: {
   readonly status?: number
@@ -66,16 +74,20 @@ export const reply = (options: {
     : { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) }
 }
 
-/** Makes the connection fail without a reply, with an error code such as `ECONNRESET`. */
+/**
+ * Makes the connection fail without a reply, with an error code such as `ECONNRESET`.
+ * @since 0.1.0
+ * @category constructors
+ */
 export const noReply = (code: string): Reply => ({ code })
 
-/** The service that records the requests of `layerHttp`; `requests` reads it. */
+/** The service that records the requests of `layerHttp`; `requests` reads it. @since 0.1.0 @category tags */
 export class Requests extends Context.Tag("effect-identity-client/Testing/Requests")<
   Requests,
   Effect.Effect<ReadonlyArray<HttpClientRequest.HttpClientRequest>>
 >() {}
 
-/** The requests that `layerHttp` has received so far, oldest first. */
+/** The requests that `layerHttp` has received so far, oldest first. @since 0.1.0 @category getters */
 export const requests: Effect.Effect<
   ReadonlyArray<HttpClientRequest.HttpClientRequest>,
   never,
@@ -95,6 +107,8 @@ const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) =>
 /**
  * Provides an `HttpClient` that returns the replies in their order, whatever is requested, so that the real client runs above
  * it. A request after the last reply is a defect that names the request.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerHttp = (...replies: ReadonlyArray<Reply>): Layer.Layer<HttpClient.HttpClient | Requests> =>
   Layer.effectContext(Effect.sync(() => {

@@ -12,7 +12,7 @@ import * as Cache from "./internal/token/cache.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated, type IssuedToken } from "./internal/token/datedToken.js"
 
-/** The service that supplies tokens (contract: Authentication). */
+/** The service that supplies tokens (contract: Authentication). @since 0.1.0 @category tags */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
 
 export type { IssuedToken } from "./internal/token/datedToken.js"
@@ -23,21 +23,31 @@ export type { ClientCredentials } from "./internal/token/clientCredentials.js"
  * Makes a provider that caches the tokens that `request` issues. One request at a time is under way, in the scope of the
  * provider; interrupting a caller does not interrupt it. From 80 % of its lifetime on a token is renewed in the
  * background. It is no longer used shortly before it expires (10 % of the lifetime, at most 30 s). Failures are not cached.
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (
   request: Effect.Effect<IssuedToken, TokenError>
 ): Effect.Effect<Context.Tag.Service<TokenProvider>, never, Scope.Scope> => Cache.make({ request: dated(request) })
 
-/** Supplies one token of your own. It is sent until the program ends, even after the service refused it. */
+/**
+ * Supplies one token of your own. It is sent until the program ends, even after the service refused it.
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerBearer = (token: Redacted.Redacted): Layer.Layer<TokenProvider> =>
   Layer.succeed(TokenProvider, { get: Effect.succeed(token), invalidate: () => Effect.void })
 
-/** Supplies one token of your own, from a `Config`. */
+/** Supplies one token of your own, from a `Config`. @since 0.1.0 @category layers */
 export const layerBearerConfig = (
   token: Config.Config<Redacted.Redacted>
 ): Layer.Layer<TokenProvider, ConfigError.ConfigError> => Layer.unwrapEffect(Effect.map(token, layerBearer))
 
-/** Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes. */
+/**
+ * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes.
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerEffect = <R>(
   request: Effect.Effect<IssuedToken, TokenError, R>
 ): Layer.Layer<TokenProvider, never, R> =>
@@ -52,6 +62,8 @@ export const layerEffect = <R>(
  * Supplies tokens by OAuth 2.0 client credentials and caches them as `make` describes. A request is made up to three
  * times: if no response arrives within 10 s, or one with 429 or 5xx whose `Retry-After` is at most 60 s. Fails with
  * `InvalidInput` if the address or the path is not valid, or would send the secret unencrypted.
+ * @since 0.1.0
+ * @category layers
  */
 export const layerClientCredentials = (
   options: OAuth.ClientCredentials
@@ -64,7 +76,7 @@ export const layerClientCredentials = (
     )
   )
 
-/** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. */
+/** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerClientCredentialsConfig = (
   options: Config.Config.Wrap<OAuth.ClientCredentials>
 ): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>

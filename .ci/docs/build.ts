@@ -67,7 +67,7 @@ const app = await Application.bootstrap({
   navigation: { includeGroups: true, includeCategories: false },
   validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, notDocumented: true },
   // Helper types whose result is shown where they are used.
-  intentionallyNotExported: ["Made", "Placeholder", "Refused", "Listed", "Plain"],
+  intentionallyNotExported: ["AnyOperation", "Declared", "Invalid", "ListOf", "Placeholder", "Tokens", "Unbranded"],
   requiredToBeDocumented: [
     "Module",
     "Namespace",

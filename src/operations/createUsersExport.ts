@@ -31,9 +31,17 @@ const job = Schema.Struct(
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ identifier: "UsersExportJob" })
 
-/** A job that exports users, with every field that the service sends (contract: Export users job). */
+/**
+ * A job that exports users, with every field that the service sends (contract: Export users job).
+ * @since 0.1.0
+ * @category models
+ */
 export interface UsersExportJob extends Schema.Schema.Type<typeof job> {}
-/** A job that exports users, with every field that the service sends (contract: Export users job). */
+/**
+ * A job that exports users, with every field that the service sends (contract: Export users job).
+ * @since 0.1.0
+ * @category schemas
+ */
 export const UsersExportJob: Schema.Schema<UsersExportJob> = job
 
 /**
@@ -44,6 +52,8 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = job
  * selection). Requires the scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
  *
  * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
+ * @since 0.1.0
+ * @category operations
  */
 export const createUsersExport = Operation.make("createUsersExport", {
   method: "POST",

@@ -48,9 +48,17 @@ const version = Schema.Struct({
   }))
 }).annotations({ identifier: "ActionVersion" })
 
-/** A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version). */
+/**
+ * A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version).
+ * @since 0.1.0
+ * @category models
+ */
 export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
-/** A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version). */
+/**
+ * A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version).
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ActionVersion: Schema.Schema<ActionVersion> = version
 
 const page = Schema.Struct({
@@ -60,9 +68,17 @@ const page = Schema.Struct({
   versions: Schema.Array(ActionVersion)
 }).annotations({ identifier: "ActionVersions" })
 
-/** A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3). */
+/**
+ * A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3).
+ * @since 0.1.0
+ * @category models
+ */
 export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
-/** A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3). */
+/**
+ * A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3).
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ActionVersions: Schema.Schema<ActionVersions> = page
 
 /**
@@ -70,6 +86,8 @@ export const ActionVersions: Schema.Schema<ActionVersions> = page
  *
  * `page` counts from 0 (default 0); `per_page` is the maximum number of versions on a page (default 20). Requires the scope
  * `read:actions`.
+ * @since 0.1.0
+ * @category operations
  */
 export const listActionVersions = Operation.make("listActionVersions", {
   method: "GET",

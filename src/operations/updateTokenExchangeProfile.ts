@@ -29,9 +29,17 @@ const profile = Schema.Struct({
   updated_at: omittable(Timestamp)
 }).annotations({ identifier: "TokenExchangeProfile" })
 
-/** A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile). */
+/**
+ * A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile).
+ * @since 0.1.0
+ * @category models
+ */
 export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}
-/** A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile). */
+/**
+ * A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile).
+ * @since 0.1.0
+ * @category schemas
+ */
 export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
 
 /**
@@ -42,6 +50,8 @@ export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
  * `Conflict` if another profile has this `subject_token_type`.
  *
  * The profile's action must validate the subject token of the exchanged user securely.
+ * @since 0.1.0
+ * @category operations
  */
 export const updateTokenExchangeProfile = Operation.make("updateTokenExchangeProfile", {
   method: "PATCH",

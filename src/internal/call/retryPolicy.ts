@@ -10,6 +10,8 @@ import * as Fiber from "../runtime/fiber.js"
  * (`outcome: "not-sent"`). After 408, 5xx, a broken connection or a time-out only idempotent calls are retried
  * (`idempotent: true` in the operation's declaration). A 401 does not depend on the policy: the call is retried once if
  * there is another token.
+ * @since 0.1.0
+ * @category models
  */
 export interface Policy {
   /** The number of attempts, the first one included. Default: 4. */
@@ -25,7 +27,7 @@ export interface Policy {
   readonly totalTime: Duration.DurationInput
 }
 
-/** The settings of a policy to change. The others stay as they are. */
+/** The settings of a policy to change. The others stay as they are. @since 0.1.0 @category models */
 export type Changes = { readonly [Name in keyof Policy]?: Policy[Name] | undefined }
 
 /** Four attempts within two minutes, with random waits of up to 250 ms, 500 ms and 1 s. */

@@ -12,7 +12,7 @@ import type { Bucket } from "./bucket.js"
 import type { Call, Permit } from "./permit.js"
 import * as Queue from "./queue.js"
 
-/** The known limit of one operation. */
+/** The known limit of one operation. @since 0.1.0 @category models */
 export interface Status extends Call, Quota {
   /** The number of calls that wait for a permit. */
   readonly waiting: number
@@ -31,7 +31,7 @@ export interface Limiter {
   readonly changes: Stream.Stream<ReadonlyArray<Status>>
 }
 
-/** Options that all limiters share. */
+/** Options that all limiters share. @since 0.1.0 @category models */
 export interface Options {
   /**
    * The longest wait for a permit. A call that would wait longer fails at once with `RateLimited`, whose `source` is

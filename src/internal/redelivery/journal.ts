@@ -14,6 +14,8 @@ import type * as Scope from "effect/Scope"
  * `lock` while a run holds it, and an entry per event. The key of an event's entry is its id in hexadecimal digits; the value
  * is JSON with `id`, `run`, `outcome` (`sending` until it is known) and `error`. A journal that can lock itself in a better
  * way than by that entry brings its own `lock`.
+ * @since 0.1.0
+ * @category models
  */
 export interface Journal extends KeyValueStore {
   /** Locks the journal until the scope closes. Fails if another run holds it. */
@@ -23,7 +25,7 @@ export interface Journal extends KeyValueStore {
 /** The operations that reading and writing of entries needs. */
 export type EntryStore = Pick<KeyValueStore, "get" | "set">
 
-/** The journal cannot be used, or no longer. Without it nothing is sent. */
+/** The journal cannot be used, or no longer. Without it nothing is sent. @since 0.1.0 @category errors */
 export class JournalError extends Data.TaggedError("JournalError")<{
   /**
    * `locked`: another run holds the journal, or may hold it. `foreign`: it belongs to another stream, or a later version of

@@ -13,7 +13,7 @@ import type {
   Unauthorized
 } from "../../Errors.js"
 
-/** All outcomes. */
+/** All outcomes. @since 0.1.0 @category constants */
 export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", "failed", "due"] as const
 
 /**
@@ -26,16 +26,18 @@ export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", 
  * - `unknown`: the service may have accepted the event. It is retried only if the options say so.
  * - `failed`: the service has not accepted the event; the result's `error` tells the reason.
  * - `due`: the event would be sent if this were not a dry run.
+ * @since 0.1.0
+ * @category models
  */
 export type Outcome = typeof outcomes[number]
 
-/** The tag and the message of a failure. Neither contains secrets. */
+/** The tag and the message of a failure. Neither contains secrets. @since 0.1.0 @category models */
 export interface Reason {
   readonly tag: string
   readonly message: string
 }
 
-/** The result for one id. */
+/** The result for one id. @since 0.1.0 @category models */
 export interface Result {
   readonly id: string
   readonly outcome: Outcome

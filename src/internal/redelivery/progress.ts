@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Outcome, Result } from "./outcome.js"
 
-/** The progress of a run. */
+/** The progress of a run. @since 0.1.0 @category models */
 export interface Progress {
   /** The number of results so far. */
   readonly done: number

@@ -22,7 +22,7 @@ import { backoff } from "../runtime/backoff.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { IssuedToken } from "./datedToken.js"
 
-/** Settings for OAuth 2.0 client credentials (contract: Authentication). */
+/** Settings for OAuth 2.0 client credentials (contract: Authentication). @since 0.1.0 @category models */
 export type ClientCredentials =
   & {
     /** The identifier of the client. */

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 
-/** A token as it was issued. */
+/** A token as it was issued. @since 0.1.0 @category models */
 export interface IssuedToken {
   /** The bearer token. */
   readonly token: Redacted.Redacted

@@ -7,13 +7,17 @@ type Unbranded<A> = A extends string ? string
   : A extends object ? { readonly [Name in keyof A]: Unbranded<A[Name]> }
   : A
 
-/** A connection, the source of users. An export requires an id of `con_` and 16 letters or digits. */
+/**
+ * A connection, the source of users. An export requires an id of `con_` and 16 letters or digits.
+ * @since 0.1.0
+ * @category models
+ */
 export interface Connection {
   readonly id: string
   readonly name: string
 }
 
-/** An export job; it stays `pending`. */
+/** An export job; it stays `pending`. @since 0.1.0 @category models */
 export interface Job {
   readonly id: string
   readonly type: string
@@ -26,7 +30,7 @@ export interface Job {
   readonly fields?: ReadonlyArray<{ readonly name: string; readonly export_as?: string | undefined }>
 }
 
-/** A token exchange profile; its timestamps have three fractional digits. */
+/** A token exchange profile; its timestamps have three fractional digits. @since 0.1.0 @category models */
 export interface Profile {
   readonly id: string
   readonly name: string
@@ -37,16 +41,20 @@ export interface Profile {
   readonly updated_at: string
 }
 
-/** A version of an action; every field is optional. */
+/** A version of an action; every field is optional. @since 0.1.0 @category models */
 export type Version = Unbranded<ActionVersion>
 
-/** An action and its versions, in the order in which they are listed. */
+/** An action and its versions, in the order in which they are listed. @since 0.1.0 @category models */
 export interface Action {
   readonly id: string
   readonly versions: ReadonlyArray<Version>
 }
 
-/** An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock. */
+/**
+ * An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock.
+ * @since 0.1.0
+ * @category models
+ */
 export interface StreamEvent {
   readonly id: string
   readonly state: "failed" | "queued" | "delivered"
@@ -54,7 +62,7 @@ export interface StreamEvent {
   readonly queued_at?: number
 }
 
-/** An event stream and its events; the ids of both have 26 characters. */
+/** An event stream and its events; the ids of both have 26 characters. @since 0.1.0 @category models */
 export interface Stream {
   readonly id: string
   readonly events: ReadonlyArray<StreamEvent>

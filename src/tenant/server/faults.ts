@@ -4,7 +4,11 @@ import * as Effect from "effect/Effect"
 import type { PlainResponse } from "./response.js"
 import { emptyResponse, failure, jsonResponse, textResponse } from "./response.js"
 
-/** A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is. */
+/**
+ * A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is.
+ * @since 0.1.0
+ * @category models
+ */
 export interface Fault {
   /** Applies to calls of this operation only, for example `deleteEventStream`, or `token` for the token endpoint. Default: any. */
   readonly operation?: string | undefined

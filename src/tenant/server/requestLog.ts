@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 
-/** A request as the tenant received it, and the status of its response. */
+/** A request as the tenant received it, and the status of its response. @since 0.1.0 @category models */
 export interface ReceivedRequest {
   /** The time of arrival, in milliseconds since 1970. */
   readonly at: number

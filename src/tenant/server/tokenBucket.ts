@@ -4,7 +4,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 
-/** The size of a token bucket: it holds `burst` calls, and `refill` calls are added in each period of `per`. */
+/**
+ * The size of a token bucket: it holds `burst` calls, and `refill` calls are added in each period of `per`.
+ * @since 0.1.0
+ * @category models
+ */
 export interface BucketSize {
   /** The capacity in calls, at least 1. */
   readonly burst: number

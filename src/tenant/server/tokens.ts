@@ -11,7 +11,7 @@ import { randomId } from "./randomId.js"
 import type { PlainResponse } from "./response.js"
 import { failure, oauthFailure, tokenEndpointResponse } from "./response.js"
 
-/** An OAuth client that may ask for tokens. */
+/** An OAuth client that may ask for tokens. @since 0.1.0 @category models */
 export interface Client {
   readonly id: string
   readonly secret: Redacted.Redacted<string>
