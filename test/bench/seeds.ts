@@ -2,12 +2,12 @@
  * `npm run bench:seeds -- [limiter [seeds]] [--clients 2] [--set marginAlone=0.5]`: the goodput of a limiter against twenty
  * servers with three buckets each, in virtual time. The limiter is `layer` (default), `fixed` (it knows the bucket), `knowing`
  * (it knows how the server counts: the best that can be reached) or `unlimited`; the seeds are `7` or `1-20`. `--clients` makes
- * several clients share each bucket. `--set` gives a constant of `src/internal/limiter/estimatorConstants.ts` another value.
+ * several clients share each bucket. `--set` gives a constant of `src/internal/limiter/estimator/constants.ts` another value.
  */
 import { Effect, type Layer } from "effect"
 import { parseArgs } from "node:util"
 import { RateLimiter } from "../../src/index.js"
-import { constants } from "../../src/internal/limiter/estimatorConstants.js"
+import { constants } from "../../src/internal/limiter/estimator/constants.js"
 import { type BucketServer, type Profile, profileOf } from "../support/bucketServer.js"
 import { isGood, measure, scenarios, seeds } from "../support/goodput.js"
 import * as KnowingLimiter from "../support/knowingLimiter.js"

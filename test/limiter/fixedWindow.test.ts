@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { FixedWindow } from "../../src/internal/limiter/fixedWindow.js"
+import { FixedWindow } from "../../src/internal/limiter/estimator/fixedWindow.js"
 
 const start = 1_000_000
 

@@ -28,7 +28,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
 
   it("contains no unused code", () => {
     const [files, text] = bundled("layer")
-    assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator.ts"])
+    assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator/estimator.ts"])
     for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshot", "internal/fleet/sync"]) {
       assert.notInclude(files, `src/${name}.ts`)
     }
@@ -46,7 +46,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
       "src/internal/limiter/queue.ts",
       "src/internal/limiter/fixed.ts"
     ])
-    assert.notInclude(bundled("layerFixed")[0], "src/internal/limiter/estimator.ts")
+    assert.notInclude(bundled("layerFixed")[0], "src/internal/limiter/estimator/estimator.ts")
     assert.notInclude(bundled("layerUnlimited")[0], "src/internal/limiter/queue.ts")
   })
 })

@@ -10,7 +10,6 @@ import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
 import * as Form from "./formEncoding.js"
 import type { RawRequest } from "./messages.js"
-import { version } from "./version.js"
 
 type InputFields = Readonly<Record<string, unknown>>
 
@@ -19,6 +18,9 @@ export interface RequestSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
 }
+
+/** The version in `User-Agent`. A test compares it with package.json. */
+export const version = "0.1.0"
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 

@@ -1,7 +1,7 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import type { Bucket, Reservation } from "./bucket.js"
-import * as Estimator from "./estimator.js"
-import type { EstimatorState } from "./estimatorState.js"
+import * as Estimator from "./estimator/estimator.js"
+import type { EstimatorState } from "./estimator/state.js"
 import type { Call } from "./permit.js"
 
 /** The calls of one operation. */

@@ -2,12 +2,12 @@
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
  * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import { LinkedList } from "../runtime/linkedList.js"
-import type { Bucket, BucketStatus, Reservation } from "./bucket.js"
-import { constants } from "./estimatorConstants.js"
-import { type EstimatorState, initialState, PendingCall } from "./estimatorState.js"
+import { LinkedList } from "../../runtime/linkedList.js"
+import type { Bucket, BucketStatus, Reservation } from "../bucket.js"
+import type { RateLimitReading } from "../rateLimitHeaders.js"
+import { constants } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
-import type { RateLimitReading } from "./rateLimitHeaders.js"
+import { type EstimatorState, initialState, PendingCall } from "./state.js"
 
 const second = 1000
 

@@ -1,6 +1,6 @@
 /** The state of an estimator as plain data, and its calls in flight. Times are local milliseconds, rates calls per millisecond. */
-import { LinkedNode } from "../runtime/linkedList.js"
-import { constants } from "./estimatorConstants.js"
+import { LinkedNode } from "../../runtime/linkedList.js"
+import { constants } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
 
 /** An estimate as plain data. */
