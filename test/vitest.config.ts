@@ -22,6 +22,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    setupFiles: ["test/support/requireAssertions.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     coverage: {

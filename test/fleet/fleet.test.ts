@@ -140,8 +140,8 @@ describe("a fleet as one client", () => {
   it.effect("starts a call that need not wait, even with a maxWait of 0", () =>
     virtually(Effect.gen(function*() {
       const one = yield* makeProcess(yield* flakyStore, { maxWait: 0 })
-      yield* exchange(one, respond(10, 9, 60))
-      yield* exchange(one, respond(10, 8, 60))
+      assert.strictEqual(yield* millis(exchange(one, respond(10, 9, 60))), 5)
+      assert.strictEqual(yield* millis(exchange(one, respond(10, 8, 60))), 5)
     })))
 
   it.effect("loses a process that is interrupted, and is not visited by it afterwards", () =>

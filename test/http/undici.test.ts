@@ -91,6 +91,7 @@ describe("connections", () => {
       yield* Effect.zipRight(remove, Deferred.await(server.closed)).pipe(
         Effect.provide(lean(server.url, { keepAliveTimeout: 50 }))
       )
+      assert.deepStrictEqual(server.sockets.map(({ destroyed }) => destroyed), [true])
     }))
 
   it.scopedLive("are closed before the server would close them", () =>
@@ -107,6 +108,7 @@ describe("connections", () => {
       const server = yield* observed((socket) => void socket.write(good))
       yield* Effect.provide(remove, lean(server.url))
       yield* Deferred.await(server.closed)
+      assert.deepStrictEqual(server.sockets.map(({ destroyed }) => destroyed), [true])
     }))
 
   it.scopedLive("are closed with the layer after the running request", () =>
@@ -306,7 +308,7 @@ describe("a running request", () => {
       const server = yield* observed(() => Deferred.unsafeDone(arrived, Effect.void))
       const call = yield* Effect.fork(Effect.provide(remove, lean(server.url)))
       yield* Deferred.await(arrived)
-      yield* Fiber.interrupt(call)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(call)))
       yield* Deferred.await(server.closed)
     }))
 

@@ -268,9 +268,10 @@ describe("an input", () => {
     ]
   ) {
     it.effect(`"${uri}" is a URI`, () =>
-      updateTokenExchangeProfile({ id: "x", subject_token_type: uri }).pipe(
-        Effect.provide(scripted(Testing.reply({})))
-      ))
+      Effect.gen(function*() {
+        yield* updateTokenExchangeProfile({ id: "x", subject_token_type: uri })
+        assert.lengthOf(yield* Testing.requests, 1)
+      }).pipe(Effect.provide(scripted(Testing.reply({})))))
   }
 
   for (const name of ["Host", "connection", "Content-Length", "transfer-encoding", "expect", "upgrade", "te"]) {
@@ -360,7 +361,7 @@ describe("a limiter", () => {
       })
       const waiting = yield* Effect.fork(acquire)
       yield* TestClock.adjust("2 seconds")
-      yield* Fiber.join(waiting)
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(waiting)))
     }).pipe(Effect.provide(RateLimiter.layer)))
 
   it.effect("waits as long as the headers say, however long that is", () =>
@@ -456,6 +457,8 @@ it.effect("a client made in an uninterruptible region can be closed", () =>
     const context = yield* Effect.uninterruptible(
       Layer.buildWithScope(scripted(Testing.reply({ status: 204 })), scope)
     )
-    yield* Effect.provide(deleteEventStream({ id }), context)
+    const remove = Effect.provide(deleteEventStream({ id }), context)
+    yield* remove
     yield* Scope.close(scope, Exit.void)
+    assert.deepInclude(yield* Effect.flip(remove), { _tag: "TransportError", code: "CLOSED" })
   }))

@@ -1,0 +1,20 @@
+/** Fails each test that ends without an assertion, also one whose assertions are in a loop or a callback that never runs. */
+import { beforeEach, chai } from "vitest"
+
+let assertions = 0
+
+// Each assertion of chai, and so of `assert` and `expect`, goes through this method.
+const { prototype } = chai.Assertion
+const original = prototype.assert
+prototype.assert = function(...args) {
+  assertions += 1
+  return original.apply(this, args)
+}
+
+beforeEach(() => {
+  const before = assertions
+  // Tests that run at the same time share the counter: there it is enough that one of them asserts.
+  return () => {
+    if (assertions === before) throw new Error("the test asserts nothing")
+  }
+})
