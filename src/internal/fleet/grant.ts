@@ -1,7 +1,7 @@
 /** Chooses the waiting calls of a process that get permits, so that every other process that waits gets as many. */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
-import type { WaitingCall } from "../limiter/queue.js"
+import { startsBefore, type WaitingCall } from "../limiter/queue.js"
 
 type Waiter = WaitingCall<OperationState>
 
@@ -38,12 +38,6 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
   const waitOf = ({ isBackground, since, state }: Waiter, ahead: number): number =>
     strategy.wait(state, now, isBackground ? reserve : 0, ahead, queueNow - since)
 
-  const goesBefore = (one: Waiter, other: Waiter): boolean => {
-    const [isFirst, isOtherFirst] = [strategy.isFirst(one.state), strategy.isFirst(other.state)]
-    if (isFirst !== isOtherFirst) return isFirst
-    return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
-  }
-
   /** Tests whether a call can start now, and remembers its operation if the limit is the reason that it cannot. */
   const canStart = (waiter: Waiter): boolean => {
     if (waitOf(waiter, grants.length * rivals) <= 0) return true
@@ -55,7 +49,9 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
     let best: { readonly queue: typeof heads[number]; readonly waiter: Waiter } | undefined
     for (const queue of heads) {
       if (queue.head.done === true || !canStart(queue.head.value)) continue
-      if (best === undefined || goesBefore(queue.head.value, best.waiter)) best = { queue, waiter: queue.head.value }
+      if (best === undefined || startsBefore(strategy, queue.head.value, best.waiter)) {
+        best = { queue, waiter: queue.head.value }
+      }
     }
     if (best === undefined) return { grants, throttled }
     const { queue, waiter: { since, state } } = best

@@ -118,6 +118,16 @@ class QueuePermit implements Permit {
   }
 }
 
+/** Tests which of two waiting calls starts first: one that will show its bucket, then others than background, then the older. */
+export const startsBefore = <State>(
+  { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
+  one: WaitingCall<State>,
+  other: WaitingCall<State>
+): boolean => {
+  if (isFirst(one.state) !== isFirst(other.state)) return isFirst(one.state)
+  return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
+}
+
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
 const [shortestSleep, longestSleep] = [20, 3_600_000]
 
@@ -159,12 +169,6 @@ export const make = <State, Grant, E>(
         if (strategy.bucketOf(other) === bucket) sum += interactive.size + (isBackground ? background.size : 0)
       }
       return sum
-    }
-
-    const goesBefore = (one: Waiting, other: Waiting): boolean => {
-      const [isFirst, isOtherFirst] = [strategy.isFirst(one.state), strategy.isFirst(other.state)]
-      if (isFirst !== isOtherFirst) return isFirst
-      return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
     }
 
     const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
@@ -211,7 +215,7 @@ export const make = <State, Grant, E>(
         for (const { first } of lists) {
           if (first === undefined) continue
           const wait = waitOf(first, now)
-          if (wait <= 0 && (best === undefined || goesBefore(first, best))) best = first
+          if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
           if (wait > 0) {
             first.waited = true
             soonest = Math.min(soonest, wait, first.since + maxWait - now)
