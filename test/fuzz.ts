@@ -1,7 +1,7 @@
 /**
- * `npm run test:fuzz`: 100,000 answers that no server should give, 20,000 requests that no client should send, and some
- * thousands of both on real sockets. `--quick` tries a tenth of that, `--runs 500` so many. What fails is made smaller and shown
- * with the options that find it again: `--only answers --seed=-7 --path=12:0`.
+ * `npm run test:fuzz`: 100,000 responses that no server should give, 20,000 requests that no client should send, and some
+ * thousands of both on real sockets. `--quick` tries a tenth of that, `--runs 500` tries 500 responses. A failure is made smaller and
+ * shown with the options that find it again: `--only responses --seed=-7 --path=12:0`.
  */
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
@@ -17,7 +17,7 @@ const { values } = parseArgs({
   }
 })
 
-/** What is mistyped must not pass for runs that found nothing. */
+/** Parses an option. A typing error must not look like runs without a failure. */
 const whole = (option: string, text: string, pattern: RegExp): number => {
   if (pattern.test(text)) return Number(text)
   throw new Error(`--${option} cannot be ${text}`)
@@ -28,7 +28,7 @@ const seed = values.seed === undefined ? undefined : whole("seed", values.seed, 
 const chosen = properties.filter(({ name }) => values.only === "" || name === values.only)
 if (chosen.length === 0) throw new Error(`--only takes one of ${properties.map(({ name }) => name).join(", ")}`)
 
-/** What came after a run had ended, where nobody could fail with it. */
+// Errors after the end of a run, when no call can fail with them.
 process.on("uncaughtException", (error) => {
   console.error(`outside of all calls: ${error.stack ?? String(error)}`)
   process.exit(1)

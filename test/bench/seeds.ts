@@ -42,11 +42,11 @@ const chosen = (): ReadonlyArray<number> => {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-const describe = ({ ahead, kind, reset, retryAfter, toldWhenRefused }: Profile): string =>
+const describe = ({ ahead, kind, reset, retryAfter, hasHeadersWhenRefused }: Profile): string =>
   [
     kind.padEnd(8),
     reset.padEnd(6),
-    (toldWhenRefused ? "told" : "-").padEnd(5),
+    (hasHeadersWhenRefused ? "429 headers" : "-").padEnd(12),
     `retry-after ${retryAfter}`.padEnd(20),
     `${ahead > 0 ? "+" : ""}${ahead} ms`.padStart(10)
   ].join("")

@@ -89,14 +89,14 @@ describe("withTimeout", () => {
 })
 
 describe("withResponse", () => {
-  const told = <A, E>(
+  const callWithResponse = <A, E>(
     call: Effect.Effect<A, E, IdentityClient.IdentityClient>,
     ...replies: ReadonlyArray<Testing.Reply>
   ) => Effect.provide(IdentityClient.withResponse(call), scripted(...replies))
 
   it.effect("returns status and headers beside the value", () =>
     Effect.gen(function*() {
-      const { response, value } = yield* told(
+      const { response, value } = yield* callWithResponse(
         updateTokenExchangeProfile({ id: "x", name: "A name" }),
         Testing.reply({ status: 201, headers: { "X-Request-Id": "7" }, body: { id: "x" } })
       )
@@ -106,32 +106,35 @@ describe("withResponse", () => {
 
   it.effect("returns nothing else of the response", () =>
     Effect.gen(function*() {
-      const { response } = yield* told(deleteEventStream(bare), Testing.reply({}))
+      const { response } = yield* callWithResponse(deleteEventStream(bare), Testing.reply({}))
       assert.deepStrictEqual(Object.keys(Option.getOrThrow(response)).sort(), ["headers", "status"])
     }))
 
   it.effect("returns the last response of an effect with many calls", () =>
     Effect.gen(function*() {
       const two = Effect.zip(deleteEventStream(bare), deleteEventStream(bare))
-      const { response } = yield* told(two, Testing.reply({ status: 202 }), Testing.reply({ status: 204 }))
+      const { response } = yield* callWithResponse(two, Testing.reply({ status: 202 }), Testing.reply({ status: 204 }))
       assert.strictEqual(Option.getOrThrow(response).status, 204)
     }))
 
   it.effect("returns the response of an error that was caught", () =>
     Effect.gen(function*() {
-      const { response } = yield* told(Effect.ignore(deleteEventStream(bare)), Testing.reply({ status: 400 }))
+      const { response } = yield* callWithResponse(
+        Effect.ignore(deleteEventStream(bare)),
+        Testing.reply({ status: 400 })
+      )
       assert.strictEqual(Option.getOrThrow(response).status, 400)
     }))
 
   it.effect("returns none if nothing was sent", () =>
     Effect.gen(function*() {
-      const { response } = yield* told(Effect.ignore(deleteEventStream({ id: "short" })))
+      const { response } = yield* callWithResponse(Effect.ignore(deleteEventStream({ id: "short" })))
       assert.isTrue(Option.isNone(response))
     }))
 
   it.effect("returns the response within another withResponse, too", () =>
     Effect.gen(function*() {
-      const { response, value } = yield* told(
+      const { response, value } = yield* callWithResponse(
         IdentityClient.withResponse(deleteEventStream(bare)),
         Testing.reply({ status: 204 })
       )

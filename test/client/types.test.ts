@@ -422,7 +422,7 @@ const hover = (text: string): string => {
   const info = service.getQuickInfoAtPosition(virtual, start + text.lastIndexOf(".") + 1)
   return ts.displayPartsToString(info?.displayParts).replace(
     /Errors\.\w+(?: \| Errors\.\w+)+/g,
-    (union) => union.split(" | ").map((member) => member.replace("Errors.", "")).sort().join(" | ")
+    (union) => union.split(" | ").map((name) => name.replace("Errors.", "")).sort().join(" | ")
   )
 }
 

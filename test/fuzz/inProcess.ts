@@ -135,7 +135,7 @@ const isDeclared = ({ target }: Case, error: unknown): boolean =>
   ))
 
 /** Tells if a value satisfies the operation's schema. */
-const isPromised = ({ target }: Case, value: unknown): boolean =>
+const satisfiesSchema = ({ target }: Case, value: unknown): boolean =>
   target === "token"
     ? Redacted.isRedacted(value) && /^[\x21-\x7e]+$/.test(String(Redacted.value(value)))
     : target.endpoint.success === undefined
@@ -153,7 +153,7 @@ const print = (error: unknown): string =>
 
 /** Checks that a call ended with a value of its schema or one of its errors. */
 export const check = (one: Case, exit: Exit.Exit<unknown, unknown>): void => {
-  if (Exit.isSuccess(exit)) return assert(isPromised(one, exit.value), "a value that the schema refuses")
+  if (Exit.isSuccess(exit)) return assert(satisfiesSchema(one, exit.value), "a value that the schema refuses")
   const { cause } = exit
   assert(Cause.isFailType(cause), `no failure, but ${Cause.pretty(cause)}`)
   assert(isDeclared(one, cause.error), `a failure that is not declared: ${inspect(cause.error)}`)

@@ -37,7 +37,7 @@ const watchdog = () => {
   let expire = () => {}
   const timer = setInterval(() => void (++ticks >= most && expire()), 1000)
   return {
-    watch: (run: () => Promise<void>) =>
+    guard: (run: () => Promise<void>) =>
       new Promise<void>((resolve, reject) => {
         ticks = 0
         expire = () => reject(new Error("it does not end"))
@@ -59,9 +59,9 @@ const property = <Given extends [unknown, ...ReadonlyArray<unknown>]>(
   check: (runs, { path, seed }) =>
     Effect.flatMap(law, (law) =>
       Effect.promise(async () => {
-        const { end, watch } = watchdog()
+        const { end, guard } = watchdog()
         const found = await FastCheck.check(
-          FastCheck.asyncProperty(arbitrary, (given) => watch(() => law(...given))),
+          FastCheck.asyncProperty(arbitrary, (given) => guard(() => law(...given))),
           {
             numRuns: Math.max(1, Math.round(runs * share)),
             ...(seed !== undefined && { seed }),

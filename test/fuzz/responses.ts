@@ -14,7 +14,7 @@ const targets: ReadonlyArray<Target> = [...operations, "token"]
 export interface FakeResponse {
   /** Over a socket it has three digits; a platform's client may report anything. */
   readonly status: number
-  /** Names may be repeated, in upper or lower case. */
+  /** Names may occur more than once, in upper or lower case. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array
   /** The number of chunks of the body. */
@@ -23,7 +23,7 @@ export interface FakeResponse {
   readonly end: "whole" | "broken"
 }
 
-/** A call and the response to each attempt. The last response is repeated. */
+/** A call and the response to each attempt. Later attempts get the last response. */
 export interface Case {
   readonly target: Target
   readonly responses: readonly [FakeResponse, ...ReadonlyArray<FakeResponse>]
@@ -116,7 +116,7 @@ const status = FastCheck.oneof(
   { weight: 2, arbitrary: FastCheck.integer({ min: 100, max: 999 }) }
 )
 
-const answersTo = (target: Target): FastCheck.Arbitrary<FakeResponse> =>
+const responsesTo = (target: Target): FastCheck.Arbitrary<FakeResponse> =>
   FastCheck.record({
     status,
     headers,
@@ -130,7 +130,7 @@ const answersTo = (target: Target): FastCheck.Arbitrary<FakeResponse> =>
 
 /** Calls of every kind. */
 export const cases: FastCheck.Arbitrary<Case> = FastCheck.oneof(...targets.map((target) => {
-  const response = answersTo(target)
+  const response = responsesTo(target)
   return FastCheck.record({
     target: FastCheck.constant(target),
     responses: FastCheck.oneof(

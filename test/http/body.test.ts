@@ -130,8 +130,10 @@ describe("a response body", () => {
             const error = yield* Effect.flip(call(createUsersExport, {})).pipe(
               Effect.provide(over(Layer.succeed(HttpClient.HttpClient, network)))
             )
-            const told = error instanceof Errors.UnexpectedResponse ? error.reason : (error as Errors.ClientError)._tag
-            assert.strictEqual(told, expected)
+            const reason = error instanceof Errors.UnexpectedResponse
+              ? error.reason
+              : (error as Errors.ClientError)._tag
+            assert.strictEqual(reason, expected)
           })
       )
   )

@@ -229,7 +229,7 @@ describe("a request", () => {
     ["gets a response", Effect.sync(() => HttpClientResponse.fromWeb(plain, new Response(null)))],
     ["dies", Effect.die("broken")],
     ["is interrupted", Effect.interrupt]
-  ])("leaves no setting in its caller's fiber when it %s", ([, answer]) =>
+  ])("leaves no setting in its caller's fiber when it %s", ([, outcome]) =>
     Effect.gen(function*() {
       const held = Effect.map(
         Effect.all([FiberRef.get(HttpClient.currentTracerDisabledWhen), FiberRef.get(FiberRef.currentContext)]),
@@ -239,7 +239,7 @@ describe("a request", () => {
       const client = HttpClient.make(() =>
         Effect.flatMap(held, (found) => {
           seen.push(found)
-          return answer
+          return outcome
         })
       )
       const before = yield* held

@@ -4,7 +4,7 @@ import { Effect, Either, FastCheck, TestClock } from "effect"
 import { IdentityClient, Retry } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, scripted } from "../support/client.js"
-import { clientOf, goodJson, membersOf, type Platform, serverFor } from "../support/faultCalls.js"
+import { clientOf, errorFieldsOf, goodJson, type Platform, serverFor } from "../support/faultCalls.js"
 import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faults.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "../support/faultServer.js"
 import { declaredFor, operations, sample, type Subject } from "../support/operations.js"
@@ -35,7 +35,7 @@ const observe = (row: Row, operation: Subject, platform: Platform) =>
   }).pipe(Effect.scoped)
 
 const shown = (outcome: Outcome, operation: Subject): string => {
-  const text = Object.values(membersOf(outcome, operation)).join(" ")
+  const text = Object.values(errorFieldsOf(outcome, operation)).join(" ")
   return outcome.tag === "success" ? "success" : text
 }
 
@@ -85,7 +85,7 @@ const cell = (row: Row, operation: Subject, platform: Platform) => {
       if (outcome.tag === "success") assert.isTrue(Either.isRight(result), String(found))
       else {
         assert.isTrue(Either.isLeft(result), "a success")
-        assert.deepInclude(found as object, membersOf(outcome, operation))
+        assert.deepInclude(found as object, errorFieldsOf(outcome, operation))
       }
       if (outcome.tag === "declared") {
         const tags = declaredFor(operation, outcome.status).map(({ name }) => name)

@@ -93,9 +93,9 @@ describe("withFormBody", () => {
       [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
       [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
     ] as const
-  )("refuses by its path what a form cannot express: %#", ([members, path, message]) =>
+  )("refuses by its path what a form cannot express: %#", ([fields, path, message]) =>
     Effect.gen(function*() {
-      const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...members }, Testing.reply({})))
+      const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...fields }, Testing.reply({})))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message }])
     }))
 

@@ -105,10 +105,10 @@ describe("a response", () => {
 
   it.effect("that is a web page is described by its title if that is near the beginning", () =>
     Effect.gen(function*() {
-      for (const [before, isTold] of [[16_000, true], [17_000, false]] as const) {
+      for (const [before, isDescribed] of [[16_000, true], [17_000, false]] as const) {
         const body = `<!--${" ".repeat(before)}--><title>Sorry</title>`
         const { shape } = (yield* failed(createUsersExport, {}, Testing.reply({ body }))) as Errors.UnexpectedResponse
-        assert.strictEqual(shape.includes("Sorry"), isTold)
+        assert.strictEqual(shape.includes("Sorry"), isDescribed)
       }
     }))
 

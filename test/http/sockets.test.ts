@@ -107,7 +107,7 @@ for (const [name, network] of networks) {
       }))
 
     it.scopedLive.each(["cut off", "damaged"])(
-      "gzip that is %s is a failure, whoever unpacks it",
+      "gzip that is %s is a failure, whether the client or the platform unpacks it",
       (how) =>
         Effect.gen(function*() {
           const whole = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })

@@ -113,7 +113,7 @@ describe("a request without a response", () => {
   it.effect.each([undefined, null, "text", 7, {}, { code: 7 }, { code: `about ${token}` }, { code: "" }, {
     cause: "x"
   }])(
-    "%#: a cause without a code is `unknown`, and nothing of it is told",
+    "%#: a cause without a code is `unknown`, and nothing of it is in the error",
     (cause) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* outcome(cause), {

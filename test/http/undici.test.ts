@@ -279,9 +279,9 @@ describe("a response", () => {
   it.effect("is complete up to the limit, and truncated beyond", () =>
     Effect.gen(function*() {
       for (const [limit, completeness] of [[12, "complete"], [11, "truncated"]] as const) {
-        const { body, ...answer } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
+        const { body, ...rest } = yield* received([Buffer.from("abcdef"), Buffer.from("ghijkl")], limit)
         assert.strictEqual(Buffer.from(body).toString(), "abcdefghijkl".slice(0, limit))
-        assert.strictEqual(answer.completeness, completeness)
+        assert.strictEqual(rest.completeness, completeness)
       }
     }))
 

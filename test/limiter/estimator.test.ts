@@ -216,7 +216,7 @@ describe("the rate", () => {
     { others = 0, perSecond, seed }: { readonly others?: number; readonly perSecond: number; readonly seed: number },
     look: () => void
   ) => {
-    const profile = { ...BucketServer.profileOf(seed), kind: "refill", toldWhenRefused: true } as const
+    const profile = { ...BucketServer.profileOf(seed), kind: "refill", hasHeadersWhenRefused: true } as const
     const server = BucketServer.make(profile, { burst: 10, interval: 1000 / perSecond })
     const next = random(seed)
     const due: Array<{ readonly at: number; readonly run: (now: number) => void }> = []
@@ -226,7 +226,7 @@ describe("the rate", () => {
         if (task.at > now) due.push(task)
         else task.run(now)
       }
-      if (next() < others * perSecond * 0.005) server.answer("deleteEventStream", now)
+      if (next() < others * perSecond * 0.005) server.respond("deleteEventStream", now)
       if (estimator.wait(now, 0, 0) > 0) waited = true
       else {
         const reservation = estimator.start(now, waited)
@@ -234,7 +234,7 @@ describe("the rate", () => {
         due.push({
           at: now + 5 + next() * 40,
           run: (arrived) => {
-            const { headers, status } = server.answer("deleteEventStream", arrived)
+            const { headers, status } = server.respond("deleteEventStream", arrived)
             const response = { status, headers: Headers.fromInput(headers) }
             due.push({
               at: arrived + 5 + next() * 40,

@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect, Exit, Scope } from "effect"
 import { createServer } from "node:http"
 import * as Tenant from "../../src/Tenant.js"
-import { goodJson, membersOf, serverFor } from "../support/faultCalls.js"
+import { errorFieldsOf, goodJson, serverFor } from "../support/faultCalls.js"
 import * as Faults from "../support/faults.js"
 import { callHeader } from "../support/faultServer.js"
 import { declaredFor, operations } from "../support/operations.js"
@@ -125,7 +125,7 @@ const cases: ReadonlyArray<FaultCase> = Faults.rows.flatMap((row) =>
       operation: operation.endpoint.name,
       gives: outcome.tag === "success"
         ? undefined
-        : { tags: tags.length === 0 ? ["UnexpectedResponse"] : tags, fields: membersOf(outcome, operation) },
+        : { tags: tags.length === 0 ? ["UnexpectedResponse"] : tags, fields: errorFieldsOf(outcome, operation) },
       requests,
       isWarm: row.warm === true,
       stalls: row.stalls === true

@@ -60,7 +60,7 @@ const header = "kq7zv3.sent.header.0071"
 const canaries: Readonly<Record<string, string>> = {
   ...planted,
   header,
-  ...Object.fromEntries(Object.entries(value).map(([name, text]) => [`answer.${name}`, text])),
+  ...Object.fromEntries(Object.entries(value).map(([name, text]) => [`response.${name}`, text])),
   ...Object.fromEntries([1, 2, 3].map((nth) => [`token ${nth}`, token(nth)])),
   "claims": "kq7zv3.token.",
   "secret": "kq7zv3+client/secret=0081",
@@ -191,7 +191,9 @@ describe("nothing shows a secret", () => {
       )
       const gone = new Set(found(canaries, sent).map((text) => text.split(" as ")[0]))
       for (const name of Object.keys(canaries)) {
-        if (/^(\w+)\./.test(name) && !name.startsWith("answer.")) assert.isTrue(gone.has(name), `${name} is never sent`)
+        if (/^(\w+)\./.test(name) && !name.startsWith("response.")) {
+          assert.isTrue(gone.has(name), `${name} is never sent`)
+        }
       }
     }).pipe(Effect.scoped))
 })
@@ -210,7 +212,7 @@ describe("the search", () => {
     "a message": (secret) => new Canary({ message: secret }),
     "the cause of an error": (secret) => new Canary({ message: "x", cause: { headers: { secret } } }),
     "a defect": (secret) => Effect.die({ secret }),
-    "a hidden member": (secret) =>
+    "a hidden property": (secret) =>
       Effect.fail(Object.defineProperty(new Canary({ message: "x" }), "secret", { value: secret, enumerable: false }))
   }
   for (const [index, [place, plant]] of Object.entries(places).entries()) {

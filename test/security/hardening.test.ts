@@ -312,7 +312,7 @@ describe("a mock", () => {
 
 describe("a limiter", () => {
   const call: RateLimiter.Call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
-  const told = (headers: Record<string, string>, status = 200) =>
+  const settleCall = (headers: Record<string, string>, status = 200) =>
     Effect.flatMap(
       RateLimiter.RateLimiter,
       (limiter) =>
@@ -323,7 +323,7 @@ describe("a limiter", () => {
 
   it.effect("fails at once if a call would exceed maxWait, and says how long it would wait", () =>
     Effect.gen(function*() {
-      yield* told({ ...date, "retry-after": "7200" }, 429)
+      yield* settleCall({ ...date, "retry-after": "7200" }, 429)
       const error = yield* Effect.flip(acquire)
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", operation: "deleteEventStream" })
       assert.include(error.message, "exceed maxWait")
@@ -342,7 +342,7 @@ describe("a limiter", () => {
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
       const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
-      yield* told({ ...date, ...full })
+      yield* settleCall({ ...date, ...full })
       const { settle } = yield* limiter.acquire(call)
       const waiting = yield* Effect.fork(Effect.flip(limiter.acquire(call)))
       yield* Effect.yieldNow()
@@ -353,7 +353,7 @@ describe("a limiter", () => {
 
   it.effect("ignores a reset in milliseconds", () =>
     Effect.gen(function*() {
-      yield* told({
+      yield* settleCall({
         ...date,
         "x-ratelimit-limit": "2",
         "x-ratelimit-remaining": "0",
@@ -366,7 +366,7 @@ describe("a limiter", () => {
 
   it.effect("waits as long as the headers say, however long that is", () =>
     Effect.gen(function*() {
-      yield* told({ ...date, "retry-after": "80000" }, 429)
+      yield* settleCall({ ...date, "retry-after": "80000" }, 429)
       const waiting = yield* Effect.fork(acquire)
       yield* TestClock.adjust("79999 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))

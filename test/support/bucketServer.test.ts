@@ -9,30 +9,30 @@ import * as VirtualTime from "./virtualTime.js"
 const plain: BucketServer.Profile = {
   kind: "refill",
   reset: "ceil",
-  toldWhenRefused: true,
+  hasHeadersWhenRefused: true,
   retryAfter: "none",
   prefix: "X-RateLimit-",
   ahead: 0,
   phase: 0
 }
 
-/** Two calls, and one comes back in half a second: a window is a second long. */
+/** Two calls, one refilled in half a second: a window is a second long. */
 const size = { burst: 2, interval: 500 }
 
 /** The server's time when a test begins: a whole second. */
 const start = 1_900_000_000_000
 
-/** A server, to be asked so many milliseconds after the start. */
+/** Makes a server, and returns a function that sends it a request, in milliseconds after the start. */
 const server = (profile: Partial<BucketServer.Profile> = {}, which = size) => {
-  const { answer } = BucketServer.make({ ...plain, ...profile }, which)
-  return (at: number, operation = "listActionVersions") => answer(operation, start + at)
+  const { respond } = BucketServer.make({ ...plain, ...profile }, which)
+  return (at: number, operation = "listActionVersions") => respond(operation, start + at)
 }
 
 /** The statuses of calls at these times. */
 const statuses = (ask: ReturnType<typeof server>, ...times: ReadonlyArray<number>) => times.map((at) => ask(at).status)
 
 /** The reset, in seconds from the start. */
-const resetOf = ({ headers }: BucketServer.Answer) => Number(headers["X-RateLimit-Reset"]) - start / 1000
+const resetOf = ({ headers }: BucketServer.BucketResponse) => Number(headers["X-RateLimit-Reset"]) - start / 1000
 
 const kinds = ["refill", "aligned", "opened"] as const
 
@@ -49,11 +49,11 @@ describe("a bucket that refills", () => {
     assert.deepStrictEqual(statuses(server(), 0, 86_400_000, 86_400_000, 86_400_000), [200, 200, 200, 429])
   })
 
-  it("tells how many whole calls are left, and when it is full again, not when one is free", () => {
+  it("reports the whole calls left and the time when it is full, not when one is free", () => {
     const ask = server({}, { burst: 50, interval: 62.5 })
-    const told = [0, 0, 32, 62.5, 63].map((at) => ask(at).headers)
-    assert.deepStrictEqual(told.map((headers) => headers["X-RateLimit-Remaining"]), ["49", "48", "47", "47", "46"])
-    assert.deepStrictEqual(new Set(told.map((headers) => headers["X-RateLimit-Limit"])), new Set(["50"]))
+    const headers = [0, 0, 32, 62.5, 63].map((at) => ask(at).headers)
+    assert.deepStrictEqual(headers.map((one) => one["X-RateLimit-Remaining"]), ["49", "48", "47", "47", "46"])
+    assert.deepStrictEqual(new Set(headers.map((one) => one["X-RateLimit-Limit"])), new Set(["50"]))
     for (let nth = 0; nth < 46; nth++) ask(63)
     assert.deepInclude(ask(63), { status: 429 })
     assert.strictEqual(resetOf(ask(63)), 4) // 51 calls are taken since 0: full at 3187.5
@@ -77,14 +77,14 @@ describe("a window", () => {
     )
   })
 
-  it("tells the same reset as long as it lasts: its end", () => {
+  it("reports its end as the reset as long as it lasts", () => {
     const long = { burst: 4, interval: 2500 }
     for (const [kind, end] of [["aligned", 10], ["opened", 11]] as const) {
       const ask = server({ kind }, long)
-      const told = [1000, 1500, 2000, 2500, 9999].map((at) => ask(at))
-      assert.deepStrictEqual(told.map(resetOf), [end, end, end, end, end])
+      const responses = [1000, 1500, 2000, 2500, 9999].map((at) => ask(at))
+      assert.deepStrictEqual(responses.map(resetOf), [end, end, end, end, end])
       assert.deepStrictEqual(
-        told.map(({ headers }) => headers["X-RateLimit-Remaining"]),
+        responses.map(({ headers }) => headers["X-RateLimit-Remaining"]),
         ["3", "2", "1", "0", "0"]
       )
     }
@@ -95,13 +95,13 @@ describe("the headers", () => {
   for (
     const [reset, fraction, whole] of [["floor", 0, 1], ["ceil", 1, 1], ["past", 0, 0]] as const
   ) {
-    it(`tell the reset by "${reset}"`, () => {
+    it(`round the reset by "${reset}"`, () => {
       assert.strictEqual(resetOf(server({ reset })(0)), fraction)
       assert.strictEqual(resetOf(server({ reset })(500)), whole)
     })
   }
 
-  it("tell the server's time, in whole seconds", () => {
+  it("have the server's time, in whole seconds", () => {
     const ask = server()
     assert.deepStrictEqual(
       [0, 999, 1000].map((at) => Date.parse(ask(at).headers["Date"] ?? "") - start),
@@ -116,7 +116,7 @@ describe("the headers", () => {
     })
   }
 
-  for (const toldWhenRefused of [true, false]) {
+  for (const hasHeadersWhenRefused of [true, false]) {
     for (
       const [retryAfter, value] of [
         ["none", undefined],
@@ -124,12 +124,12 @@ describe("the headers", () => {
         ["date", new Date(start + 1000).toUTCString()]
       ] as const
     ) {
-      it(`of a 429 are ${toldWhenRefused ? "those of all answers" : "missing"}, Retry-After: ${retryAfter}`, () => {
+      it(`of a 429 are ${hasHeadersWhenRefused ? "those of all responses" : "missing"}, Retry-After: ${retryAfter}`, () => {
         for (const kind of kinds) {
-          const ask = server({ kind, toldWhenRefused, retryAfter })
+          const ask = server({ kind, hasHeadersWhenRefused, retryAfter })
           const [first, , refused] = [ask(0), ask(0), ask(10)]
           assert.strictEqual(refused.status, 429)
-          assert.strictEqual(refused.headers["X-RateLimit-Remaining"], toldWhenRefused ? "0" : undefined)
+          assert.strictEqual(refused.headers["X-RateLimit-Remaining"], hasHeadersWhenRefused ? "0" : undefined)
           assert.strictEqual(refused.headers["Retry-After"], value)
           assert.containsAllKeys(refused.headers, ["Date", "Content-Type"])
           assert.notProperty(first.headers, "Retry-After")
@@ -151,7 +151,7 @@ describe("the headers", () => {
 
 describe("the time that calls need", () => {
   for (const kind of kinds) {
-    it(`is what somebody takes who calls without end: ${kind}`, () => {
+    it(`is the time of a client that calls without a pause: ${kind}`, () => {
       for (const { refill: { size } } of scenarios) {
         const calls = 2 * size.burst + 3
         for (const [phase, first] of [[0, 0], [0.3, 0], [0.3, 299], [0.9, 1234]] as const) {
@@ -170,13 +170,13 @@ describe("the time that calls need", () => {
 })
 
 describe("the seeds", () => {
-  it("choose the same server again, and among them every way to count and to tell", () => {
+  it("choose the same server each time, and together every way to count and to report", () => {
     const profiles = seeds.map(BucketServer.profileOf)
     assert.deepStrictEqual(profiles, seeds.map(BucketServer.profileOf))
     const combinations = (...names: ReadonlyArray<keyof BucketServer.Profile>) =>
       new Set(profiles.map((profile) => names.map((name) => profile[name]).join())).size
     assert.strictEqual(combinations("kind", "reset"), 9)
-    assert.strictEqual(combinations("toldWhenRefused", "retryAfter"), 6)
+    assert.strictEqual(combinations("hasHeadersWhenRefused", "retryAfter"), 6)
     assert.strictEqual(combinations("prefix"), 3)
     for (const { ahead, phase } of profiles) {
       assert(Number.isInteger(ahead) && Math.abs(ahead) <= 90_000)
@@ -194,8 +194,8 @@ describe("the network", () => {
       const ways = Effect.gen(function*() {
         const client = yield* HttpClient.HttpClient
         const begun = yield* Clock.currentTimeMillis
-        const answer = yield* client.get("http://tenant.example.com/actions/actions/1/versions")
-        assert.strictEqual(answer.headers["x-ratelimit-limit"], "1000")
+        const response = yield* client.get("http://tenant.example.com/actions/actions/1/versions")
+        assert.strictEqual(response.headers["x-ratelimit-limit"], "1000")
         const arrived = (server.seen.at(-1)?.at ?? NaN) - ahead
         return [arrived - begun, (yield* Clock.currentTimeMillis) - arrived]
       })

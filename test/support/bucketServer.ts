@@ -1,25 +1,25 @@
-/** A second server with a rate limit, written from the wire's facts alone: it counts in as many ways as a seed can choose. */
+/** A second server with a rate limit, written from the documented headers alone. A seed chooses how it counts. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { Clock, Effect, Layer } from "effect"
 
-/** So many calls at once, and how long it takes, in milliseconds, until one comes back. */
+/** The number of calls that may be made at once, and the milliseconds until one of them may be made again. */
 export interface Size {
   readonly burst: number
   readonly interval: number
 }
 
-/** How a server counts, and how it tells. */
+/** A way to count calls and to report the count. */
 export interface Profile {
   /**
-   * `refill`: calls come back one by one. A window gives `burst` calls per `burst × interval`: `aligned` begins at
+   * `refill`: calls become free one by one. A window gives `burst` calls per `burst × interval`: `aligned` begins at
    * multiples of its length, `opened` with the first call after the last window.
    */
   readonly kind: "refill" | "aligned" | "opened"
-  /** How the reset becomes whole seconds; `past`: rounded up, and a second less. */
+  /** The rounding of the reset to whole seconds; `past`: rounded up, and a second less. */
   readonly reset: "floor" | "ceil" | "past"
-  /** Whether a 429 has the three headers. */
-  readonly toldWhenRefused: boolean
+  /** Is true if a 429 has the three rate-limit headers. */
+  readonly hasHeadersWhenRefused: boolean
   readonly retryAfter: "none" | "seconds" | "date"
   readonly prefix: "X-RateLimit-" | "x-ratelimit-" | "X-RATELIMIT-"
   /** How many milliseconds the server's clock is ahead of the client's. */
@@ -46,7 +46,7 @@ export const profileOf = (seed: number): Profile => {
   return {
     kind: oneOf("refill", "refill", "aligned", "opened"),
     reset: oneOf("floor", "ceil", "past"),
-    toldWhenRefused: oneOf(true, false),
+    hasHeadersWhenRefused: oneOf(true, false),
     retryAfter: oneOf("none", "seconds", "date"),
     prefix: oneOf("X-RateLimit-", "x-ratelimit-", "X-RATELIMIT-"),
     ahead: Math.floor(next() * 180_001) - 90_000,
@@ -54,14 +54,14 @@ export const profileOf = (seed: number): Profile => {
   }
 }
 
-/** An answer before it becomes bytes. */
-export interface Answer {
+/** A response before it is written. */
+export interface BucketResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
 
-/** Good answers, the smallest that there are. */
+/** The smallest good response of each operation. */
 const good: Readonly<Record<string, readonly [status: number, body: unknown]>> = {
   createUsersExport: [200, { id: "job_0000000000000001", type: "users_export", status: "pending" }],
   updateTokenExchangeProfile: [200, { id: "tep_0000000000000001" }],
@@ -79,25 +79,25 @@ const refusal = {
 
 const windowLength = ({ burst, interval }: Size): number => burst * interval
 
-/** When the window ends that holds this moment, if windows are aligned. */
+/** The end of the aligned window that contains this time. */
 export const windowEnd = (profile: Profile, size: Size, now: number): number => {
   const length = windowLength(size)
   const offset = Math.floor(profile.phase * length)
   return (Math.floor((now - offset) / length) + 1) * length + offset
 }
 
-/** What is left of the limit. All times are the server's, in milliseconds. */
+/** Counts the calls that are left. All times are the server's, in milliseconds. */
 interface Count {
   /** Takes a call, if there is one. */
   readonly take: (now: number) => boolean
   readonly left: (now: number) => number
-  /** When all calls are back. */
+  /** The time when all calls are free again. */
   readonly fullAt: (now: number) => number
-  /** When there is one, if there is none. */
+  /** The time when the next call is free, if none is left. */
   readonly freeAt: () => number
 }
 
-/** A bucket that fills steadily: when it is full says all. */
+/** A bucket that refills steadily. The time when it is full is its whole state. */
 const refilling = ({ burst, interval }: Size): Count => {
   let full = -Infinity
   const fullAt = (now: number) => Math.max(full, now)
@@ -114,7 +114,7 @@ const refilling = ({ burst, interval }: Size): Count => {
   }
 }
 
-/** A window that holds so many calls. */
+/** A window that allows `burst` calls. */
 const windowed = (profile: Profile, size: Size): Count => {
   let [end, taken] = [-Infinity, 0]
   const left = (now: number) => size.burst - (now < end ? taken : 0)
@@ -151,31 +151,31 @@ const retryAfterOf = (profile: Profile, freeAt: number, now: number): Readonly<R
   return { "Retry-After": value }
 }
 
-/** A server with one limit for all its operations. `answer` takes the time of the server's own clock. */
+/** A server with one limit for all its operations. `respond` takes the time of the server's own clock. */
 export interface BucketServer {
   readonly profile: Profile
   readonly size: Size
-  readonly answer: (operation: string, now: number) => Answer
-  /** What it has seen, the oldest first, at which time of its clock. */
+  readonly respond: (operation: string, now: number) => BucketResponse
+  /** The requests so far, the oldest first, with the server's time and the status of the response. */
   readonly seen: ReadonlyArray<{ readonly operation: string; readonly at: number; readonly status: number }>
 }
 
-/** A server whose limit is untouched. */
+/** Makes a server with its full quota. */
 export const make = (profile: Profile, size: Size): BucketServer => {
   const count = profile.kind === "refill" ? refilling(size) : windowed(profile, size)
   const seen: Array<BucketServer["seen"][number]> = []
-  const answer = (operation: string, now: number): Answer => {
+  const respond = (operation: string, now: number): BucketResponse => {
     const [status, value] = good[operation] ?? [404, { statusCode: 404, error: "Not Found", message: "Not Found" }]
     const isRefused = status !== 404 && !count.take(now)
-    const answered = isRefused ? 429 : status
-    seen.push({ operation, at: now, status: answered })
+    const sentStatus = isRefused ? 429 : status
+    seen.push({ operation, at: now, status: sentStatus })
     const body = isRefused ? refusal : value
     return {
-      status: answered,
+      status: sentStatus,
       headers: {
         "Date": httpDate(Math.floor(now / 1000)),
         "Content-Type": "application/json; charset=utf-8",
-        ...(!isRefused || profile.toldWhenRefused) && {
+        ...(!isRefused || profile.hasHeadersWhenRefused) && {
           [`${profile.prefix}Limit`]: String(size.burst),
           [`${profile.prefix}Remaining`]: String(count.left(now)),
           [`${profile.prefix}Reset`]: String(wholeSeconds[profile.reset](count.fullAt(now) / 1000))
@@ -185,13 +185,13 @@ export const make = (profile: Profile, size: Size): BucketServer => {
       body: body === undefined ? null : JSON.stringify(body)
     }
   }
-  return { profile, size, answer, seen }
+  return { profile, size, respond, seen }
 }
 
-/** How many milliseconds the limit alone keeps so many calls, the first of which is made at `first`. */
+/** The milliseconds that the limit alone delays a number of calls. The first is made at `first`. */
 export const timeNeeded = (profile: Profile, size: Size, calls: number, first: number): number => {
   if (profile.kind === "refill") return Math.max(0, calls - size.burst) * size.interval
-  const more = Math.ceil(calls / size.burst) - 1 // how many windows after the first
+  const more = Math.ceil(calls / size.burst) - 1 // windows after the first
   if (more <= 0) return 0
   const firstEnd = profile.kind === "aligned" ? windowEnd(profile, size, first) - first : windowLength(size)
   return firstEnd + (more - 1) * windowLength(size)
@@ -205,7 +205,7 @@ const routes: ReadonlyArray<readonly [method: string, path: RegExp, operation: s
   ["DELETE", /\/event-streams\/[^/]+$/, "deleteEventStream"]
 ]
 
-/** How long a way takes, in milliseconds: 1 to 25, once in twenty up to 80. */
+/** Latencies of one direction, in milliseconds: 1 to 25, in one of twenty cases up to 80. */
 const latencies = (seed: number): () => number => {
   const next = numbers(~seed)
   return () => {
@@ -214,7 +214,7 @@ const latencies = (seed: number): () => number => {
   }
 }
 
-/** The server at the end of a network, whose latency the seed decides, by the clock of whoever calls. */
+/** An HTTP client that reaches the server over a network. The seed decides its latencies; its clock is the caller's. */
 export const layer = (server: BucketServer, seed: number): Layer.Layer<HttpClient.HttpClient> => {
   const latency = latencies(seed)
   return Layer.succeed(
@@ -225,7 +225,7 @@ export const layer = (server: BucketServer, seed: number): Layer.Layer<HttpClien
         const [, , operation = ""] = routes.find(([method, path]) =>
           method === request.method && path.test(url.pathname)
         ) ?? []
-        const { body, headers, status } = server.answer(
+        const { body, headers, status } = server.respond(
           operation,
           (yield* Clock.currentTimeMillis) + server.profile.ahead
         )

@@ -55,7 +55,7 @@ const printed = (cause: Cause.Cause<unknown>): ReadonlyArray<readonly [string, s
       ["inspect", inspect(error, everything)],
       ["format", format("%s %o %O %j", error, error, error, error)],
       ["JSON", JSON.stringify(error)],
-      ["own members", JSON.stringify(Object.getOwnPropertyNames(error).map((name) => String(of[name as "name"])))]
+      ["own properties", JSON.stringify(Object.getOwnPropertyNames(error).map((name) => String(of[name as "name"])))]
     ] as const
   })
 ]

@@ -31,11 +31,11 @@ export const goodJson = ({ endpoint: { success } }: Subject): string => {
   const value = success === undefined
     ? {}
     : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
-  return JSON.stringify({ ...value as object, more: "a member that nobody has described" })
+  return JSON.stringify({ ...value as object, more: "a field that nobody has described" })
 }
 
 /** The outcome that the operation's error must have. */
-export const membersOf = (outcome: Outcome, operation: Subject): object => {
+export const errorFieldsOf = (outcome: Outcome, operation: Subject): object => {
   switch (outcome.tag) {
     case "success":
       return {}
@@ -46,8 +46,8 @@ export const membersOf = (outcome: Outcome, operation: Subject): object => {
         : { _tag: "UnexpectedResponse", status: outcome.status, reason: "status" }
     }
     default: {
-      const { tag, ...members } = outcome
-      return { _tag: tag, ...members }
+      const { tag, ...fields } = outcome
+      return { _tag: tag, ...fields }
     }
   }
 }

@@ -53,7 +53,7 @@ export const expected = ({ again, fault, gives, requests }: Row, endpoint: Endpo
 export const planted = {
   header: "kq7zv3.header.4811",
   body: "kq7zv3.body.4822",
-  member: "jane.4833@kq7zv3.example"
+  field: "jane.4833@kq7zv3.example"
 }
 
 const json = { "content-type": "application/json", "x-account": planted.header }
@@ -63,8 +63,8 @@ const failure = (status: number) =>
     statusCode: status,
     error: "Error",
     message: "No.",
-    [planted.member]: planted.body,
-    attributes: { [planted.member]: planted.body }
+    [planted.field]: planted.body,
+    attributes: { [planted.field]: planted.body }
   })
 
 /** The bytes of a good response. */
@@ -182,8 +182,8 @@ export const rows: ReadonlyArray<Row> = [
     again: "always"
   },
   { name: "reset before the request is read", fault: "resetting", gives: unknown, again: "safe" },
-  broken("reset before the answer", ({ socket }) => void socket.resetAndDestroy()),
-  broken("close before the answer", ({ socket }) => void socket.end()),
+  broken("reset before the response", ({ socket }) => void socket.resetAndDestroy()),
+  broken("close before the response", ({ socket }) => void socket.end()),
   broken("reset within the status line", part(head("status line"), "reset")),
   broken("reset within the headers", part(head("headers"), "reset")),
   broken("close within the headers", part(head("headers"), "close")),
@@ -194,7 +194,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   { ...broken("reset within the body", part(head("body"), "reset")), gives: decoded(unknown), again: "safe, decoded" },
   {
-    ...broken("close within the body (length told too long)", part(head("body"), "close")),
+    ...broken("close within the body (Content-Length too long)", part(head("body"), "close")),
     gives: decoded(unknown),
     again: "safe, decoded"
   },
@@ -202,7 +202,7 @@ export const rows: ReadonlyArray<Row> = [
   broken("kept-alive connection closed on the next request", ({ socket }) => void socket.end(), true),
   broken("kept-alive connection reset on the next request", ({ socket }) => void socket.resetAndDestroy(), true),
 
-  stalled("stall before the answer", ({ stalled }) => stalled()),
+  stalled("stall before the response", ({ stalled }) => stalled()),
   stalled("stall within the headers", part(head("headers"), "stall")),
   stalled("stall after the headers", part(head("head"), "stall")),
   stalled("stall within the body", part(head("body"), "stall")),
@@ -210,7 +210,7 @@ export const rows: ReadonlyArray<Row> = [
 
   garbled("JSON cut off", "json", reply(200, json, ({ json }) => json.slice(0, json.length >> 1))),
   garbled(
-    "JSON cut off by a length told too short",
+    "JSON cut off by a Content-Length too short",
     "json",
     bytes(({ json: body }) =>
       responseBytes(200, { ...json, "content-length": String(body.length >> 1), connection: "close" }, body)
@@ -231,7 +231,7 @@ export const rows: ReadonlyArray<Row> = [
     reply(
       200,
       { "content-type": "application/json; charset=iso-8859-1" },
-      Buffer.from(`{"${planted.member}":"${planted.body} é"}`, "latin1")
+      Buffer.from(`{"${planted.field}":"${planted.body} é"}`, "latin1")
     )
   ),
   garbled(
@@ -240,7 +240,7 @@ export const rows: ReadonlyArray<Row> = [
     reply(
       200,
       { "content-type": "application/json; charset=utf-16" },
-      Buffer.from(`\uFEFF{"${planted.member}":"${planted.body} é"}`, "utf16le")
+      Buffer.from(`\uFEFF{"${planted.field}":"${planted.body} é"}`, "utf16le")
     )
   ),
   garbled("broken gzip", "encoding", reply(200, gzip, ({ json }) => corrupted(json))),
@@ -273,7 +273,7 @@ export const rows: ReadonlyArray<Row> = [
   fine("chunks", reply(200, chunked, ({ json }) => `${[...json].map(chunk).join("")}0\r\n\r\n`)),
   fine("no content type", reply(200, {}, ({ json }) => json)),
   fine(
-    "an early hint (103) before the answer",
+    "an early hint (103) before the response",
     bytes((exchange) => Buffer.concat([Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n"), whole(exchange)]))
   ),
 
@@ -338,7 +338,7 @@ export const rows: ReadonlyArray<Row> = [
   {
     ...broken(
       "chunks that break off",
-      part(() => responseBytes(200, chunked, chunk(`{"${planted.member}":`)), "close")
+      part(() => responseBytes(200, chunked, chunk(`{"${planted.field}":`)), "close")
     ),
     gives: decoded(unknown),
     again: "safe, decoded"

@@ -91,7 +91,7 @@ export interface Result {
   readonly failed: number
 }
 
-/** Does a scenario's work in virtual time, on a server of its own, with so many clients that know nothing of one another. */
+/** Runs a scenario in virtual time, on a server of its own, with one or more clients that do not know of each other. */
 export const measure = <E>(
   scenario: Scenario,
   seed: number,
@@ -130,12 +130,12 @@ export const measure = <E>(
     })
   })
 
-/** What a limiter is to reach, at least and at most. */
+/** The least goodput and the largest share of 429 responses that a limiter may have. */
 export const bounds = { goodput: 0.95, refusedShare: 0.01 }
 
-/** How many of so many requests may be turned away: a share of them, and one in any case. */
+/** The number of requests that may get a 429: a share of all, and at least one. */
 export const refusalsAllowed = (requests: number): number => Math.max(1, Math.floor(requests * bounds.refusedShare))
 
-/** Whether a result keeps the bounds. */
+/** Is true if a result keeps the bounds. */
 export const isGood = ({ failed, goodput, refused, requests }: Result): boolean =>
   failed === 0 && goodput >= bounds.goodput && refused <= refusalsAllowed(requests)

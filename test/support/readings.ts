@@ -17,6 +17,6 @@ export const reading = (remaining: number | undefined, more: Partial<RateLimitRe
 export const rateLimited = (more: Partial<RateLimitReading> = {}): RateLimitReading =>
   reading(0, { isRateLimited: true, ...more })
 
-/** A reading of a bucket of 100 that refills with so many calls in a second. */
+/** A reading of a bucket of 100 that refills with `perSecond` calls a second. */
 export const largeReading = (remaining: number, perSecond = 0.1): RateLimitReading =>
   reading(remaining, { limit: 100, untilFull: Math.round((100 - remaining) / perSecond) })

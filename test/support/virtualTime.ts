@@ -100,7 +100,7 @@ export const run = <A, E>(
 export interface Session {
   /** Starts an effect, and runs all fibers until they sleep or wait. */
   readonly begin: <A, E>(effect: Effect.Effect<A, E>) => Promise<Fiber.RuntimeFiber<A, E>>
-  /** Lets so many milliseconds pass. */
+  /** Lets these milliseconds pass. */
   readonly advance: (millis: number) => Promise<void>
   readonly now: () => number
 }

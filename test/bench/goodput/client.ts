@@ -72,7 +72,7 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
         }
       }), { concurrency: fibres, discard: true })
   return program(job.origin, work).pipe(
-    Effect.disconnect, // whoever is late is left behind, not waited for
+    Effect.disconnect, // does not wait for calls that are late
     Effect.timeoutOption(job.limitMs),
     Effect.map(() => {
       const ended = succeeded + Object.values(failures).reduce((sum, times) => sum + times, 0)

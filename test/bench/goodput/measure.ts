@@ -6,7 +6,7 @@ import { type Result, summary } from "./result.js"
 import { type ClientName, idealMs, type Row } from "./scenarios.js"
 import type { Origins, Question, Seen, Setup } from "./tenants.js"
 
-/** A process reports when its time is up. One that has not, so long after, is taken for lost. */
+/** A process reports when its time is up. One without a report this long after counts as lost. */
 const graceMs = 2000
 
 /** What a process came to that ended, or hung, without a report. */

@@ -22,7 +22,7 @@ export const broken = (result: Result): ReadonlyArray<string> => {
   return [
     ...(goodput(result) >= 0.95 ? [] : [`goodput ${goodput(result).toFixed(4)}, must be at least 0.95`]),
     ...(result.refused <= 1 || rate429(result) <= bound ? [] : [
-      `${percent(rate429(result))} of the requests answered with 429, may be ${bound * 100} %`
+      `${percent(rate429(result))} of the requests got a 429, may be ${bound * 100} %`
     ]),
     ...(failed(result) === 0 ? [] : [`${failed(result)} calls failed, none may`])
   ].map((words) => `${result.scenario.name}: ${words}`)

@@ -4,7 +4,7 @@
 export interface Limit {
   readonly name: string
   readonly bucket: "tenant" | "profileUpdates"
-  /** So many calls at once, then `refill` in each `perMs` milliseconds. */
+  /** The number of calls at once; then `refill` calls in each `perMs` milliseconds. */
   readonly burst: number
   readonly refill: number
   readonly perMs: number
@@ -43,6 +43,6 @@ export const scenarios: ReadonlyArray<Scenario> = limits.flatMap((limit): Readon
   { name: `${limit.name}, two clients`, limit, shiftMs: 0, clients: 2 }
 ])
 
-/** The milliseconds that a full bucket needs at least to let so many calls through. */
+/** The least milliseconds in which a full bucket lets this number of calls through. */
 export const idealMs = ({ burst, perMs, refill }: Limit, calls: number): number =>
   Math.max(0, calls - burst) * perMs / refill

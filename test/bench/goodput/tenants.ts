@@ -27,7 +27,7 @@ export interface Question {
   readonly tenant: number
 }
 
-/** The answer: how many calls have arrived, requests for tokens not counted, and how many of them were answered with 429. */
+/** A tenant's report: the number of calls that arrived, without token requests, and the number of 429 responses to them. */
 export interface Seen extends Question {
   readonly requests: number
   readonly refused: number
