@@ -6,7 +6,7 @@ import type * as Effect from "effect/Effect"
 import { Buffer, isAscii } from "node:buffer"
 import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
-import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/messages.js"
+import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawMessages.js"
 import * as TransportFailure from "../internal/http/transportFailure.js"
 
 /** The client only sends bytes or nothing. */

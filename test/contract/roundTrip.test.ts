@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Either, FastCheck, ParseResult, type Schema } from "effect"
 import { IdentityClient } from "../../src/index.js"
-import { fromSchema, type SchemaNode } from "../../src/internal/schema/tree.js"
+import { fromSchema, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as RequestInput from "../../src/tenant/server/requestInput.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"

@@ -25,7 +25,7 @@ import {
   updateTokenExchangeProfile,
   UsersExportJob
 } from "../../src/index.js"
-import { fromSchema, type SchemaNode } from "../../src/internal/schema/tree.js"
+import { fromSchema, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { bodyOf, failed, resultOf, scripted, sent, sentOne } from "../support/client.js"

@@ -29,7 +29,7 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
   it("contains no unused code", () => {
     const [files, text] = bundled("layer")
     assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator/estimator.ts"])
-    for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshot", "internal/fleet/sync"]) {
+    for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshotFormat"]) {
       assert.notInclude(files, `src/${name}.ts`)
     }
     assert.sameMembers(files.filter((file) => file.startsWith("src/operations/")), [

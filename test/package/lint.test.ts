@@ -88,7 +88,7 @@ describe("the linter", () => {
       Object.entries(codes).map(([name, code]) => [`${folder}/${name}.ts`, code] as const)
     )
     const right: Files = [
-      ["src/internal/schema/tree.ts", codes.ast],
+      ["src/internal/schema/schemaTree.ts", codes.ast],
       ["src/internal/runtime/fiber.ts", codes.fiberRef],
       ["src/see.ts", "import * as FiberRef from \"effect/FiberRef\"\nexport const planted = FiberRef.currentContext\n"]
     ]

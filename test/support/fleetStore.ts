@@ -4,7 +4,7 @@ import { Clock, Context, Duration, Effect, Layer, Logger, Option, type Scope } f
 import type { RateLimited } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
 import type { Member } from "../../src/internal/fleet/membership.js"
-import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshot.js"
+import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import type { TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
 import type { EstimatorState } from "../../src/internal/limiter/estimator/state.js"

@@ -3,7 +3,7 @@ import { Arbitrary, type Effect, FastCheck, Schema } from "effect"
 import type * as Endpoint from "../../src/Endpoint.js"
 import type { ErrorClass } from "../../src/Errors.js"
 import type { IdentityClient } from "../../src/IdentityClient.js"
-import { fromSchema, isUndefined, type SchemaNode } from "../../src/internal/schema/tree.js"
+import { fromSchema, isUndefined, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as Operations from "../../src/operations/index.js"
 
 /** Any operation, without its types. */

@@ -14,7 +14,7 @@ import { makeRunner } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Timer from "../runtime/timer.js"
 import { type FleetGrant, Replica } from "./replica.js"
-import { makeFormat } from "./snapshot.js"
+import { makeFormat } from "./snapshotFormat.js"
 import { type Host, TenantSync } from "./sync.js"
 
 export interface Fleet {

@@ -1,6 +1,6 @@
 /** Tells who is in a fleet, who waits and who is gone, by the entries of its members. Times are milliseconds on the store's clock. */
 import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
-import type { FleetSnapshot } from "./snapshot.js"
+import type { FleetSnapshot } from "./snapshotFormat.js"
 
 /** The entry of a process: when it last wrote it, how many of its calls waited and since when, and its calls in flight. */
 export type Member = FleetSnapshot["members"][string]

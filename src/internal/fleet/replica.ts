@@ -5,7 +5,7 @@ import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
 import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
-import type { FleetSnapshot } from "./snapshot.js"
+import type { FleetSnapshot } from "./snapshotFormat.js"
 
 /** A call that was granted. */
 export interface FleetGrant {

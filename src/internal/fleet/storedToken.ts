@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
 import type { Cipher } from "./encryption.js"
-import { reader } from "./format.js"
+import { reader } from "./versionedJson.js"
 
 const version = 1
 

@@ -11,9 +11,9 @@ import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import type { Timer } from "../runtime/timer.js"
-import { reader } from "./format.js"
 import type { FleetGrant, Replica, Update } from "./replica.js"
-import type { FleetSnapshot, Format } from "./snapshot.js"
+import type { FleetSnapshot, Format } from "./snapshotFormat.js"
+import { reader } from "./versionedJson.js"
 
 /** All in milliseconds. */
 const timing = {

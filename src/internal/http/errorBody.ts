@@ -6,9 +6,9 @@ import type { Any } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
 import { isIdentifier } from "../schema/drift.js"
 import { bodyLimits } from "./body.js"
-import * as Headers from "./headers.js"
-import type { RawBody, RawResponse } from "./messages.js"
+import type { RawBody, RawResponse } from "./rawMessages.js"
 import { redact } from "./redact.js"
+import * as Headers from "./responseHeaders.js"
 
 /** Makes text from a server printable. */
 export interface Redactor {

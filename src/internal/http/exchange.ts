@@ -4,8 +4,8 @@ import type * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import * as CallbackTask from "../runtime/callbackTask.js"
 import * as Timeouts from "../runtime/timeouts.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./messages.js"
 import * as PlatformClient from "./platformClient.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
 
 /** Sends a request once, within its time limit if it has one. */
 export type Exchange = (

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Fiber from "../runtime/fiber.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
 import * as Body from "./body.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./messages.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
 import * as TransportFailure from "./transportFailure.js"
 
 interface UndiciOptions {

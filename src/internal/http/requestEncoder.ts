@@ -9,7 +9,7 @@ import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
 import * as Form from "./formEncoding.js"
-import type { RawRequest } from "./messages.js"
+import type { RawRequest } from "./rawMessages.js"
 
 type InputFields = Readonly<Record<string, unknown>>
 

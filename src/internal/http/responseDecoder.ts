@@ -8,7 +8,7 @@ import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
-import type { BodyLimit, RawBody, RawResponse } from "./messages.js"
+import type { BodyLimit, RawBody, RawResponse } from "./rawMessages.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 

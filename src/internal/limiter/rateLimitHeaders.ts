@@ -1,6 +1,6 @@
 /** Reads the rate-limit headers of a response. */
 import * as Duration from "effect/Duration"
-import * as Headers from "../http/headers.js"
+import * as Headers from "../http/responseHeaders.js"
 import type { LimitedResponse } from "./permit.js"
 
 /** The rate-limit headers of a response, as far as they make sense. */

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
-import { fromSchema, isUndefined, type SchemaNode } from "../schema/tree.js"
+import { fromSchema, isUndefined, type SchemaNode } from "../schema/schemaTree.js"
 
 /** The schema of a page whose items may be anything, and the type of its list. */
 interface Page {

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import * as Issues from "./issues.js"
-import { fromSchema, type SchemaNode } from "./tree.js"
+import { fromSchema, type SchemaNode } from "./schemaTree.js"
 import * as Validator from "./validator.js"
 
 /** Returns the value itself if it is valid, else a copy without nulls if that is valid, else the first issue. */

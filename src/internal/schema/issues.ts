@@ -1,7 +1,7 @@
 /** Turns Effect's parse issues into issues that name a path and the expected type, never the value: it may be secret. */
 import type * as ParseResult from "effect/ParseResult"
 import type { Issue } from "../../Errors.js"
-import { fromAST, isUndefined, type SchemaNode } from "./tree.js"
+import { fromAST, isUndefined, type SchemaNode } from "./schemaTree.js"
 
 /** Describes the type that a schema expects, for example `a string or an object`. */
 const describe = (node: SchemaNode): string => {

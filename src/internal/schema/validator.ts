@@ -5,7 +5,7 @@
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from "./tree.js"
+import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from "./schemaTree.js"
 
 /** Tells whether a value is of a schema's type. */
 export type Validator = (value: unknown) => boolean

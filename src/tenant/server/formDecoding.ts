@@ -5,8 +5,8 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Fields } from "../../Endpoint.js"
-import type { SchemaNode } from "../../internal/schema/tree.js"
-import { fromSchema, isUndefined } from "../../internal/schema/tree.js"
+import type { SchemaNode } from "../../internal/schema/schemaTree.js"
+import { fromSchema, isUndefined } from "../../internal/schema/schemaTree.js"
 
 /** An invalid field. */
 export interface FieldError {

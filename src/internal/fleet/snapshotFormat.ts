@@ -7,7 +7,7 @@
  */
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { JsonNumber } from "./format.js"
+import { JsonNumber } from "./versionedJson.js"
 
 /** An optional value; JSON has no `undefined`. */
 const optional = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | null> =>

@@ -1,7 +1,7 @@
 /** Tests of the schema tree: plain data that says the same as the schema. */
 import { assert, describe, it } from "@effect/vitest"
 import { ParseResult, Schema } from "effect"
-import { fromSchema, type SchemaNode, withoutUndefined } from "../../src/internal/schema/tree.js"
+import { fromSchema, type SchemaNode, withoutUndefined } from "../../src/internal/schema/schemaTree.js"
 
 /** A node in short, with the nodes within it. */
 const outline = (node: SchemaNode): unknown => {

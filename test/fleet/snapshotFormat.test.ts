@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshot.js"
+import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
 import { nothing } from "../support/adaptive.js"
 import { callOf, format, key, limitsOf, many, member, tenant } from "../support/fleetStore.js"
 
