@@ -29,7 +29,9 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
   it("contains no unused code", () => {
     const [files, text] = bundled("layer")
     assert.includeMembers([...files], ["src/IdentityClient.ts", "src/internal/limiter/estimator/estimator.ts"])
-    for (const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshotFormat"]) {
+    for (
+      const name of ["Pagination", "internal/limiter/fixed", "internal/fleet/snapshotFormat", "internal/fleet/sync"]
+    ) {
       assert.notInclude(files, `src/${name}.ts`)
     }
     assert.sameMembers(files.filter((file) => file.startsWith("src/operations/")), [
