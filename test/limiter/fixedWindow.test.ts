@@ -3,7 +3,7 @@ import { FixedWindow } from "../../src/internal/limiter/estimator/fixedWindow.js
 
 const start = 1_000_000
 
-/** Notes a response after so many seconds. The server's clock equals the local one. */
+/** Notes a response `after` seconds. The server's clock equals the local one. */
 const note = (window: FixedWindow, after: number, reset: number, left: number, isRateLimited = false) =>
   window.note({ reset, ahead: reset - 1000 - after, limit: 100, left }, isRateLimited, start + after * 1000)
 

@@ -34,7 +34,7 @@ const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", opera
 /** The server's clock, in seconds: years away from the test's. */
 const server = 1_900_000_000
 
-const answer = (
+const plainResponse = (
   status: number,
   headers: Record<string, string | number | undefined> = {}
 ): RateLimiter.LimitedResponse => ({
@@ -44,14 +44,14 @@ const answer = (
   )
 })
 
-/** An answer with the three headers; `reset` in seconds from the server's now. */
-const told = (
+/** Response with the three rate-limit headers; `reset` in seconds from the time of the server. */
+const withHeaders = (
   limit: number | string,
   remaining: number | string,
   reset: number,
   more: { readonly status?: number; readonly headers?: Record<string, string | number> } = {}
 ) =>
-  answer(more.status ?? 200, {
+  plainResponse(more.status ?? 200, {
     "X-RateLimit-Limit": limit,
     "X-RateLimit-Remaining": remaining,
     "X-RateLimit-Reset": server + reset,
@@ -61,17 +61,17 @@ const told = (
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 const acquire = (which = call) => Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.acquire(limiter, which))
-const observe = (answer: RateLimiter.LimitedResponse | undefined, which = call) =>
-  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.settleOldest(limiter, which, answer))
+const settle = (response: RateLimiter.LimitedResponse | undefined, which = call) =>
+  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.settleOldest(limiter, which, response))
 const { status } = RateLimiter
 
 /** A limiter that lives as long as the test. */
 const limiterOf = <E>(layer: Layer.Layer<RateLimiter.RateLimiter, E>) =>
   Effect.map(Layer.build(layer), Context.get(RateLimiter.RateLimiter))
 
-/** A call that is answered at once. */
-const exchange = (answer: RateLimiter.LimitedResponse | undefined, which = call) =>
-  Effect.zipRight(acquire(which), observe(answer, which))
+/** Makes a call with an immediate response. */
+const exchange = (response: RateLimiter.LimitedResponse | undefined, which = call) =>
+  Effect.zipRight(acquire(which), settle(response, which))
 
 /** How many milliseconds of virtual time an effect takes, which ends within `most`. */
 const duration = <A, E, R>(effect: Effect.Effect<A, E, R>, most = 3_600_000) =>
@@ -107,7 +107,7 @@ const fixed = (limit: number, interval: number, reserve?: number) =>
   Effect.provide(RateLimiter.layerFixed({ limit, interval, ...(reserve !== undefined && { reserve }) }))
 const adaptive = Effect.provide(RateLimiter.layer)
 
-/** Starts so many calls one after the other and writes down when each is let through. */
+/** Starts `count` calls one after the other, and records the times of their permits. */
 const race = (count: number) =>
   Effect.gen(function*() {
     const times: Array<number> = []
@@ -127,7 +127,7 @@ const race = (count: number) =>
 describe("layerUnlimited", () => {
   it.effect("lets every call start, and has no state", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 100; nth++) yield* exchange(told(1, 0, 1000, { status: 429 }))
+      for (let nth = 0; nth < 100; nth++) yield* exchange(withHeaders(1, 0, 1000, { status: 429 }))
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
       assert.deepStrictEqual(yield* status, [])
       assert.deepStrictEqual(yield* Stream.runCollect(RateLimiter.changes), Chunk.of([]))
@@ -204,7 +204,7 @@ describe("layerFixed", () => {
 
   it.effect("learns nothing from responses", () =>
     Effect.gen(function*() {
-      yield* exchange(told(1000, 0, 1000, { status: 429, headers: { "Retry-After": 600 } }))
+      yield* exchange(withHeaders(1000, 0, 1000, { status: 429, headers: { "Retry-After": 600 } }))
       assert.strictEqual(yield* duration(acquire(), 0), 0)
       assert.strictEqual(yield* duration(acquire()), 500)
     }).pipe(fixed(2, 1000), exactly))
@@ -315,9 +315,9 @@ describe("background", () => {
 
   it.effect("keeps the reserve of the limit in the headers", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 5, 50))
+      yield* exchange(withHeaders(10, 5, 50))
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
-      yield* observe(told(10, 4, 60))
+      yield* settle(withHeaders(10, 4, 60))
       const held = yield* Effect.fork(RateLimiter.withBackground(acquire()))
       yield* TestClock.adjust(100)
       assert.isNull(held.unsafePoll())
@@ -340,7 +340,7 @@ const bucket = (limit: number, perSecond: number) => {
     const isFree = left >= 1
     if (isFree) full = Math.max(full, now) + perCall
     counts[isFree ? "served" : "refused"]++
-    return answer(isFree ? 200 : 429, {
+    return plainResponse(isFree ? 200 : 429, {
       "x-ratelimit-limit": limit,
       "x-ratelimit-remaining": Math.max(0, Math.floor(isFree ? left - 1 : left)),
       "x-ratelimit-reset": Math.ceil((server * 1000 + Math.max(now, full)) / 1000),
@@ -359,10 +359,10 @@ const callOn = (
     const call = { tenant, operation }
     yield* acquire(call)
     yield* Effect.sleep(5)
-    const answered = yield* ask
+    const response = yield* ask
     yield* Effect.sleep(5)
-    yield* observe(answered, call)
-    if (answered.status === 429) {
+    yield* settle(response, call)
+    if (response.status === 429) {
       yield* Effect.zipRight(Effect.sleep(100), callOn({ ask, counts: { served: 0, refused: 0 } }, operation))
     }
   })
@@ -371,7 +371,7 @@ const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.all(effects, { concurrency: "unbounded" })
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth)
 
-/** How many of a call's kind are let through within so many milliseconds, none of which is answered. */
+/** Counts the permits of `count` calls within a time in milliseconds, without a response to any. */
 const letThrough = (count: number, within: number, which = call) =>
   Effect.gen(function*() {
     const fibers = yield* Effect.forEach(times(count), () => Effect.fork(acquire({ ...which })))
@@ -409,7 +409,7 @@ describe("layer", () => {
       const second = yield* Effect.fork(acquire({ ...call }))
       yield* breathe
       assert.isNull(second.unsafePoll())
-      yield* observe(undefined, first)
+      yield* settle(undefined, first)
       yield* Fiber.join(second)
     }).pipe(adaptive, exactly))
 
@@ -423,7 +423,7 @@ describe("layer", () => {
         most = Math.max(most, ++inFlight)
         yield* Effect.sleep(100)
         inFlight--
-        yield* observe(answer(200), mine)
+        yield* settle(plainResponse(200), mine)
       })
       const time = yield* duration(all(times(255).map(() => one)))
       assert.isAtMost(time, 1000)
@@ -432,7 +432,7 @@ describe("layer", () => {
 
   it.effect("takes a permit back from a caller that is interrupted, unless it was settled", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      for (let nth = 0; nth < 3; nth++) yield* exchange(plainResponse(200))
       const permits: Array<RateLimiter.Permit> = []
       const callers = yield* Effect.forEach(
         times(4),
@@ -448,11 +448,11 @@ describe("layer", () => {
       assert.strictEqual(yield* letThrough(10, 0), 0)
     }).pipe(adaptive, exactly))
 
-  for (const [name, more] of [["", []], [", also after a response without headers", [answer(200)]]] as const) {
+  for (const [name, more] of [["", []], [", also after a response without headers", [plainResponse(200)]]] as const) {
     it.effect(`never has more calls in flight than the service has left${name}`, () =>
       Effect.gen(function*() {
-        yield* exchange(told(10, 4, 6))
-        for (const answer of more) yield* exchange(answer)
+        yield* exchange(withHeaders(10, 4, 6))
+        for (const response of more) yield* exchange(response)
         assert.isAtMost(yield* letThrough(20, 0), 4 - more.length)
         assert.isAtMost(yield* letThrough(20, 100), 4 - more.length)
       }).pipe(adaptive, exactly))
@@ -461,7 +461,7 @@ describe("layer", () => {
   for (const local of [server * 1000 - 60_000, server * 1000 + 60_000, server * 3000]) {
     it.effect(`counts from the response's Date, not from the local clock at ${new Date(local).toISOString()}`, () =>
       Effect.gen(function*() {
-        const waited = Effect.zipRight(exchange(told(10, 0, 30)), duration(acquire()))
+        const waited = Effect.zipRight(exchange(withHeaders(10, 0, 30)), duration(acquire()))
         const usual = yield* Effect.provide(waited, RateLimiter.layer)
         yield* TestClock.setTime(local)
         assert.closeTo(yield* Effect.provide(waited, RateLimiter.layer), usual, 0.001)
@@ -473,7 +473,11 @@ describe("layer", () => {
   it.effect("counts from the local clock where the response has no Date", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime((server - 20) * 1000)
-      const bare = answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server })
+      const bare = plainResponse(200, {
+        "x-ratelimit-limit": 10,
+        "x-ratelimit-remaining": 0,
+        "x-ratelimit-reset": server
+      })
       yield* exchange(bare)
       const time = yield* duration(acquire())
       assert.isAbove(time, 1000)
@@ -484,7 +488,7 @@ describe("layer", () => {
     it.effect(`neither spins nor waits long where the reset is ${reset} s from now and every call is refused`, () =>
       Effect.gen(function*() {
         const time = yield* duration(
-          Effect.forEach(times(10), () => exchange(told(10, 0, reset, { status: 429 }))),
+          Effect.forEach(times(10), () => exchange(withHeaders(10, 0, reset, { status: 429 }))),
           600_000
         )
         assert.isAbove(time, 500)
@@ -493,13 +497,13 @@ describe("layer", () => {
 
   it.effect("never waits less than 20 ms, so that a tiny estimate does not spin", () =>
     Effect.gen(function*() {
-      yield* exchange(told(1_000_000, 0, 1))
+      yield* exchange(withHeaders(1_000_000, 0, 1))
       assert.strictEqual(yield* duration(acquire()), 20)
     }).pipe(adaptive, exactly))
 
   it.effect("spreads waits by at most 20 ms", () =>
     Effect.gen(function*() {
-      const waited = Effect.zipRight(exchange(told(10, 0, 10)), duration(acquire()))
+      const waited = Effect.zipRight(exchange(withHeaders(10, 0, 10)), duration(acquire()))
       const [least, most] = [
         yield* Effect.provide(waited, RateLimiter.layer).pipe(exactly),
         yield* Effect.provide(waited, RateLimiter.layer).pipe(latest)
@@ -509,27 +513,27 @@ describe("layer", () => {
 
   it.effect("takes a 429 to mean that nothing remains, whatever its header says", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 10, 10, { status: 429 }))
+      yield* exchange(withHeaders(10, 10, 10, { status: 429 }))
       assert.isAbove(yield* duration(acquire()), 200)
     }).pipe(adaptive, exactly))
 
   it.effect("sends the next call when Retry-After has passed, not sooner and not later", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
+      yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 30_000)
     }).pipe(adaptive, exactly))
 
   it.effect("reads a Retry-After date relative to the response's own Date", () =>
     Effect.gen(function*() {
       const date = new Date((server + 30) * 1000).toUTCString()
-      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": date } }))
+      yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": date } }))
       assert.strictEqual(yield* duration(acquire()), 30_000)
     }).pipe(adaptive, exactly))
 
   for (const headers of [{}, { "x-ratelimit-limit": 0, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server }]) {
     it.effect(`waits for Retry-After where nothing else is known: ${JSON.stringify(headers)}`, () =>
       Effect.gen(function*() {
-        yield* exchange(answer(429, { ...headers, "Retry-After": 30 }))
+        yield* exchange(plainResponse(429, { ...headers, "Retry-After": 30 }))
         assert.strictEqual(yield* duration(acquire()), 30_000)
         assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
       }).pipe(adaptive, exactly))
@@ -537,25 +541,25 @@ describe("layer", () => {
 
   it.effect("applies Retry-After only to operations with the same limit", () =>
     Effect.gen(function*() {
-      yield* exchange(told(5, 4, 1), other)
-      yield* exchange(told(10, 5, 1))
-      yield* exchange(told(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
+      yield* exchange(withHeaders(5, 4, 1), other)
+      yield* exchange(withHeaders(10, 5, 1))
+      yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire(other), 0), 0)
     }).pipe(adaptive, exactly))
 
   it.effect("keeps to Retry-After when a call in flight succeeds", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 9, 1))
+      yield* exchange(withHeaders(10, 9, 1))
       const [early, late] = [{ ...call }, { ...call }]
       yield* Effect.zipRight(acquire(early), acquire(late))
-      yield* observe(told(10, 0, 1, { status: 429, headers: { "Retry-After": 30 } }), late)
-      yield* observe(told(10, 9, 1), early)
+      yield* settle(withHeaders(10, 0, 1, { status: 429, headers: { "Retry-After": 30 } }), late)
+      yield* settle(withHeaders(10, 9, 1), early)
       assert.strictEqual(yield* duration(acquire()), 30_000)
     }).pipe(adaptive, exactly))
 
   it.effect("ignores Retry-After of a response that is not a 429", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 5, 1, { status: 503, headers: { "Retry-After": 30 } }))
+      yield* exchange(withHeaders(10, 5, 1, { status: 503, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 0)
     }).pipe(adaptive, exactly))
 
@@ -592,20 +596,20 @@ describe("layer", () => {
 
   it.effect("starts a call that waits for the end of another at once when that ends", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 4, 6))
+      yield* exchange(withHeaders(10, 4, 6))
       const mine = { ...call }
       yield* acquire(mine)
       const waiting = yield* Effect.fork(acquire({ ...call }))
       yield* breathe
       assert.isNull(waiting.unsafePoll())
-      yield* observe(told(10, 3, 7), mine)
+      yield* settle(withHeaders(10, 3, 7), mine)
       yield* breathe
       assert.isNotNull(waiting.unsafePoll())
     }).pipe(adaptive, exactly))
 
   it.effect("reports an entry for each operation that was called", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 3, 7))
+      yield* exchange(withHeaders(10, 3, 7))
       yield* exchange(undefined, other)
       yield* race(4)
       yield* breathe
@@ -623,7 +627,7 @@ describe("layer", () => {
       yield* Effect.fork(Stream.runForEach(RateLimiter.changes, (known) => Effect.sync(() => seen.push(known))))
       yield* breathe
       assert.deepStrictEqual(seen, [[]])
-      yield* exchange(told(10, 2, 8))
+      yield* exchange(withHeaders(10, 2, 8))
       yield* breathe
       assert.deepStrictEqual(seen.at(-1), yield* status)
       const before = seen.length
@@ -637,58 +641,58 @@ describe("layer", () => {
       assert.lengthOf(yield* Stream.runCollect(Stream.take(RateLimiter.changes, 1)), 1)
     }).pipe(adaptive, exactly))
 
-  const unchanged = (name: string, answer: RateLimiter.LimitedResponse | undefined) =>
+  const unchanged = (name: string, response: RateLimiter.LimitedResponse | undefined) =>
     it.effect(`keeps its estimate when a response has ${name}`, () =>
       Effect.gen(function*() {
-        yield* exchange(told(10, 5, 5))
-        yield* exchange(answer)
+        yield* exchange(withHeaders(10, 5, 5))
+        yield* exchange(response)
         const [after] = yield* status
         assert.deepInclude(after, { limit: 10, remaining: 4, waiting: 0 })
       }).pipe(adaptive, exactly))
 
-  unchanged("none of the headers", answer(200))
-  unchanged("a 5xx without them", answer(503))
+  unchanged("none of the headers", plainResponse(200))
+  unchanged("a 5xx without them", plainResponse(503))
   unchanged("nothing, for none came", undefined)
-  unchanged("a limit of 0", told(0, 0, 0))
-  unchanged("garbage for a limit", told("lots", 3, 60))
-  unchanged("a negative limit", told("-5", 3, 60))
-  unchanged("a fraction for a limit", told("1.5", 0, 60))
-  unchanged("an infinite limit", told("Infinity", 0, 60))
-  unchanged("an empty limit", told("", 0, 60))
-  unchanged("a limit beyond all numbers", told("9".repeat(400), 0, 60))
-  unchanged("a limit alone", answer(200, { "x-ratelimit-limit": 10 }))
-  unchanged("garbage for what remains", told(10, "some", 60))
+  unchanged("a limit of 0", withHeaders(0, 0, 0))
+  unchanged("garbage for a limit", withHeaders("lots", 3, 60))
+  unchanged("a negative limit", withHeaders("-5", 3, 60))
+  unchanged("a fraction for a limit", withHeaders("1.5", 0, 60))
+  unchanged("an infinite limit", withHeaders("Infinity", 0, 60))
+  unchanged("an empty limit", withHeaders("", 0, 60))
+  unchanged("a limit beyond all numbers", withHeaders("9".repeat(400), 0, 60))
+  unchanged("a limit alone", plainResponse(200, { "x-ratelimit-limit": 10 }))
+  unchanged("garbage for what remains", withHeaders(10, "some", 60))
 
   it.effect("waits a second after a 429 without headers, and twice as long after each further one", () =>
     Effect.gen(function*() {
-      const refused = Effect.zipRight(observe(answer(429)), duration(acquire()))
+      const refused = Effect.zipRight(settle(plainResponse(429)), duration(acquire()))
       yield* acquire()
       const waits = yield* Effect.replicateEffect(refused, 8)
       assert.deepStrictEqual(waits.map((millis) => millis / 1000), [1, 2, 4, 8, 16, 32, 64, 64])
-      yield* Effect.zipRight(observe(answer(200)), acquire())
+      yield* Effect.zipRight(settle(plainResponse(200)), acquire())
       assert.strictEqual(yield* refused, 1000)
     }).pipe(adaptive, exactly))
 
   it.effect("halves the calls in flight after a 429 without headers, once for all calls that were", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 3; nth++) yield* exchange(answer(200))
+      for (let nth = 0; nth < 3; nth++) yield* exchange(plainResponse(200))
       yield* Effect.replicateEffect(acquire(), 4)
-      yield* observe(answer(429))
-      yield* observe(answer(429))
-      yield* Effect.replicateEffect(observe(undefined), 2)
+      yield* settle(plainResponse(429))
+      yield* settle(plainResponse(429))
+      yield* Effect.replicateEffect(settle(undefined), 2)
       assert.strictEqual(yield* letThrough(10, 900), 0)
       assert.strictEqual(yield* letThrough(10, 100), 2)
     }).pipe(adaptive, exactly))
 
   it.effect("adds no calls in flight for 5xx responses", () =>
     Effect.gen(function*() {
-      for (let nth = 0; nth < 5; nth++) yield* exchange(answer(503))
+      for (let nth = 0; nth < 5; nth++) yield* exchange(plainResponse(503))
       assert.strictEqual(yield* letThrough(10, 1000), 1)
     }).pipe(adaptive, exactly))
 
   it.effect("does not wait long for a bucket without a reset", () =>
     Effect.gen(function*() {
-      yield* exchange(answer(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0 }))
+      yield* exchange(plainResponse(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0 }))
       assert.isAtMost(yield* duration(acquire()), 1000)
     }).pipe(adaptive, exactly))
 })
@@ -711,7 +715,7 @@ describe("operations", () => {
             nth % 2 === 0 ? callOn(first, "ab"[nth % 4 / 2]!) : callOn(second, "cd"[(nth % 4 - 1) / 2]!)
           )
         ))
-        // Until they are told apart, the calls of the one look like those of somebody else to the other.
+        // Until they are withHeaders apart, the calls of the one look like those of somebody else to the other.
         assert.isAtMost(first.counts.refused + second.counts.refused, 5)
         // Were it one bucket for both, it would take twice as long.
         assert.isAtMost(time, 1.1 * (60 - 10) / 5 * 1000)
@@ -747,7 +751,7 @@ describe("operations", () => {
 
   it.effect("of one tenant do not affect another", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 0, 10))
+      yield* exchange(withHeaders(10, 0, 10))
       assert.strictEqual(yield* duration(acquire(abroad), 0), 0)
     }).pipe(adaptive, exactly))
 })
@@ -767,7 +771,7 @@ describe("a call that hangs", () => {
 describe("maxWait", () => {
   it.effect("fails calls at once that would wait too long", () =>
     Effect.gen(function*() {
-      yield* exchange(told(10, 0, 10))
+      yield* exchange(withHeaders(10, 0, 10))
       const results = yield* Effect.forEach(times(30), () => Effect.fork(Effect.either(acquire({ ...call }))))
       yield* breathe
       const failed = results.filter((fiber) => fiber.unsafePoll() !== null)
@@ -948,12 +952,12 @@ it.effect.prop(
           const fiber = yield* Effect.fork(waiting)
           yield* TestClock.adjust(pause)
           // Let through before it was interrupted, it is a call under way like any other.
-          if (fiber.unsafePoll() !== null) yield* observe(undefined)
+          if (fiber.unsafePoll() !== null) yield* settle(undefined)
           else yield* Fiber.interrupt(fiber)
         }
         // At worst: a reserve of 12, a margin of one and its own, at one in two minutes, which refusals have slowed down.
         yield* duration(waiting, 24 * 3_600_000)
-        yield* observe(silent ? undefined : answer(code, headers))
+        yield* settle(silent ? undefined : plainResponse(code, headers))
         for (const known of yield* status) {
           assert.strictEqual(known.waiting, 0)
           if (known.limit === undefined) continue
@@ -961,8 +965,10 @@ it.effect.prop(
           assert.isTrue(Number.isFinite(known.resetAt!.epochMillis))
         }
       }
-      // When nothing is under way, what the service says is exactly what is believed.
-      const last = yield* Effect.fork(acquire().pipe(Effect.zipRight(observe(told(7, 3, 60))), Effect.zipRight(status)))
+      // Without calls in flight, the state equals the rate-limit headers.
+      const last = yield* Effect.fork(
+        acquire().pipe(Effect.zipRight(settle(withHeaders(7, 3, 60))), Effect.zipRight(status))
+      )
       yield* TestClock.adjust("1 day")
       assert.deepInclude((yield* Fiber.join(last))[0], { limit: 7, remaining: 3, waiting: 0 })
     }).pipe(adaptive),
