@@ -7,7 +7,7 @@ import { type RateLimitReading, readRateLimit } from "../../src/internal/limiter
 import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 
-/** Makes a call that ends at `now` and takes so many milliseconds. */
+/** Makes a call that ends at `now` after `millis` milliseconds. */
 const exchange = (
   bucket: Bucket,
   response: RateLimitReading | undefined,

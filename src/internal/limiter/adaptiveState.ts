@@ -94,7 +94,7 @@ export interface TenantSnapshot {
   readonly operations: Readonly<Record<string, OperationSnapshot>>
 }
 
-export interface BucketSnapshot {
+interface BucketSnapshot {
   readonly id: string
   readonly limit: number
   readonly estimator: EstimatorState
@@ -102,7 +102,7 @@ export interface BucketSnapshot {
   readonly similarity: Readonly<Record<string, number>>
 }
 
-export interface OperationSnapshot {
+interface OperationSnapshot {
   readonly startedAt: number
   /** The id of its bucket. */
   readonly bucket: string | undefined

@@ -1,5 +1,4 @@
 /** Access to Effect's fibers and fiber-local settings; the only module that knows how Effect represents them. */
-import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -89,9 +88,6 @@ export const withLoggingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<
     Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
-
-/** Tests whether a fiber was interrupted already, even if it is in an uninterruptible region. */
-export const isInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
 
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(

@@ -7,7 +7,7 @@ import { type AnyFiber, minimumLogLevelOf } from "../runtime/fiber.js"
 export const isDebugEnabled = (fiber: AnyFiber): boolean => minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
 
 /** The annotations of a log line. */
-export interface Annotations {
+interface Annotations {
   readonly operation: string
   /** The number of the attempt, from 1; 0 before the first one. */
   readonly attempt?: number

@@ -47,7 +47,7 @@ export interface EstimatorState {
 }
 
 /** A response as bounds of `left + own calls`, which grow at the bucket's rate unless other clients take calls. */
-export interface RateSample {
+interface RateSample {
   readonly sentAt: number
   readonly endedAt: number
   readonly low: number
