@@ -1,42 +1,50 @@
-/** Runs tests against `dist` instead of the sources: the suites that import public modules only. */
+/** Runs tests against `dist` instead of the sources: suites that import public modules only. */
 import { fileURLToPath } from "node:url"
 import { mergeConfig, type Plugin } from "vitest/config"
 import base from "../../test/vitest.config.js"
 
 const suites = [
-  "client/errors",
-  "client/node",
-  "client/retry",
-  "client/testing",
-  "fleet/fleet",
-  "limiter/rateLimiter",
-  "redelivery/redelivery",
-  "schema/timestamp",
-  "security/hardening",
-  "telemetry/logs",
-  "telemetry/metrics",
-  "telemetry/spans",
-  "token/cache",
-  "token/clientCredentials",
-  "token/tokenProvider"
+  "examples/fleet",
+  "examples/ownOperation",
+  "examples/testing",
+  "test/client/errors",
+  "test/client/node",
+  "test/client/retry",
+  "test/client/settings",
+  "test/client/testing",
+  "test/fleet/store",
+  "test/limiter/rateLimiter",
+  "test/redelivery/redelivery",
+  "test/schema/timestamp",
+  "test/security/hardening",
+  "test/telemetry/logs",
+  "test/telemetry/metrics",
+  "test/telemetry/spans",
+  "test/tenant/server/app",
+  "test/token/cache",
+  "test/token/clientCredentials",
+  "test/token/tokenProvider"
 ]
 
-/** Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice. */
+/**
+ * Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice; the schema tree may be, since
+ * it has no state.
+ */
 const published: Plugin = {
   name: "published",
   enforce: "pre",
   resolveId(id) {
     const [, module] = /^(?:\.\.\/)+src\/(.+)\.js$/.exec(id) ?? []
-    if (module === undefined) return undefined
+    if (module === undefined || module === "internal/schema/schemaTree") return undefined
     if (!/^(?:operations\/)?\w+$/.test(module)) throw new Error(`${id} is not public`)
     return fileURLToPath(new URL(`../../dist/${module}.js`, import.meta.url))
   }
 }
 
-// Drops the aliases of the sources.
+// Without the aliases of the sources, Node resolves the package's name to `dist`.
 const { resolve: _, test, ...rest } = base
 
 export default mergeConfig(rest, {
   plugins: [published],
-  test: { ...test, include: suites.map((name) => `test/${name}.test.ts`) }
+  test: { ...test, include: suites.map((name) => `${name}.test.ts`) }
 })
