@@ -1,4 +1,4 @@
-/** How the suites run: from the root, with the package's own names resolved to `src` as `tsconfig.json` says. */
+/** Runs all tests, with the package's name resolved to `src` as in `tsconfig.json`. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
@@ -12,7 +12,7 @@ const { compilerOptions }: { compilerOptions: { paths: Record<string, [string]> 
 export default defineConfig({
   root,
   resolve: {
-    // Whole names only, so that `effect-identity-client` does not catch `effect-identity-client/Node`.
+    // Matches whole names, so that `effect-identity-client` does not match `effect-identity-client/Node`.
     alias: Object.entries(compilerOptions.paths).map(([name, [file]]) => ({
       find: new RegExp(`^${name}$`),
       replacement: fileURLToPath(new URL(file, new URL("..", import.meta.url)))

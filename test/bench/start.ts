@@ -107,17 +107,17 @@ try {
   const [oursStart = NaN, sdkStart = NaN, fetchStart = NaN] = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
   const toSdk = (millis: number) => (millis / sdkStart).toFixed(2)
-  console.log(`Whole processes in turn, the median of ${rounds}
+  console.log(`Whole processes, run alternately; the median of ${rounds} rounds
 
-import      the platform's modules by themselves ${platformMs.toFixed(0)} ms, ${platformMb.toFixed(0)} MB
+import      the platform's modules               ${platformMs.toFixed(0)} ms, ${platformMb.toFixed(0)} MB
             with the library                     ${oursMs.toFixed(0)} ms, ${oursMb.toFixed(0)} MB: ${
     (oursMs / platformMs).toFixed(2)
   } times
 bundled     a script of one call                 ${oursStart.toFixed(0)} ms
-            the same with the vendor's SDK       ${sdkStart.toFixed(0)} ms: ${toSdk(oursStart)} of it
-            with fetch and nothing else          ${fetchStart.toFixed(0)} ms: ${toSdk(fetchStart)} of the SDK's
-size        one operation                        ${oneKb.toFixed(1)} kB over the platform's own
-            all of the library                   ${allKb.toFixed(1)} kB over the platform's own (min+gzip)
+            the same with the vendor's SDK       ${sdkStart.toFixed(0)} ms: ${toSdk(oursStart)} of the SDK's
+            with bare fetch                      ${fetchStart.toFixed(0)} ms: ${toSdk(fetchStart)} of the SDK's
+size        one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
+            the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)
 `)
   const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
   console.log(JSON.stringify({
