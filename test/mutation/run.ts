@@ -148,7 +148,7 @@ for (const folder of chosen) {
   }
   all.push(...results)
   const score = scoreOf(results)
-  if (score < threshold) low.push(folder.name)
+  if (values.file.length === 0 && score < threshold) low.push(folder.name)
   const figures = [results.length, count(results, "Killed"), count(results, "Timeout"), undetected.length].map(String)
   rows.push(row(folder.name, ...figures, `${score.toFixed(1)} %`))
 }
