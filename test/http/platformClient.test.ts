@@ -1,6 +1,6 @@
-import { HttpClient, HttpClientError } from "@effect/platform"
+import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Logger, LogLevel, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, FiberRef, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
 import type { RawRequest } from "../../src/internal/http/rawMessages.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
@@ -11,11 +11,10 @@ const request = { method: "GET", url: "https://t.example.com/", headers: {}, bod
 
 /** Sends a request, with a time-out of 5 ms, over a client that does this for each request. */
 const sendOver = (send: Parameters<typeof HttpClient.make>[0]) =>
-  Effect.map(
-    Timeouts.make,
-    (timeouts) =>
-      Exchange.make(HttpClient.make(send), 10)(request, () => 10, { timeouts, millis: 5, restore: (wait) => wait })
-  )
+  Effect.map(Timeouts.make, (timeouts) => {
+    const exchange = Exchange.make(HttpClient.make(send), 10)
+    return Effect.uninterruptibleMask((restore) => exchange(request, () => 10, { timeouts, millis: 5, restore }))
+  })
 
 const never = () => Effect.never
 
@@ -54,6 +53,41 @@ describe("a request with a time-out, over a client of the platform", () => {
       yield* breathe
       yield* Fiber.interrupt(caller)
       assert.isTrue(yield* Deferred.isDone(interrupted))
+    }))
+
+  it.scoped("is not interrupted with its caller in a region that cannot be interrupted", () =>
+    Effect.gen(function*() {
+      let isInterrupted = false
+      const send = yield* sendOver((request) =>
+        Effect.sleep("2 millis").pipe(
+          Effect.onInterrupt(() => Effect.sync(() => void (isInterrupted = true))),
+          Effect.as(HttpClientResponse.fromWeb(request, new Response(null, { status: 204 })))
+        )
+      )
+      const statuses: Array<number> = []
+      const caller = yield* Effect.fork(
+        Effect.uninterruptible(Effect.map(send, ({ status }) => void statuses.push(status)))
+      )
+      yield* breathe
+      yield* Fiber.interruptFork(caller)
+      yield* breathe
+      yield* TestClock.adjust("2 millis")
+      yield* Fiber.await(caller)
+      assert.isFalse(isInterrupted)
+      assert.deepStrictEqual(statuses, [204])
+    }))
+
+  it.scoped("leaves no fiber-local value of the client in its caller", () =>
+    Effect.gen(function*() {
+      const value = yield* FiberRef.make("the caller's")
+      const send = yield* sendOver((request) =>
+        Effect.as(
+          FiberRef.set(value, "the client's"),
+          HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
+        )
+      )
+      yield* send
+      assert.strictEqual(yield* FiberRef.get(value), "the caller's")
     }))
 
   it.effect("is not sent after the time-outs are closed", () =>

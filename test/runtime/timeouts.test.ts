@@ -54,24 +54,6 @@ describe("time-outs", () => {
       assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
     }))
 
-  it.scoped("fail an effect that waits for them, even in a region that cannot be interrupted", () =>
-    Effect.gen(function*() {
-      const timeouts = yield* Timeouts.make
-      const fiber = yield* Effect.fork(Effect.uninterruptible(Effect.flip(timeouts.expires(5))))
-      yield* TestClock.adjust("5 millis")
-      assert.strictEqual(yield* Fiber.join(fiber), "TIMEOUT")
-    }))
-
-  it.scoped("are cancelled when the effect that waits for them is interrupted", () =>
-    Effect.gen(function*() {
-      const timeouts = yield* Timeouts.make
-      const fiber = yield* Effect.fork(timeouts.expires(5))
-      yield* breathe
-      yield* Fiber.interrupt(fiber)
-      yield* TestClock.adjust("5 millis")
-      assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
-    }))
-
   it.effect("refuse a task when their scope is closed, without starting it", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
@@ -88,14 +70,14 @@ describe("time-outs", () => {
       assert.strictEqual(started, 0)
     }))
 
-  it.effect("expire with their scope", () =>
+  it.effect("end with their scope", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const timeouts = yield* Scope.extend(Timeouts.make, scope)
-      const fiber = yield* Effect.fork(Effect.flip(timeouts.expires(5)))
-      yield* breathe
+      const reasons: Array<string> = []
+      timeouts.add(5, (reason) => void reasons.push(reason))
       yield* Scope.close(scope, Exit.void)
-      assert.strictEqual(yield* Fiber.join(fiber), "CLOSED")
+      assert.deepStrictEqual(reasons, ["CLOSED"])
     }))
 })
 

@@ -1,6 +1,19 @@
 /** The token cache: one request for many callers, renewal in the background, refused tokens. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, FiberId, FiberRef, Redacted, Scope, TestClock } from "effect"
+import {
+  Cause,
+  type Clock,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FiberId,
+  FiberRef,
+  Redacted,
+  Scope,
+  TestClock
+} from "effect"
 import { TokenError } from "../../src/Errors.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { breathe, get, invalidate, issue, over } from "../support/tokens.js"
@@ -346,3 +359,27 @@ it.effect("a request runs with the settings of the layer, not with those of its 
     assert.deepStrictEqual(seen, ["the layer's"])
   }).pipe(Effect.provide(layer))
 })
+
+it.effect("a token requested while the machine slept counts as older: the monotonic clock may have stopped", () =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    let [timeOfDay, requests] = [1_700_000_000_000, 0]
+    const sleepy = {
+      ...clock,
+      unsafeCurrentTimeMillis: () => timeOfDay,
+      unsafeCurrentTimeNanos: () => 0n
+    } as Clock.Clock // sound: a clock is an object of functions
+    const given = yield* Effect.withClock(
+      Effect.gen(function*() {
+        const tokens = yield* TokenProvider.make(Effect.sync(() => {
+          requests++
+          if (requests === 1) timeOfDay += 3_600_000
+          return { token: Redacted.make(`t${requests}`), lifetime: Duration.hours(1) }
+        }))
+        yield* tokens.get
+        return Redacted.value(yield* tokens.get)
+      }),
+      sleepy
+    )
+    assert.strictEqual(given, "t2")
+  }).pipe(Effect.scoped))

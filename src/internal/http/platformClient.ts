@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Fiber from "../runtime/fiber.js"
-import type { TimeLimit } from "../runtime/timeouts.js"
+import { type EndReason, runWithin, type TimeLimit } from "../runtime/timeouts.js"
 import * as Body from "./body.js"
 import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
 import * as TransportFailure from "./transportFailure.js"
@@ -74,20 +74,29 @@ const execute = (
 /** The platform's span would hold the whole URL. */
 const makesNoSpan = () => true
 
-/** Ends a request at its time limit, without waiting for a client that cannot be interrupted. */
+const ended = (code: EndReason, hasBegun: boolean): NoResponse =>
+  new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
+
+/**
+ * Ends a request at its time limit, without waiting for a client that cannot be interrupted. The request runs in a daemon:
+ * interrupting a fiber interrupts its children even while it is uninterruptible itself.
+ */
 const limited = (
   executed: Effect.Effect<RawResponse, NoResponse>,
-  { millis, timeouts }: TimeLimit
+  time: TimeLimit
 ): Effect.Effect<RawResponse, NoResponse> =>
   Effect.suspend(() =>
-    timeouts.isOpen()
-      ? Effect.raceFirst(
-        Effect.interruptible(Effect.disconnect(executed)),
-        Effect.interruptible(
-          Effect.mapError(timeouts.expires(millis), (code) => new NoResponse({ outcome: "unknown", code }))
-        )
-      )
-      : new NoResponse({ outcome: "not-sent", code: "CLOSED" })
+    time.timeouts.isOpen()
+      ? Effect.flatMap(Effect.forkDaemon(Effect.interruptible(executed)), (fiber) =>
+        runWithin(time, (done) => {
+          const cancel = Fiber.onExit(fiber, done)
+          return () => {
+            cancel()
+            Fiber.interruptInBackground(fiber)
+            return true
+          }
+        }, ended))
+      : ended("CLOSED", false)
   )
 
 /** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
@@ -100,7 +109,7 @@ export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
       Fiber.restoringContext,
       (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan)
     )
-    const sent = time === undefined ? executed : time.restore(limited(executed, time))
+    const sent = time === undefined ? executed : limited(executed, time)
     // The runtime would log how the platform's fibers fail, with the URL and the token.
     return Effect.withUnhandledErrorLogLevel(sent, Option.none())
   }

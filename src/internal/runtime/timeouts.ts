@@ -27,8 +27,6 @@ class Timeout implements HeapEntry {
 export interface Timeouts {
   /** Calls `end` after `millis` milliseconds, or earlier when the scope closes. Returns a function that cancels this. */
   readonly add: (millis: number, end: (reason: EndReason) => void) => () => void
-  /** Fails after `millis` milliseconds, or earlier when the scope closes. */
-  readonly expires: (millis: number) => Effect.Effect<never, EndReason>
   /** Tells whether the scope is open. */
   readonly isOpen: () => boolean
 }
@@ -72,10 +70,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
     return () => heap.remove(timeout)
   }
 
-  const expires: Timeouts["expires"] = (millis) =>
-    Effect.async((resume) => Effect.sync(add(millis, (reason) => resume(Effect.fail(reason)))))
-
-  return { add, expires, isOpen: () => isOpen }
+  return { add, isOpen: () => isOpen }
 })
 
 /** Runs a task and stops it at its time limit. The caller must be uninterruptible except for `restore`. */

@@ -26,8 +26,13 @@ export const dated = <E, R>(request: Effect.Effect<IssuedToken, E, R>): Effect.E
     const offset = () => clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)
     const startedAt = monotonicMillis(clock)
     const offsetBefore = offset()
-    return Effect.map(request, (issued) => ({
-      ...issued,
-      requestedAt: issued.requestedAt === undefined ? startedAt : issued.requestedAt - Math.max(offsetBefore, offset())
-    }))
+    return Effect.map(request, (issued) => {
+      const offsetAfter = offset()
+      return {
+        ...issued,
+        requestedAt: issued.requestedAt === undefined
+          ? startedAt - Math.max(0, offsetAfter - offsetBefore) // the monotonic clock may stop while the machine sleeps
+          : issued.requestedAt - Math.max(offsetBefore, offsetAfter)
+      }
+    })
   })
