@@ -82,7 +82,7 @@ export const run = <E = never, R = never>(
     const startedAt = yield* Clock.currentTimeMillis
     const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
     const journal = yield* open(options.journal, stream, runId, startedAt, dryRun)
-    const { process } = yield* Run.make({
+    const process = yield* Run.make({
       ...journal,
       runId,
       repeat,

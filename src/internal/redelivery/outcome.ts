@@ -64,26 +64,18 @@ export const interrupted: SendResult = {
 
 export const reasonOf = ({ _tag, message }: CallFailure): Reason => ({ tag: _tag, message })
 
-/** Checks if the service may have accepted the event despite the failure. */
-const mayBeAccepted = (error: CallFailure): boolean => {
-  switch (error._tag) {
-    case "TransportError":
-      return error.outcome === "unknown"
-    case "UnexpectedResponse":
-      return error.status === 408 || error.status < 400 || error.status >= 500
-    default:
-      return false
-  }
-}
-
 const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
   switch (error._tag) {
     case "Conflict":
       return "notFailed"
     case "NotFound":
       return "gone"
+    case "TransportError":
+      return error.outcome === "unknown" ? "unknown" : "failed"
+    case "UnexpectedResponse": // a 408 and a server's failure may come after the service has accepted the event
+      return error.status === 408 || error.status < 400 || error.status >= 500 ? "unknown" : "failed"
     default:
-      return mayBeAccepted(error) ? "unknown" : "failed"
+      return "failed"
   }
 }
 

@@ -11,10 +11,8 @@ import type { Restore } from "../runtime/fiber.js"
 import * as Journal from "./journal.js"
 import * as Outcome from "./outcome.js"
 
-export interface Run {
-  /** Processes an id. Call it in an uninterruptible region: it restores interruption only while it waits. */
-  readonly process: (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
-}
+/** Processes an id in an uninterruptible region; it restores interruption only while it waits. */
+export type Process = (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
 
 export interface RunOptions extends Journal.OpenJournal {
   /** Identifies the run in its journal. */
@@ -28,8 +26,8 @@ export interface RunOptions extends Journal.OpenJournal {
   readonly grace: Duration.DurationInput
 }
 
-/** Starts a run. */
-export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope> =>
+/** Starts a run: makes the function that processes its ids. */
+export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { checkLock, dryRun, redeliver, repeat, runId, store, validate } = options
     /** Ids in progress: an id that comes again meanwhile waits for the same result. */
@@ -76,7 +74,7 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
         return exit
       })
 
-    const send = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> =>
+    const send: Process = (id, restore) =>
       Effect.gen(function*() {
         yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
         yield* checkLock
@@ -92,7 +90,7 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
       return { id, outcome: "due", recalled }
     }
 
-    const recallOrSend = (id: string, restore: Restore): Effect.Effect<Outcome.Result, Journal.JournalError> => {
+    const recallOrSend: Process = (id, restore) => {
       const error = validate(id)
       if (error !== undefined) {
         return Effect.succeed({ id, outcome: "invalid", recalled: false, error: Outcome.reasonOf(error) })
@@ -105,18 +103,16 @@ export const make = (options: RunOptions): Effect.Effect<Run, never, Scope.Scope
         }))
     }
 
-    return {
-      process: (id, restore) =>
-        Effect.flatMap(Deferred.make<Outcome.Result, Journal.JournalError>(), (result) => {
-          const earlier = inProgress.get(id)
-          if (earlier !== undefined) {
-            return Effect.map(restore(Deferred.await(earlier)), (result) => ({ ...result, recalled: true }))
-          }
-          inProgress.set(id, result)
-          return Effect.onExit(recallOrSend(id, restore), (exit) => {
-            inProgress.delete(id)
-            return Deferred.done(result, exit)
-          })
+    return (id, restore) =>
+      Effect.flatMap(Deferred.make<Outcome.Result, Journal.JournalError>(), (result) => {
+        const earlier = inProgress.get(id)
+        if (earlier !== undefined) {
+          return Effect.map(restore(Deferred.await(earlier)), (result) => ({ ...result, recalled: true }))
+        }
+        inProgress.set(id, result)
+        return Effect.onExit(recallOrSend(id, restore), (exit) => {
+          inProgress.delete(id)
+          return Deferred.done(result, exit)
         })
-    }
+      })
   })

@@ -5,16 +5,15 @@ import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type { Restore } from "../runtime/fiber.js"
 import * as Input from "./input.js"
 import type { JournalError } from "./journal.js"
 import type { Result } from "./outcome.js"
+import type { Process } from "./run.js"
 
 export interface WorkersOptions {
   /** The number of workers. */
   readonly concurrency: number
-  /** Processes an id in an uninterruptible region. */
-  readonly process: (id: string, restore: Restore) => Effect.Effect<Result, JournalError>
+  readonly process: Process
   /** Runs after each result; `stop` ends the input. */
   readonly onResult: (result: Result, stop: () => void) => Effect.Effect<void>
 }
@@ -38,10 +37,7 @@ export const start = <E, R>(
       )
     const worker: Effect.Effect<void, JournalError> = Effect.flatMap(
       input.next,
-      Option.match({
-        onNone: () => Effect.void,
-        onSome: (id) => Effect.zipRight(processOne(id), worker)
-      })
+      Option.match({ onNone: () => Effect.void, onSome: (id) => Effect.zipRight(processOne(id), worker) })
     )
     // If one worker fails or is interrupted, the others finish the ids they are processing.
     const guarded = Effect.catchAllCause(worker, (cause) => {
