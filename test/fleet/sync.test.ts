@@ -2,7 +2,7 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Scope } from "effect"
-import { initialState } from "../../src/internal/limiter/estimator/state.js"
+import { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import {
   begin,
   call,
@@ -451,7 +451,7 @@ describe("a store that is hard to use", () => {
       yield* store.put({
         writtenAt: now,
         members: {},
-        limits: { ...limits, buckets: [{ ...bucket!, estimator: initialState() }] }
+        limits: { ...limits, buckets: [{ ...bucket!, estimator: new EstimatorState() }] }
       })
       const one = yield* makeProcess(store)
       yield* exchange(one, noResponse)

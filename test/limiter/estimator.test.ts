@@ -1,34 +1,34 @@
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "vitest"
-import type { Bucket } from "../../src/internal/limiter/bucket.js"
 import { constants } from "../../src/internal/limiter/estimator/constants.js"
-import * as Estimator from "../../src/internal/limiter/estimator/estimator.js"
+import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
 import { type RateLimitReading, readRateLimit } from "../../src/internal/limiter/rateLimitHeaders.js"
 import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 
 /** Makes a call that ends at `now` after `millis` milliseconds. */
 const exchange = (
-  bucket: Bucket,
+  estimator: Estimator,
   response: RateLimitReading | undefined,
   now: number,
   millis = 0,
   waited = false
-) => bucket.start(now - millis, waited).settle(response, now)
+) => estimator.settle(estimator.start(now - millis, waited), response, now)
 
 /** Starts as many calls as may start at once, and counts them. */
-const startAll = (bucket: Bucket, now: number): number => {
+const startAll = (estimator: Estimator, now: number): number => {
   let count = 0
-  for (; count < 100 && bucket.wait(now, 0, 0) <= 0; count++) bucket.start(now, false)
+  for (; count < 100 && estimator.wait(now, 0, 0) <= 0; count++) estimator.start(now, false)
   return count
 }
 
 /** The rate at which an estimator expects calls to come back, in calls per second, as its waits show. */
-const rateOf = (bucket: Bucket, now: number): number => 10_000 / (bucket.wait(now, 0, 1010) - bucket.wait(now, 0, 1000))
+const rateOf = (estimator: Estimator, now: number): number =>
+  10_000 / (estimator.wait(now, 0, 1010) - estimator.wait(now, 0, 1000))
 
 /** An estimator that got these responses at these seconds. */
 const after = (...responses: ReadonlyArray<readonly [second: number, response: RateLimitReading | undefined]>) => {
-  const estimator = Estimator.make()
+  const estimator = new Estimator()
   for (const [second, response] of responses) exchange(estimator, response, second * 1000)
   return estimator
 }
@@ -43,13 +43,13 @@ const random = (seed: number) => {
 
 describe("the level", () => {
   it("is unknown before the first rate-limit headers", () => {
-    assert.isUndefined(Estimator.make().status(0))
+    assert.isUndefined(new Estimator().status(0))
   })
 
   it("counts the calls in flight as taken", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     const [first] = [estimator.start(0, false), estimator.start(0, false)]
-    first!.settle(reading(5), 0)
+    estimator.settle(first!, reading(5), 0)
     assert.strictEqual(estimator.status(0)?.remaining, 4)
   })
 
@@ -76,17 +76,17 @@ describe("the level", () => {
   it("is what it was before when a call was not sent", () => {
     const estimator = after([0, reading(4)])
     const before = estimator.status(0)
-    const reservation = estimator.start(0, false)
+    estimator.start(0, false)
     assert.strictEqual(estimator.status(0)?.remaining, 3)
-    reservation.giveBack(0)
+    estimator.giveBack(0)
     assert.deepStrictEqual(estimator.status(0), before)
   })
 
   it("is less than one call after a refusal, whichever of two calls it came to", () => {
     const estimator = after([0, reading(1, { untilFull: 9 })])
     const [one, other] = [estimator.start(0, false), estimator.start(0, false)]
-    one.settle(rateLimited({ untilFull: 10 }), 0)
-    other.settle(rateLimited({ untilFull: 10 }), 0)
+    estimator.settle(one, rateLimited({ untilFull: 10 }), 0)
+    estimator.settle(other, rateLimited({ untilFull: 10 }), 0)
     assert.strictEqual(estimator.status(0)?.remaining, 0)
     assert.strictEqual(startAll(estimator, 0), 0)
   })
@@ -148,7 +148,7 @@ describe("the rate", () => {
     const [one, many] = [1, 3].map((count) => {
       const estimator = after([0, reading(9)], [10, rateLimited()])
       const calls = Array.from({ length: count }, () => estimator.start(20_000, false))
-      for (const call of calls) call.settle(rateLimited(), 20_100)
+      for (const call of calls) estimator.settle(call, rateLimited(), 20_100)
       return rateOf(estimator, 20_100)
     })
     assert.closeTo(many!, one!, 1e-9)
@@ -163,7 +163,7 @@ describe("the rate", () => {
   })
 
   it("rises faster the longer calls that waited find the bucket full, beginning with the first response", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     const rates = Array.from({ length: 8 }, (_, nth) => {
       exchange(estimator, reading(9), (nth + 1) * 20_000, 10, true)
       return rateOf(estimator, (nth + 1) * 20_000)
@@ -173,7 +173,7 @@ describe("the rate", () => {
   })
 
   it("does not rise where the limit is 1, which is always reported as full", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     const rates = Array.from({ length: 20 }, (_, nth) => {
       exchange(estimator, reading(0, { limit: 1, untilFull: 1 }), nth * 5000, 10, true)
       return rateOf(estimator, nth * 5000)
@@ -182,21 +182,21 @@ describe("the rate", () => {
   })
 
   it("is not proved by calls that were in flight together", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     const [one, other] = [estimator.start(0, false), estimator.start(50, false)]
-    one.settle(reading(2), 100)
+    estimator.settle(one, reading(2), 100)
     const before = estimator.state.provenRate
-    other.settle(reading(8), 3000)
+    estimator.settle(other, reading(8), 3000)
     assert.strictEqual(estimator.state.provenRate, before)
   })
 
   it("is not proved by calls that were in flight together when the clock was set back", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     const [one, other] = [estimator.start(1000, false), estimator.start(1000, false)]
-    other.settle(reading(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
+    estimator.settle(other, reading(20, { limit: 100, untilFull: 80, date: 100 }), 2000)
     const before = estimator.state.provenRate
     estimator.wait(2000 - 3_600_000, 0, 0)
-    one.settle(reading(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
+    estimator.settle(one, reading(49, { limit: 100, untilFull: 51, date: 100 }), 2500 - 3_600_000)
     assert.strictEqual(estimator.state.provenRate, before)
     assert.isAbove(estimator.state.callMillis, 1000)
     assert.isBelow(estimator.state.callMillis, 1500)
@@ -212,7 +212,7 @@ describe("the rate", () => {
 
   /** Lets calls draw on a simulated bucket for 20 s; `look` runs after each. */
   const simulate = (
-    estimator: Estimator.Estimator,
+    estimator: Estimator,
     { others = 0, perSecond, seed }: { readonly others?: number; readonly perSecond: number; readonly seed: number },
     look: () => void
   ) => {
@@ -239,7 +239,7 @@ describe("the rate", () => {
             due.push({
               at: arrived + 5 + next() * 40,
               run: (ended) => {
-                reservation.settle(readRateLimit(response, ended), ended)
+                estimator.settle(reservation, readRateLimit(response, ended), ended)
                 look()
               }
             })
@@ -253,7 +253,7 @@ describe("the rate", () => {
     it(`is never proved to be above the bucket's, while others take ${others} of it`, () => {
       for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
         for (const perSecond of [2, 16]) {
-          const estimator = Estimator.make()
+          const estimator = new Estimator()
           simulate(estimator, { others, perSecond, seed }, () => {
             assert.isAtMost(estimator.state.provenRate * 1000, perSecond * 1.000001, `seed ${seed}`)
           })
@@ -308,7 +308,7 @@ describe("a shared bucket", () => {
 
 describe("the calls in flight", () => {
   it("are one where nothing is known, and one more for each call that was served", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     assert.strictEqual(startAll(estimator, 0), 1)
     assert.strictEqual(startAll(after([0, reading(undefined)], [1, reading(undefined)]), 2000), 3)
   })
@@ -334,7 +334,7 @@ describe("the calls in flight", () => {
   })
 
   it("grow with the calls that come back while one is in flight", () => {
-    const [slow, quick] = [Estimator.make(), Estimator.make()]
+    const [slow, quick] = [new Estimator(), new Estimator()]
     exchange(slow, reading(9), 20_000, 10_000)
     exchange(quick, reading(9), 20_000, 10)
     assert.isAbove(startAll(slow, 20_000), startAll(quick, 20_000))
@@ -356,7 +356,7 @@ describe("the calls in flight", () => {
   it("that started before the first headers came are not counted as refilled", () => {
     const estimator = after(...[1, 2, 3].map(() => [0, reading(undefined)] as const))
     const [first] = [1, 2, 3, 4].map(() => estimator.start(1000, false))
-    first!.settle(rateLimited({ untilFull: 9 }), 1000)
+    estimator.settle(first!, rateLimited({ untilFull: 9 }), 1000)
     assert.isAbove(estimator.wait(10_000, 0, 0), 0)
     assert.strictEqual(estimator.wait(60_000, 0, 0), 0)
   })
@@ -365,7 +365,7 @@ describe("the calls in flight", () => {
 describe("fixed windows", () => {
   const start = 1_000_000
   const found = (left = 30) => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     exchange(estimator, reading(99, { limit: 100, untilFull: 60 }), start)
     exchange(estimator, reading(left, { limit: 100, untilFull: 50 }), start + 10_000)
     return estimator
@@ -414,7 +414,7 @@ describe("a clock that is set back", () => {
   it("changes no estimate, whatever the responses were", () => {
     for (let seed = 1; seed <= 40; seed++) {
       const next = random(seed)
-      const [estimator, other] = [Estimator.make(), Estimator.make()]
+      const [estimator, other] = [new Estimator(), new Estimator()]
       const at = 10 * back
       for (const each of [estimator, other]) {
         each.start(at, false) // hangs
@@ -439,7 +439,7 @@ describe("a clock that is set back", () => {
           const before = each.wait(now, 0, 0)
           const reservations = [1, 2, 3].map(() => each.start(now, true))
           const during = each.wait(now + 10, 0, 0)
-          for (const reservation of reservations) reservation.settle(response, now + 20)
+          for (const reservation of reservations) each.settle(reservation, response, now + 20)
           return [before, during, each.wait(now + 30, 0, 0), each.wait(now + 30, 0, 3), each.state.netRate]
         })
         for (const [which, value] of here!.entries()) {
@@ -455,7 +455,8 @@ describe("the state", () => {
   it("is a copy, and makes an estimator that goes on as the first", () => {
     const one = after([0, reading(5)], [3, reading(6)], [4, rateLimited({ untilFull: 20 })])
     const { state } = one
-    const other = new Estimator.Estimator(structuredClone(state))
+    const other = new Estimator()
+    other.restore(structuredClone(state), 0)
     for (const [nth, response] of [reading(7), rateLimited(), reading(undefined), reading(3)].entries()) {
       const at = 30_000 + nth * 5000
       assert.strictEqual(other.wait(at, 0, 3), one.wait(at, 0, 3))
@@ -466,7 +467,7 @@ describe("the state", () => {
   })
 
   it("ignores a latest time that no clock can have shown", () => {
-    const estimator = Estimator.make()
+    const estimator = new Estimator()
     estimator.restore({ ...estimator.state, limit: 10, netRate: 1 / 1000, latest: Infinity }, 0)
     estimator.wait(1000, 0, 0)
     assert.strictEqual(estimator.status(1000)?.remaining, 1)

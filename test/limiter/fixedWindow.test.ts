@@ -1,15 +1,26 @@
 import { assert, describe, it } from "vitest"
-import { FixedWindow } from "../../src/internal/limiter/estimator/fixedWindow.js"
+import * as FixedWindow from "../../src/internal/limiter/estimator/fixedWindow.js"
 
 const start = 1_000_000
 
 /** Notes a response `after` seconds. The server's clock equals the local one. */
-const note = (window: FixedWindow, after: number, reset: number, left: number, isRateLimited = false) =>
-  window.note({ reset, ahead: reset - 1000 - after, limit: 100, left }, isRateLimited, start + after * 1000)
+const note = (
+  window: FixedWindow.FixedWindowState,
+  after: number,
+  reset: number,
+  left: number,
+  isRateLimited = false
+) =>
+  FixedWindow.note(
+    window,
+    { reset, ahead: reset - 1000 - after, limit: 100, left },
+    isRateLimited,
+    start + after * 1000
+  )
 
 /** A window that was found: seventy calls of a hundred were taken, and the reset did not move. */
 const found = () => {
-  const window = new FixedWindow()
+  const window = new FixedWindow.FixedWindowState()
   note(window, 0, 1060, 99)
   note(window, 10, 1060, 30)
   return window
@@ -17,93 +28,93 @@ const found = () => {
 
 describe("a fixed window", () => {
   it("is found where calls are taken and the reset stays, and ends with the reset", () => {
-    assert.deepInclude(found().state, { isFound: true, endsAt: start + 61_000 })
+    assert.deepInclude(found(), { isFound: true, endsAt: start + 61_000 })
   })
 
   it("is not found where a bucket could send the same", () => {
-    const window = new FixedWindow()
+    const window = new FixedWindow.FixedWindowState()
     note(window, 0, 1012, 90) // at least a second for a call
     note(window, 3, 1012, 89) // at least a call in a second
-    assert.isFalse(window.state.isFound)
+    assert.isFalse(window.isFound)
     note(window, 4, 1012, 89)
-    assert.isTrue(window.state.isFound)
+    assert.isTrue(window.isFound)
   })
 
   it("is forgotten when the reset moves and nothing has come back", () => {
     const window = found()
     note(window, 15, 1070, 30)
-    assert.isFalse(window.state.isFound)
+    assert.isFalse(window.isFound)
     // What was learned before is gone: these responses could be those of a bucket.
     note(window, 18, 1073, 28)
-    assert.isFalse(window.state.isFound)
+    assert.isFalse(window.isFound)
   })
 
   it("is forgotten when the reset goes back", () => {
     const window = found()
     note(window, 10, 1040, 80)
-    assert.isFalse(window.state.isFound)
+    assert.isFalse(window.isFound)
   })
 
   it("marks the first response of a new window, and ignores late ones of the window before", () => {
     const window = found()
-    assert.deepStrictEqual([new FixedWindow().state.isNew, window.state.isNew], [false, false])
+    assert.deepStrictEqual([new FixedWindow.FixedWindowState().isNew, window.isNew], [false, false])
     note(window, 60, 1120, 98)
-    assert.deepInclude(window.state, { isFound: true, isNew: true, endsAt: start + 120_000 })
+    assert.deepInclude(window, { isFound: true, isNew: true, endsAt: start + 120_000 })
     note(window, 61, 1120, 97)
-    assert.isFalse(window.state.isNew)
+    assert.isFalse(window.isNew)
     note(window, 62, 1119, 96) // late by a second, or rounded
-    assert.deepInclude(window.state, { isFound: true, isNew: false, endsAt: start + 120_000 })
+    assert.deepInclude(window, { isFound: true, isNew: false, endsAt: start + 120_000 })
   })
 
   it("has the length of the shortest step between two resets, and before the second the time until its end", () => {
     const window = found()
-    assert.strictEqual(window.length, 61_000)
+    assert.strictEqual(FixedWindow.lengthOf(window), 61_000)
     note(window, 90, 1150, 99)
-    assert.deepStrictEqual([window.length, window.state.endsAt], [90_000, start + 151_000])
+    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [90_000, start + 151_000])
     note(window, 91, 1150, 30)
     note(window, 150, 1210, 99)
-    assert.deepStrictEqual([window.length, window.state.endsAt], [60_000, start + 210_000])
+    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [60_000, start + 210_000])
     note(window, 151, 1210, 30)
     note(window, 250, 1310, 99)
-    assert.deepStrictEqual([window.length, window.state.endsAt], [60_000, start + 310_000])
+    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [60_000, start + 310_000])
   })
 
   it("is extended by each refusal, twice as long each time, until a call is served", () => {
     const window = found()
-    window.refuse(start)
-    assert.strictEqual(window.state.endsAt, start + 61_000, "it never ends before its reset")
+    FixedWindow.refuse(window, start)
+    assert.strictEqual(window.endsAt, start + 61_000, "it never ends before its reset")
     const later = start + 61_000
     const extensions = Array.from({ length: 6 }, () => {
-      window.refuse(later)
-      return window.state.endsAt - later
+      FixedWindow.refuse(window, later)
+      return window.endsAt - later
     })
     assert.deepStrictEqual(extensions, [2000, 4000, 8000, 16_000, 32_000, 32_000])
-    window.note({ reset: 1120, ahead: 59, limit: 100, left: 99 }, false, later)
-    window.refuse(later + 60_000)
-    assert.strictEqual(window.state.endsAt, later + 61_000)
+    FixedWindow.note(window, { reset: 1120, ahead: 59, limit: 100, left: 99 }, false, later)
+    FixedWindow.refuse(window, later + 60_000)
+    assert.strictEqual(window.endsAt, later + 61_000)
   })
 
   it("learns from a refusal its end, and nothing else", () => {
     const window = found()
     for (const reset of [1070, 1075]) {
       note(window, 20, reset, 0, true)
-      assert.deepInclude(window.state, { isFound: true, endsAt: start + (reset - 1000 + 1) * 1000 })
-      assert.strictEqual(window.length, (reset - 1000 + 1 - 20) * 1000)
+      assert.deepInclude(window, { isFound: true, endsAt: start + (reset - 1000 + 1) * 1000 })
+      assert.strictEqual(FixedWindow.lengthOf(window), (reset - 1000 + 1 - 20) * 1000)
     }
-    for (const _ of [1, 2, 3]) window.refuse(start + 76_000)
+    for (const _ of [1, 2, 3]) FixedWindow.refuse(window, start + 76_000)
     note(window, 76, 1075, 0, true)
-    assert.strictEqual(window.state.endsAt, start + 80_000)
-    const other = new FixedWindow()
+    assert.strictEqual(window.endsAt, start + 80_000)
+    const other = new FixedWindow.FixedWindowState()
     note(other, 0, 1060, 99)
     note(other, 10, 1060, 0, true)
-    assert.isFalse(other.state.isFound)
+    assert.isFalse(other.isFound)
   })
 
   it("moves with a clock that is set back", () => {
     const [window, other] = [found(), found()]
     const back = 3_600_000
-    window.shift(back)
-    assert.strictEqual(window.state.endsAt, other.state.endsAt - back)
-    assert.strictEqual(window.length, other.length)
+    FixedWindow.shift(window, back)
+    assert.strictEqual(window.endsAt, other.endsAt - back)
+    assert.strictEqual(FixedWindow.lengthOf(window), FixedWindow.lengthOf(other))
   })
 })

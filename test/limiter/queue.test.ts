@@ -14,12 +14,10 @@ const tenant = "https://t.example.com/api/v2"
 /** The calls of one operation. */
 interface State {
   readonly name: string
-  readonly bucket: { readonly status: () => undefined }
+  readonly bucket: string
   /** When the next call may start. */
   at: number
 }
-
-const buckets = [{ status: () => undefined }, { status: () => undefined }] as const
 
 /** A queue whose time stands still unless a test sets it, and whose strategy writes a log. */
 const makeQueue = (maxWait = Infinity) => {
@@ -30,7 +28,7 @@ const makeQueue = (maxWait = Infinity) => {
   const time = { now: 0 }
   const hooks = { wait: () => {} }
   /** Adds an operation, and gives a call of it. */
-  const callOf = (name: string, at = 0, bucket: State["bucket"] = buckets[0]): Call => {
+  const callOf = (name: string, at = 0, bucket = "one"): Call => {
     states.set(name, { name, at, bucket })
     return { tenant, operation: name }
   }
@@ -38,6 +36,7 @@ const makeQueue = (maxWait = Infinity) => {
     stateOf: ({ operation }) => states.get(operation)!,
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucket,
+    statusOf: () => undefined,
     isFirst: () => false,
     wait: ({ at }, now, _, ahead, waited) => {
       hooks.wait()
@@ -124,7 +123,7 @@ describe("a queue of calls", () => {
 
   it("counts the calls ahead on the same bucket: background calls come after all others", () => {
     const { aheads, begin, callOf } = makeQueue()
-    const [one, other, elsewhere] = [callOf("a", 1000), callOf("b", 1000), callOf("c", 1000, buckets[1])]
+    const [one, other, elsewhere] = [callOf("a", 1000), callOf("b", 1000), callOf("c", 1000, "other")]
     const ahead = (call: Call, isBackground = false) => {
       aheads.length = 0
       begin(call, isBackground)
@@ -138,7 +137,7 @@ describe("a queue of calls", () => {
     const { begin, callOf, log, queue, time } = makeQueue()
     begin(callOf("a"))
     begin(callOf("b", 1000))
-    begin(callOf("c", 0, buckets[1]))
+    begin(callOf("c", 0, "other"))
     time.now = 1000
     queue.wake()
     assert.deepStrictEqual(log, ["a at 0", "c at 0", "b at 1000 waited"])
@@ -174,7 +173,7 @@ describe("a queue of calls", () => {
     const { begin, callOf, close, sleeps } = makeQueue()
     begin(callOf("a", Infinity))
     assert.strictEqual(sleeps.size, 0)
-    begin(callOf("b", 500, buckets[1]))
+    begin(callOf("b", 500, "other"))
     const [at] = [...sleeps]
     assert.isAtLeast(at!, 500)
     assert.isAtMost(at!, 520)

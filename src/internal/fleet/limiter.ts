@@ -8,7 +8,6 @@ import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
-import type { Bucket, BucketStatus } from "../limiter/bucket.js"
 import type { CallQueue, LimitStrategy } from "../limiter/queue.js"
 import { makeRunner } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
@@ -64,9 +63,12 @@ export const make = (
       strategy: {
         stateOf: (call) => syncOf(call.tenant).replica.strategy.stateOf(call),
         states: () => Array.from(tenants.values()).flatMap(({ replica }) => Array.from(replica.strategy.states())),
-        bucketOf: (state) => {
-          const bucket = strategyOf(state).bucketOf(state)
-          return bucket === undefined ? undefined : byLocalClock(bucket, ofState(state).replica)
+        bucketOf: ({ bucket }) => bucket,
+        statusOf: (state, now) => {
+          const { replica } = ofState(state)
+          const storeNow = replica.now()
+          const known = replica.strategy.statusOf(state, storeNow)
+          return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
         },
         isFirst: (state) => strategyOf(state).isFirst(state),
         wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
@@ -91,19 +93,3 @@ const makeId = Effect.map(
   Effect.all([Random.nextIntBetween(0, 2 ** 48), Random.nextIntBetween(0, 2 ** 48)]),
   (parts) => parts.map((part) => part.toString(36)).join("")
 )
-
-type View = Pick<Bucket, "status">
-
-const views = new WeakMap<View, View>()
-
-/** A bucket with times by the local clock. The queue compares buckets by identity, so each has one view. */
-const byLocalClock = (bucket: View, replica: Replica): View => {
-  const status = (now: number): BucketStatus | undefined => {
-    const storeNow = replica.now()
-    const known = bucket.status(storeNow)
-    return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
-  }
-  const view = views.get(bucket) ?? { status }
-  views.set(bucket, view)
-  return view
-}

@@ -99,7 +99,7 @@ export class Replica {
   waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
     // A bucket that cannot hold a call of each would never allow one.
-    const most = Math.max(0, (this.strategy.bucketOf(state)?.status(now)?.limit ?? 0) - 2)
+    const most = Math.max(0, (this.strategy.statusOf(state, now)?.limit ?? 0) - 2)
     return this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited)
   }
 

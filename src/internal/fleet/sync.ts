@@ -191,7 +191,7 @@ export class TenantSync {
     const now = this.replica.now()
     let fastest = 0
     for (const state of strategy.states()) {
-      const status = strategy.bucketOf(state)?.status(now)
+      const status = strategy.statusOf(state, now)
       if (status === undefined || status.fullAt <= now) continue
       fastest = Math.max(fastest, (status.limit - status.remaining) / (status.fullAt - now) / status.limit)
     }

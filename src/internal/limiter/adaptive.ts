@@ -4,14 +4,13 @@ import {
   exportTenant,
   importTenant,
   type InFlight,
-  makeOperation,
-  makeTenant,
-  type OperationState,
+  OperationState,
+  type SharedBucket,
   type TenantSnapshot,
-  type TenantState
+  TenantState
 } from "./adaptiveState.js"
-import { type Bucket, waitLeavingShare } from "./bucket.js"
 import { place } from "./bucketInference.js"
+import type { Call } from "./permit.js"
 import type { LimitStrategy } from "./queue.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
 
@@ -32,30 +31,28 @@ export interface AdaptiveStrategy extends LimitStrategy<OperationState, Adaptive
 
 export const make = (): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
-  const states = new Map<string, OperationState>()
   const tenantOf = (name: string): TenantState => {
-    const tenant = tenants.get(name) ?? makeTenant()
+    const tenant = tenants.get(name) ?? new TenantState()
     tenants.set(name, tenant)
     return tenant
   }
-  const stateOf = (tenant: string, operation: string): OperationState => {
-    const key = `${operation} ${tenant}`
-    const state = states.get(key) ?? makeOperation({ tenant, operation }, tenantOf(tenant))
-    states.set(key, state)
+  const stateOf = ({ operation, tenant: name }: Call): OperationState => {
+    const tenant = tenantOf(name)
+    const state = tenant.operations.get(operation) ?? new OperationState({ tenant: name, operation }, tenant)
+    tenant.operations.set(operation, state)
     return state
   }
-  const operationsOf = (tenant: TenantState): ReadonlyArray<OperationState> =>
-    Array.from(states.values()).filter((state) => state.tenant === tenant)
   return {
     tenantOf,
-    exportTenant: (name) => exportTenant(tenantOf(name), operationsOf(tenantOf(name))),
+    exportTenant: (name) => exportTenant(tenantOf(name)),
     importTenant: (name, snapshot, inFlight) => {
-      for (const operation of Object.keys(snapshot.operations)) stateOf(name, operation)
-      importTenant(tenantOf(name), operationsOf(tenantOf(name)), snapshot, inFlight)
+      for (const operation of Object.keys(snapshot.operations)) stateOf({ tenant: name, operation })
+      importTenant(tenantOf(name), snapshot, inFlight)
     },
-    stateOf: ({ operation, tenant }) => stateOf(tenant, operation),
-    states: () => states.values(),
-    bucketOf: ({ bucket }) => bucket?.estimator,
+    stateOf,
+    states: () => Array.from(tenants.values()).flatMap(({ operations }) => Array.from(operations.values())),
+    bucketOf: ({ bucket }) => bucket,
+    statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isFirst,
     wait,
     start,
@@ -65,12 +62,10 @@ export const make = (): AdaptiveStrategy => {
 }
 
 /** The buckets that must allow a call: its own or, until that is known, every bucket that may be its own. */
-const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<Bucket> =>
-  bucket !== undefined
-    ? [bucket.estimator]
-    : isSilent || tenant.buckets.size === 0
-    ? [tenant.unknown]
-    : Array.from(tenant.buckets, ({ estimator }) => estimator)
+const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<SharedBucket> => {
+  if (bucket !== undefined) return [bucket]
+  return isSilent || tenant.buckets.size === 0 ? [tenant.unknown] : Array.from(tenant.buckets)
+}
 
 /** Checks that nothing is known about an operation. */
 const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
@@ -84,32 +79,39 @@ const wait = (state: OperationState, now: number, share: number, ahead: number, 
   const { tenant } = state
   if (isNew(state) && state.inFlight > 0 && tenant.buckets.size > 0) return Infinity
   let longest = 0
-  for (const bucket of bucketsOf(state)) longest = Math.max(longest, waitLeavingShare(bucket, now, share, ahead))
+  for (const { estimator } of bucketsOf(state)) longest = Math.max(longest, estimator.wait(now, share, ahead))
   if (!isNew(state) || state.inFlight > 0) return longest
   const patient = patience - Math.min(waited, now - tenant.startedAt)
-  return Math.min(longest, Math.max(patient, tenant.unknown.pausedFor(now)))
+  return Math.min(longest, Math.max(patient, tenant.unknown.estimator.pausedFor(now)))
 }
 
 const start = (state: OperationState, now: number, waited: boolean): AdaptiveGrant => {
   state.inFlight++
   state.startedAt = state.tenant.startedAt = now
-  return { state, sentAt: now, reservations: bucketsOf(state).map((bucket) => [bucket, bucket.start(now, waited)]) }
+  return {
+    state,
+    sentAt: now,
+    reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)])
+  }
 }
 
 const giveBack = ({ reservations, state }: AdaptiveGrant, now: number): void => {
   state.inFlight--
-  for (const [, reservation] of reservations) reservation.giveBack(now)
+  for (const [{ estimator }] of reservations) estimator.giveBack(now)
 }
 
-const settle = (grant: AdaptiveGrant, reading: RateLimitReading | undefined, now: number): void => {
-  const { reservations, sentAt, state } = grant
+const settle = (
+  { reservations, sentAt, state }: AdaptiveGrant,
+  reading: RateLimitReading | undefined,
+  now: number
+): void => {
   state.inFlight--
   const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
   for (const [from, reservation] of reservations) {
-    if (from === bucket || bucket === undefined) reservation.settle(reading, now)
-    else reservation.giveBack(now) // the call drew on another bucket
+    if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)
+    else from.estimator.giveBack(now) // the call drew on another bucket
   }
   if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
-    bucket.start(now, false, sentAt).settle(reading, now)
+    bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now)
   }
 }

@@ -1,45 +1,56 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
-import type { Bucket, Reservation } from "./bucket.js"
-import * as Estimator from "./estimator/estimator.js"
+import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
 import type { Call } from "./permit.js"
 
 /** The calls of one operation. */
-export interface OperationState {
+export class OperationState {
   readonly call: Call
   readonly tenant: TenantState
-  inFlight: number
+  inFlight = 0
   /** The start of its last call. */
-  startedAt: number
+  startedAt = -Infinity
   /** Unknown until a response has rate-limit headers. */
-  bucket: SharedBucket | undefined
+  bucket: SharedBucket | undefined = undefined
   /** True if its last response had no rate-limit headers; matters while its bucket is unknown. */
-  isSilent: boolean
+  isSilent = false
   /** Its last responses, the newest last. */
-  observations: ReadonlyArray<Observation>
+  observations: ReadonlyArray<Observation> = []
   /** The times in a row that a response showed more calls left than can be left in its bucket. */
-  contradictions: number
+  contradictions = 0
+
+  constructor(call: Call, tenant: TenantState) {
+    this.call = call
+    this.tenant = tenant
+  }
 }
 
 /** A bucket that several operations may share. */
-export interface SharedBucket {
+export class SharedBucket {
   /** No other bucket of its tenant has or had this id. */
   readonly id: string
   readonly limit: number
-  readonly estimator: Estimator.Estimator
-  readonly operations: Set<OperationState>
-  /** The number of times that calls of another bucket were visible in this one. */
-  readonly similarity: WeakMap<SharedBucket, number>
+  readonly estimator = new Estimator()
+  readonly operations = new Set<OperationState>()
+  /** The number of times that calls of another bucket were visible in this one, by the id of that. */
+  similarity = new Map<string, number>()
+
+  constructor(id: string, limit: number) {
+    this.id = id
+    this.limit = limit
+  }
 }
 
-export interface TenantState {
-  /** For operations about which nothing is known. */
-  readonly unknown: Estimator.Estimator
-  readonly buckets: Set<SharedBucket>
+export class TenantState {
+  /** Its operations by their names. */
+  readonly operations = new Map<string, OperationState>()
+  /** Stands for the buckets of operations about which nothing is known. */
+  readonly unknown = new SharedBucket("?", 0)
+  readonly buckets = new Set<SharedBucket>()
   /** The number of buckets made so far. */
-  bucketCount: number
+  bucketCount = 0
   /** The start of its last call. */
-  startedAt: number
+  startedAt = -Infinity
 }
 
 /** A call that has ended, and what its response said. Times are local milliseconds. */
@@ -51,64 +62,11 @@ export interface Observation {
   readonly fullAt: number
 }
 
-/** A call in flight, and its reservations: one for each bucket that it may draw on. */
+/** A call in flight, and its reservations: one in each bucket that it may draw on. */
 export interface AdaptiveGrant {
   readonly state: OperationState
   readonly sentAt: number
-  readonly reservations: ReadonlyArray<readonly [from: Bucket, reservation: Reservation]>
-}
-
-export const makeTenant = (): TenantState => ({
-  unknown: Estimator.make(),
-  buckets: new Set(),
-  bucketCount: 0,
-  startedAt: -Infinity
-})
-
-export const makeSharedBucket = (id: string, limit: number): SharedBucket => ({
-  id,
-  limit,
-  estimator: Estimator.make(),
-  operations: new Set(),
-  similarity: new WeakMap()
-})
-
-export const makeOperation = (call: Call, tenant: TenantState): OperationState => ({
-  call,
-  tenant,
-  inFlight: 0,
-  startedAt: -Infinity,
-  bucket: undefined,
-  isSilent: false,
-  observations: [],
-  contradictions: 0
-})
-
-/** The state of a tenant as plain data. */
-export interface TenantSnapshot {
-  readonly bucketCount: number
-  readonly startedAt: number
-  readonly unknown: EstimatorState
-  readonly buckets: ReadonlyArray<BucketSnapshot>
-  /** By the name of the operation. */
-  readonly operations: Readonly<Record<string, OperationSnapshot>>
-}
-
-interface BucketSnapshot {
-  readonly id: string
-  readonly limit: number
-  readonly estimator: EstimatorState
-  /** By the id of the other bucket. */
-  readonly similarity: Readonly<Record<string, number>>
-}
-
-interface OperationSnapshot {
-  readonly startedAt: number
-  /** The id of its bucket. */
-  readonly bucket: string | undefined
-  readonly isSilent: boolean
-  readonly observations: ReadonlyArray<Observation>
-  readonly contradictions: number
+  readonly reservations: ReadonlyArray<readonly [bucket: SharedBucket, reservation: Reservation]>
 }
 
 /** The number of calls in flight, by operation and by the id of the bucket that they draw on. */
@@ -117,71 +75,67 @@ export interface InFlight {
   readonly buckets: ReadonlyMap<string, number>
 }
 
-/** The id that stands for the bucket of operations about which nothing is known. */
-const unknownId = "?"
-
 /** The ids of the buckets that a call draws on. */
 export const bucketIdsOf = ({ reservations, state: { tenant } }: AdaptiveGrant): ReadonlyArray<string> =>
-  reservations.flatMap(([bucket]) =>
-    bucket === tenant.unknown
-      ? [unknownId]
-      : Array.from(tenant.buckets).filter(({ estimator }) => estimator === bucket).map(({ id }) => id)
-  )
+  reservations.flatMap(([bucket]) => bucket === tenant.unknown || tenant.buckets.has(bucket) ? [bucket.id] : [])
 
-export const exportTenant = (tenant: TenantState, operations: ReadonlyArray<OperationState>): TenantSnapshot => ({
-  bucketCount: tenant.bucketCount,
-  startedAt: tenant.startedAt,
-  unknown: tenant.unknown.state,
-  buckets: Array.from(tenant.buckets, ({ estimator, id, limit, similarity }) => ({
-    id,
-    limit,
-    estimator: estimator.state,
-    similarity: Object.fromEntries(
-      Array.from(tenant.buckets, (other) => [other.id, similarity.get(other) ?? 0] as const)
-        .filter(([, times]) => times > 0)
-    )
-  })),
-  operations: Object.fromEntries(
-    operations.map(({ bucket, call, contradictions, isSilent, observations, startedAt }) => [
-      call.operation,
-      { startedAt, bucket: bucket?.id, isSilent, observations, contradictions }
-    ])
-  )
+const exportBucket = ({ estimator, id, limit, similarity }: SharedBucket) => ({
+  id,
+  limit,
+  estimator: estimator.state,
+  similarity: Object.fromEntries(similarity)
+})
+
+const exportOperation = ({ bucket, contradictions, isSilent, observations, startedAt }: OperationState) => ({
+  startedAt,
+  bucket: bucket?.id,
+  isSilent,
+  observations,
+  contradictions
+})
+
+/** The state of a tenant as plain data. */
+export interface TenantSnapshot {
+  readonly bucketCount: number
+  readonly startedAt: number
+  readonly unknown: EstimatorState
+  readonly buckets: ReadonlyArray<ReturnType<typeof exportBucket>>
+  /** By the name of the operation. */
+  readonly operations: Readonly<Record<string, ReturnType<typeof exportOperation>>>
+}
+
+export const exportTenant = (
+  { bucketCount, buckets, operations, startedAt, unknown }: TenantState
+): TenantSnapshot => ({
+  bucketCount,
+  startedAt,
+  unknown: unknown.estimator.state,
+  buckets: Array.from(buckets, exportBucket),
+  operations: Object.fromEntries(Array.from(operations, ([name, state]) => [name, exportOperation(state)]))
 })
 
 /** Replaces the state of a tenant. The objects of its operations, and of buckets that remain, stay the same. */
-export const importTenant = (
-  tenant: TenantState,
-  operations: ReadonlyArray<OperationState>,
-  snapshot: TenantSnapshot,
-  inFlight: InFlight
-): void => {
+export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFlight: InFlight): void => {
   const before = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
+  const buckets = new Map<string, SharedBucket>()
   tenant.bucketCount = snapshot.bucketCount
   tenant.startedAt = snapshot.startedAt
-  tenant.unknown.restore(snapshot.unknown, inFlight.buckets.get(unknownId) ?? 0)
+  tenant.unknown.estimator.restore(snapshot.unknown, inFlight.buckets.get(tenant.unknown.id) ?? 0)
   tenant.buckets.clear()
-  const buckets = new Map<string, SharedBucket>()
-  for (const { estimator, id, limit } of snapshot.buckets) {
+  for (const { estimator, id, limit, similarity } of snapshot.buckets) {
     const known = before.get(id)
-    const bucket = known?.limit === limit ? known : makeSharedBucket(id, limit)
+    const bucket = known?.limit === limit ? known : new SharedBucket(id, limit)
     bucket.estimator.restore(estimator, inFlight.buckets.get(id) ?? 0)
     bucket.operations.clear()
+    bucket.similarity = new Map(Object.entries(similarity))
     tenant.buckets.add(bucket)
     buckets.set(id, bucket)
   }
-  for (const { id, similarity } of snapshot.buckets) {
-    for (const [otherId, other] of buckets) buckets.get(id)?.similarity.set(other, similarity[otherId] ?? 0)
-  }
-  for (const state of operations) {
-    const { operation } = state.call
-    const stored = snapshot.operations[operation]
-    state.inFlight = inFlight.operations.get(operation) ?? 0
-    state.startedAt = stored?.startedAt ?? -Infinity
-    state.bucket = stored?.bucket === undefined ? undefined : buckets.get(stored.bucket)
+  for (const [name, state] of tenant.operations) {
+    const { bucket, ...stored } = snapshot.operations[name] ?? exportOperation(new OperationState(state.call, tenant))
+    Object.assign(state, stored)
+    state.inFlight = inFlight.operations.get(name) ?? 0
+    state.bucket = bucket === undefined ? undefined : buckets.get(bucket)
     state.bucket?.operations.add(state)
-    state.isSilent = stored?.isSilent ?? false
-    state.observations = stored?.observations ?? []
-    state.contradictions = stored?.contradictions ?? 0
   }
 }

@@ -3,14 +3,7 @@
  * to share until a response shows more calls left than can be left. Then they part, and join again when the responses of
  * each show the calls of the other.
  */
-import {
-  makeSharedBucket,
-  type Observation,
-  type OperationState,
-  type SharedBucket,
-  type TenantState
-} from "./adaptiveState.js"
-import type { Bucket } from "./bucket.js"
+import { type Observation, type OperationState, SharedBucket, type TenantState } from "./adaptiveState.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
 
 /** The number of observations kept of each operation. */
@@ -20,11 +13,11 @@ const maxObservations = 32
 const proof = 2
 
 /** Finds the bucket that a response belongs to, and keeps the observation. */
-export const place = (state: OperationState, sentAt: number, reading: RateLimitReading, now: number): Bucket => {
+export const place = (state: OperationState, sentAt: number, reading: RateLimitReading, now: number): SharedBucket => {
   const { isRateLimited, isServed, limit, remaining, untilFull } = reading
   if (limit === undefined || remaining === undefined) {
     state.isSilent = isServed
-    return state.bucket?.estimator ?? state.tenant.unknown
+    return state.bucket ?? state.tenant.unknown
   }
   if (state.bucket !== undefined && state.bucket.limit !== limit) leave(state, state.bucket)
   const observation = { sentAt, endedAt: now, remaining, fullAt: now + Math.max(0, (untilFull ?? 0) - 1) * 1000 }
@@ -39,16 +32,20 @@ export const place = (state: OperationState, sentAt: number, reading: RateLimitR
     compare(bucket, state.tenant, observation)
     state.observations = [...state.observations, observation].slice(-maxObservations)
   }
-  return (state.bucket ?? bucket).estimator
+  return state.bucket ?? bucket
 }
 
 const leave = (state: OperationState, bucket: SharedBucket): void => {
-  const { tenant } = state
   state.bucket = undefined
   state.contradictions = 0
   state.observations = []
   bucket.operations.delete(state)
-  if (bucket.operations.size === 0) tenant.buckets.delete(bucket)
+  if (bucket.operations.size === 0) remove(bucket, state.tenant)
+}
+
+const remove = (bucket: SharedBucket, tenant: TenantState): void => {
+  tenant.buckets.delete(bucket)
+  for (const { similarity } of tenant.buckets) similarity.delete(bucket.id)
 }
 
 /** Moves an operation to the bucket that explains an observation best, or to a new one if none does. */
@@ -63,7 +60,7 @@ const enter = (state: OperationState, limit: number, observation: Observation): 
       least = gap
     }
   }
-  best ??= makeSharedBucket(`${++tenant.bucketCount}`, limit)
+  best ??= new SharedBucket(`${++tenant.bucketCount}`, limit)
   tenant.buckets.add(best)
   best.operations.add(state)
   state.bucket = best
@@ -120,11 +117,13 @@ const compare = (bucket: SharedBucket, tenant: TenantState, { endedAt, remaining
     if (other === bucket || other.limit !== bucket.limit) continue
     const theirs = countBetween(other.operations, last.endedAt, sentAt)
     if (theirs < 2) continue
-    const isSimilar = missing > 0 && missing + mostRefilled(bucket, endedAt, endedAt - last.sentAt) >= theirs
-    bucket.similarity.set(other, isSimilar ? (bucket.similarity.get(other) ?? 0) + 1 : 0)
-    if ((bucket.similarity.get(other) ?? 0) >= proof && (other.similarity.get(bucket) ?? 0) >= proof) {
-      return join(bucket, other, tenant)
+    if (missing <= 0 || missing + mostRefilled(bucket, endedAt, endedAt - last.sentAt) < theirs) {
+      bucket.similarity.delete(other.id)
+      continue
     }
+    const times = (bucket.similarity.get(other.id) ?? 0) + 1
+    bucket.similarity.set(other.id, times)
+    if (times >= proof && (other.similarity.get(bucket.id) ?? 0) >= proof) return join(bucket, other, tenant)
   }
 }
 
@@ -135,5 +134,5 @@ const join = (bucket: SharedBucket, other: SharedBucket, tenant: TenantState): v
     other.operations.add(operation)
   }
   bucket.operations.clear()
-  tenant.buckets.delete(bucket)
+  remove(bucket, tenant)
 }

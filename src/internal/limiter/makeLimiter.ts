@@ -8,7 +8,7 @@ import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
-import type { Bucket } from "./bucket.js"
+import type { BucketStatus } from "./bucket.js"
 import type { Call, Permit } from "./permit.js"
 import * as Queue from "./queue.js"
 
@@ -62,7 +62,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       {
         maxWait: maxWait === undefined ? Infinity : Duration.toMillis(maxWait),
         reserve,
-        refused: (call, wait, state, now) => refusal(call, wait, quota(strategy.bucketOf(state), now))
+        refused: (call, wait, state, now) => refusal(call, wait, quota(strategy.statusOf(state, now)))
       },
       publish
     )
@@ -71,7 +71,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       Array.from(strategy.states(), (state): Status => ({
         ...state.call,
         waiting: queue.waiting(state),
-        ...quota(strategy.bucketOf(state), now)
+        ...quota(strategy.statusOf(state, now))
       })))
     const changes = Stream.unwrapScoped(
       Effect.map(
@@ -82,14 +82,12 @@ export const make = <State extends { readonly call: Call }, Grant>(
     return { acquire: queue.acquire, status, changes }
   })
 
-const quota = (bucket: Pick<Bucket, "status"> | undefined, now: number): Quota => {
-  const known = bucket?.status(now)
-  return known === undefined ? {} : {
+const quota = (known: BucketStatus | undefined): Quota =>
+  known === undefined ? {} : {
     limit: known.limit,
     remaining: known.remaining,
     resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // it may lie beyond all dates
   }
-}
 
 const refusal = ({ operation }: Call, wait: number | undefined, quota: Quota): RateLimited =>
   new RateLimited({

@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
-import type { Bucket } from "./bucket.js"
+import type { BucketStatus } from "./bucket.js"
 import type { Call, LimitedResponse, Permit } from "./permit.js"
 import { type RateLimitReading, readRateLimit } from "./rateLimitHeaders.js"
 
@@ -16,10 +16,11 @@ export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => fa
 /** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
 export interface LimitStrategy<State, Grant> {
   readonly stateOf: (call: Call) => State
-  /** All states, the oldest first. */
   readonly states: () => Iterable<State>
-  /** The bucket of a kind of calls, as far as it is known. */
-  readonly bucketOf: (state: State) => Pick<Bucket, "status"> | undefined
+  /** The identity of the bucket of a kind of calls, as far as it is known. */
+  readonly bucketOf: (state: State) => unknown
+  /** The known limit of a kind of calls. */
+  readonly statusOf: (state: State, now: number) => BucketStatus | undefined
   /** Checks that the next call goes before all others, because its response will show its bucket. */
   readonly isFirst: (state: State) => boolean
   /**

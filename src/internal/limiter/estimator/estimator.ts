@@ -2,28 +2,29 @@
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
  * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import { LinkedList } from "../../runtime/linkedList.js"
-import type { Bucket, BucketStatus, Reservation } from "../bucket.js"
+import { type BucketStatus, reserved, rounding } from "../bucket.js"
 import type { RateLimitReading } from "../rateLimitHeaders.js"
 import { constants } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
-import { type EstimatorState, initialState, PendingCall } from "./state.js"
+import { EstimatorState } from "./state.js"
 
 const second = 1000
 
-/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
-const rounding = 1e-6
+/** A call that was counted when it started. */
+export interface Reservation {
+  /** The time at which it was sent, if the clock had never been set back. */
+  readonly sentAt: number
+  /** The number of calls that had ended when it started. */
+  readonly endedBefore: number
+  /** True if the estimate made it wait, so that its response tests the estimate. */
+  readonly waited: boolean
+}
 
 /** A bucket that is known from responses alone. */
-export class Estimator implements Bucket {
-  private current: EstimatorState
-  private window: FixedWindow.FixedWindow
-  private readonly inFlight = new LinkedList<PendingCall>()
-
-  constructor(state: EstimatorState = initialState()) {
-    this.current = state
-    this.window = new FixedWindow.FixedWindow(state.window)
-  }
+export class Estimator {
+  private current = new EstimatorState()
+  /** The milliseconds by which the clock was set back so far. */
+  private setBack = 0
 
   /** A copy of all that is known. */
   get state(): EstimatorState {
@@ -33,7 +34,6 @@ export class Estimator implements Bucket {
   /** Replaces all that is known; `inFlight` calls are in flight. Calls that were started before may still settle. */
   restore(state: EstimatorState, inFlight: number): void {
     this.current = { ...state, ended: state.started - inFlight, window: { ...state.window } }
-    this.window = new FixedWindow.FixedWindow(this.current.window)
   }
 
   /** Lowers the estimate to at most `calls`. */
@@ -44,14 +44,19 @@ export class Estimator implements Bucket {
     state.reported = Math.min(state.reported, calls)
   }
 
-  wait(now: number, reserve: number, ahead: number): number {
+  /**
+   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others; 0: now;
+   * `Infinity`: not before a call ends.
+   */
+  wait(now: number, share: number, ahead: number): number {
     const state = this.current
     this.keepUp(now)
     if (now < state.pausedUntil) return state.pausedUntil - now
     if (state.limit === undefined) return state.started - state.ended < state.maxInFlight ? 0 : Infinity
-    return Math.max(this.waitInFlight(now), this.waitForLevel(state.limit, now, reserve, ahead))
+    return Math.max(this.waitInFlight(now), this.waitForLevel(state.limit, now, reserved(share, state.limit), ahead))
   }
 
+  /** The milliseconds that remain of a pause that the service asked for. */
   pausedFor(now: number): number {
     return Math.max(0, this.current.pausedUntil - now)
   }
@@ -72,11 +77,11 @@ export class Estimator implements Bucket {
   }
 
   private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
-    const { isShared, level, netRate } = this.current
-    if (this.window.state.isFound) {
+    const { isShared, level, netRate, window } = this.current
+    if (window.isFound) {
       if (reserve + ahead + 1 <= level) return 0
       const windowsAhead = Math.floor(Math.max(0, ahead - Math.max(0, level)) / limit)
-      return Math.max(0, this.window.state.endsAt - now) + windowsAhead * this.window.length
+      return Math.max(0, window.endsAt - now) + windowsAhead * FixedWindow.lengthOf(window)
     }
     const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
     const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
@@ -84,34 +89,35 @@ export class Estimator implements Bucket {
     return missing <= rounding ? 0 : missing / netRate
   }
 
+  /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
   start(now: number, waited: boolean, sentAt = now): Reservation {
     const state = this.current
     this.keepUp(now)
     // Calls that came back while nobody asked are not known to be there.
     if (state.started === state.ended) state.reportedAt = now
-    const call = new PendingCall(sentAt, state.ended, waited && now > state.pausedUntil + constants.sampleGap)
-    this.inFlight.add(call)
     state.started++
     this.take(1, now)
     return {
-      giveBack: (now) => {
-        this.inFlight.remove(call)
-        this.current.ended++
-        this.take(-1, now)
-      },
-      settle: (reading, now) => this.settle(call, reading, now)
+      sentAt: sentAt + this.setBack,
+      endedBefore: state.ended,
+      waited: waited && now > state.pausedUntil + constants.sampleGap
     }
   }
 
+  /** Gives a call back that was not sent. */
+  giveBack(now: number): void {
+    this.current.ended++
+    this.take(-1, now)
+  }
+
   status(now: number): BucketStatus | undefined {
-    const { limit, netRate } = this.current
+    const { limit, netRate, window } = this.current
     if (limit === undefined) return undefined
     const level = this.levelAt(limit, now)
-    const { endsAt, isFound } = this.window.state
     return {
       limit,
       remaining: Math.max(0, Math.floor(level + rounding)),
-      fullAt: isFound ? endsAt : now + Math.max(0, Math.ceil((limit - level) / netRate))
+      fullAt: window.isFound ? window.endsAt : now + Math.max(0, Math.ceil((limit - level) / netRate))
     }
   }
 
@@ -134,28 +140,29 @@ export class Estimator implements Bucket {
     state.pausedUntil -= back
     state.lastSentAt -= back
     state.loweredAt -= back
-    for (const call of this.inFlight) call.sentAt -= back
+    this.setBack += back
     state.samples = state.samples.map((sample) => ({
       ...sample,
       sentAt: sample.sentAt - back,
       endedAt: sample.endedAt - back
     }))
-    this.window.shift(back)
+    FixedWindow.shift(state.window, back)
   }
 
   /** The calls left at a time. A fixed window does not refill. */
   private levelAt(limit: number, now: number): number {
-    const { level, levelAt, netRate } = this.current
-    const refilled = this.window.state.isFound ? 0 : Math.max(0, now - levelAt) * netRate
+    const { level, levelAt, netRate, window } = this.current
+    const refilled = window.isFound ? 0 : Math.max(0, now - levelAt) * netRate
     return Math.min(limit, level + refilled)
   }
 
-  private settle(call: PendingCall, reading: RateLimitReading | undefined, now: number): void {
+  /** Ends a call; `undefined`: no response came. */
+  settle(started: Reservation, reading: RateLimitReading | undefined, now: number): void {
     const state = this.current
     this.keepUp(now)
+    const call = { ...started, sentAt: started.sentAt - this.setBack }
     // Other calls that the server may have counted before or after this one.
     const overlap = Math.max(0, state.started - call.endedBefore - 1)
-    this.inFlight.remove(call)
     state.ended++
     if (reading === undefined) return
     const { date, isRateLimited, pause, remaining, untilFull } = reading
@@ -176,7 +183,7 @@ export class Estimator implements Bucket {
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
       const reset = untilFull + (date ?? Math.floor(now / second))
-      this.window.note({ reset, ahead, limit, left }, isRateLimited, now)
+      FixedWindow.note(state.window, { reset, ahead, limit, left }, isRateLimited, now)
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
@@ -184,7 +191,7 @@ export class Estimator implements Bucket {
   }
 
   /** Allows one call first, and one more in flight for each that is served; a refusal pauses and halves that. */
-  private settleWithoutHeaders(call: PendingCall, reading: RateLimitReading, now: number): void {
+  private settleWithoutHeaders(call: Reservation, reading: RateLimitReading, now: number): void {
     const state = this.current
     if (reading.isRateLimited && call.sentAt > state.loweredAt) {
       state.maxInFlight = Math.max(1, Math.floor((state.started - state.ended + 1) / 2))
@@ -209,14 +216,14 @@ export class Estimator implements Bucket {
   }
 
   /** Learns from a refusal: nothing is left, and other clients take more than expected. */
-  private refuse(call: PendingCall): void {
+  private refuse(call: Reservation): void {
     const state = this.current
     state.level = Math.min(constants.levelAfterRefusal, state.level + 1)
     state.reported = Math.min(0, state.reported)
     state.fullResponses = 0
     state.isRecovering = true
-    if (this.window.state.isFound) {
-      this.window.refuse(state.levelAt)
+    if (state.window.isFound) {
+      FixedWindow.refuse(state.window, state.levelAt)
       state.level = 0
       return
     }
@@ -237,14 +244,14 @@ export class Estimator implements Bucket {
   }
 
   /** Brings the level within the bounds that a response sets, and learns from the difference; `low` is the lower bound. */
-  private resync(call: PendingCall, limit: number, left: number, low: number, ahead: number, now: number): void {
+  private resync(call: Reservation, limit: number, left: number, low: number, ahead: number, now: number): void {
     const state = this.current
     const { fullResponsesWhenAlone, rateIncrease, sampleGap } = constants
     const isFull = left >= limit - 1
     state.reported = low
     state.reportedAt = now
-    if (this.window.state.isFound) {
-      state.level = Math.min(left, Math.max(low, this.window.state.isNew ? left : state.level))
+    if (state.window.isFound) {
+      state.level = Math.min(left, Math.max(low, state.window.isNew ? left : state.level))
       return
     }
     state.provenRate = Math.max(state.provenRate, (limit - left) / (ahead + 1) / second)
@@ -274,7 +281,7 @@ export class Estimator implements Bucket {
   }
 
   /** More is left than expected. */
-  private expectMore(call: PendingCall, isFull: boolean, low: number, since: number): void {
+  private expectMore(call: Reservation, isFull: boolean, low: number, since: number): void {
     const state = this.current
     const { lastingChange, surplusSpent } = constants
     const more = low - state.level
@@ -286,7 +293,7 @@ export class Estimator implements Bucket {
    * Raises the proven rate to the rate between two own calls. The second was sent after the first had ended: otherwise calls
    * that another client took in between would look like refill. The level of a full bucket is exact.
    */
-  private measure(call: PendingCall, left: number, isFull: boolean, now: number): void {
+  private measure(call: Reservation, left: number, isFull: boolean, now: number): void {
     const state = this.current
     const { maxSamples, sampleGap } = constants
     const sample = {
@@ -306,6 +313,3 @@ export class Estimator implements Bucket {
     state.samples = [...state.samples, sample].slice(-maxSamples)
   }
 }
-
-/** An estimator that knows nothing yet: it lets one call go. */
-export const make = (): Estimator => new Estimator()

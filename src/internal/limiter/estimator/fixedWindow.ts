@@ -2,109 +2,81 @@
 
 const second = 1000
 
-/** A fixed window as plain data. Times are local milliseconds; `-Infinity`: never. */
-export interface FixedWindowState {
+/** All that is known of the fixed windows of a bucket, as plain data. Times are local milliseconds; `-Infinity`: never. */
+export class FixedWindowState {
   /** True if the responses can only be those of fixed windows. */
-  isFound: boolean
+  isFound = false
   /** True if the last response was the first of a new window. */
-  isNew: boolean
+  isNew = false
   /** The time at which the current window has ended for sure. */
-  endsAt: number
+  endsAt = 0
   /** The last reset, in seconds by the server's clock. */
-  lastReset: number
+  lastReset = -Infinity
   /** The calls left by the last response. */
-  lastLeft: number
+  lastLeft = 0
   /** The time of the first response with the last reset. */
-  beganAt: number
+  beganAt = 0
   /** The shortest step between two resets, in milliseconds. */
-  length: number
+  length = Infinity
   /**
    * The bounds of the rate that a refilling bucket would need to explain the responses. If they exclude each other, the
    * reset did not move while calls were taken, so it is not such a bucket.
    */
-  minSecondsPerCall: number
-  minCallsPerSecond: number
+  minSecondsPerCall = 0
+  minCallsPerSecond = 0
   /** Refusals since a call was last served. */
-  refusals: number
+  refusals = 0
 }
 
-export const initialState = (): FixedWindowState => ({
-  isFound: false,
-  isNew: false,
-  endsAt: 0,
-  lastReset: -Infinity,
-  lastLeft: 0,
-  beganAt: 0,
-  length: Infinity,
-  minSecondsPerCall: 0,
-  minCallsPerSecond: 0,
-  refusals: 0
-})
+/** The length of a window in milliseconds, as far as it is known. */
+export const lengthOf = ({ beganAt, endsAt, length }: FixedWindowState): number =>
+  length < Infinity ? length : Math.max(second, endsAt - beganAt)
 
-/** Detects fixed windows and predicts their ends. It keeps all it knows in `state`, which it changes in place. */
-export class FixedWindow {
-  readonly state: FixedWindowState
+/** Learns that the service refused a call: the window goes on. Each refusal doubles the time until the next look. */
+export const refuse = (state: FixedWindowState, now: number): void => {
+  state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
+}
 
-  constructor(state: FixedWindowState = initialState()) {
-    this.state = state
-  }
+/** Moves all times back by `back` milliseconds, as the clock was. */
+export const shift = (state: FixedWindowState, back: number): void => {
+  state.endsAt -= back
+  state.beganAt -= back
+}
 
-  /** The length of a window in milliseconds, as far as it is known. */
-  get length(): number {
-    const { beganAt, endsAt, length } = this.state
-    return length < Infinity ? length : Math.max(second, endsAt - beganAt)
-  }
-
-  /** The service refused a call: the window goes on. Each refusal doubles the time until the next look. */
-  refuse(now: number): void {
-    const { state } = this
-    state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
-  }
-
-  /** Moves all times back by `back` milliseconds, as the clock was. */
-  shift(back: number): void {
-    this.state.endsAt -= back
-    this.state.beganAt -= back
-  }
-
-  /** Takes in a response with a reset, and with the seconds until then, both whole. */
-  note(
-    { ahead, left, limit, reset }: {
-      readonly reset: number
-      readonly ahead: number
-      readonly limit: number
-      readonly left: number
-    },
-    isRateLimited: boolean,
-    now: number
-  ): void {
-    const { state } = this
-    state.isNew = false
-    if (state.isFound && reset === state.lastReset - 1) return // a late response, or one second of rounding
-    if (reset !== state.lastReset) {
-      // Within a window the reset stays. If it moves and nothing has come back, this is a bucket after all.
-      if (state.isFound && !isRateLimited && (left <= state.lastLeft || reset < state.lastReset)) this.forget()
-      if (state.isFound && left > state.lastLeft) {
-        state.length = Math.min((reset - state.lastReset) * second, state.length)
-      }
-      state.isNew = true
-      state.lastReset = reset
-      state.beganAt = now
-      state.endsAt = isRateLimited ? now + (ahead + 1) * second : Infinity
+/** Learns from a response with a reset, and with the seconds until then, both whole. */
+export const note = (
+  state: FixedWindowState,
+  { ahead, left, limit, reset }: {
+    readonly reset: number
+    readonly ahead: number
+    readonly limit: number
+    readonly left: number
+  },
+  isRateLimited: boolean,
+  now: number
+): void => {
+  state.isNew = false
+  if (state.isFound && reset === state.lastReset - 1) return // a late response, or one second of rounding
+  if (reset !== state.lastReset) {
+    // Within a window the reset stays. If it moves and nothing has come back, this is a bucket after all.
+    if (state.isFound && !isRateLimited && (left <= state.lastLeft || reset < state.lastReset)) {
+      state.isFound = false
+      state.length = Infinity
+      state.minSecondsPerCall = state.minCallsPerSecond = 0
     }
-    state.lastLeft = left
-    if (isRateLimited) return
-    state.refusals = 0
-    state.minSecondsPerCall = Math.max(state.minSecondsPerCall, (ahead - 2) / (limit - left))
-    state.minCallsPerSecond = Math.max(state.minCallsPerSecond, (limit - left - 1) / (ahead + 1))
-    if (state.minSecondsPerCall * state.minCallsPerSecond > 1) state.isFound = true
-    state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
+    if (state.isFound && left > state.lastLeft) {
+      state.length = Math.min((reset - state.lastReset) * second, state.length)
+    }
+    state.isNew = true
+    state.lastReset = reset
+    state.beganAt = now
+    state.endsAt = isRateLimited ? now + (ahead + 1) * second : Infinity
   }
-
-  private forget(): void {
-    const { state } = this
-    state.isFound = false
-    state.length = Infinity
-    state.minSecondsPerCall = state.minCallsPerSecond = 0
-  }
+  state.lastLeft = left
+  if (isRateLimited) return
+  state.refusals = 0
+  state.minSecondsPerCall = Math.max(state.minSecondsPerCall, (ahead - 2) / (limit - left))
+  state.minCallsPerSecond = Math.max(state.minCallsPerSecond, (limit - left - 1) / (ahead + 1))
+  if (state.minSecondsPerCall * state.minCallsPerSecond > 1) state.isFound = true
+  state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
 }

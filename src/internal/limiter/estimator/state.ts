@@ -1,49 +1,48 @@
-/** The state of an estimator as plain data, and its calls in flight. Times are local milliseconds, rates calls per millisecond. */
-import { LinkedNode } from "../../runtime/linkedList.js"
+/** The state of an estimator as plain data. Times are local milliseconds, rates calls per millisecond. */
 import { constants } from "./constants.js"
-import * as FixedWindow from "./fixedWindow.js"
+import { FixedWindowState } from "./fixedWindow.js"
 
-/** An estimate as plain data. */
-export interface EstimatorState {
+/** An estimate as plain data; at first one that knows nothing and lets one call go. */
+export class EstimatorState {
   /** The bucket's size; unknown until a response gives it. */
-  limit: number | undefined
+  limit: number | undefined = undefined
   /** The calls left at `levelAt`, less those in flight. */
-  level: number
-  levelAt: number
+  level = 0
+  levelAt = 0
   /** The rate at which calls come back, less what other clients take. */
-  netRate: number
+  netRate = constants.minRate
   /** The greatest rate that own calls have proved. */
-  provenRate: number
+  provenRate = constants.minRate
   /** True if other clients use the bucket. */
-  isShared: boolean
+  isShared = false
   /** The calls left by the last response, at `reportedAt`, less those started since. */
-  reported: number
-  reportedAt: number
+  reported = 0
+  reportedAt = 0
   /** The average duration of a call. */
-  callMillis: number
+  callMillis = 0
   /** The calls that have started, and how they ended. */
-  started: number
-  ended: number
-  served: number
-  rateLimited: number
+  started = 0
+  ended = 0
+  served = 0
+  rateLimited = 0
   /** The end of the pause that the service asked for. */
-  pausedUntil: number
+  pausedUntil = -Infinity
   /** The latest time seen. */
-  latest: number
+  latest = -Infinity
   /** The time at which the last call that has ended was sent. */
-  lastSentAt: number
+  lastSentAt = 0
   /** The time of the last refusal that lowered the estimate. */
-  loweredAt: number
+  loweredAt = -Infinity
   /** The number of calls in a row that waited and found the bucket full. */
-  fullResponses: number
+  fullResponses = 0
   /** True if no call was served since the last refusal. */
-  isRecovering: boolean
+  isRecovering = false
   /** Without rate-limit headers: the calls that may be in flight, and the refusals in a row. */
-  maxInFlight: number
-  refusalsInRow: number
+  maxInFlight = 1
+  refusalsInRow = 0
   /** Responses from which the rate is measured. */
-  samples: ReadonlyArray<RateSample>
-  window: FixedWindow.FixedWindowState
+  samples: ReadonlyArray<RateSample> = []
+  window = new FixedWindowState()
 }
 
 /** A response as bounds of `left + own calls`, which grow at the bucket's rate unless other clients take calls. */
@@ -52,47 +51,4 @@ interface RateSample {
   readonly endedAt: number
   readonly low: number
   readonly high: number
-}
-
-/** The state of an estimator that knows nothing yet: it lets one call go. */
-export const initialState = (): EstimatorState => ({
-  limit: undefined,
-  level: 0,
-  levelAt: 0,
-  netRate: constants.minRate,
-  provenRate: constants.minRate,
-  isShared: false,
-  reported: 0,
-  reportedAt: 0,
-  callMillis: 0,
-  started: 0,
-  ended: 0,
-  served: 0,
-  rateLimited: 0,
-  pausedUntil: -Infinity,
-  latest: -Infinity,
-  lastSentAt: 0,
-  loweredAt: -Infinity,
-  fullResponses: 0,
-  isRecovering: false,
-  maxInFlight: 1,
-  refusalsInRow: 0,
-  samples: [],
-  window: FixedWindow.initialState()
-})
-
-/** A call in flight. */
-export class PendingCall extends LinkedNode<PendingCall> {
-  sentAt: number
-  /** The number of calls that had ended when it started. */
-  readonly endedBefore: number
-  /** True if the estimate made it wait, so that its response tests the estimate. */
-  readonly waited: boolean
-
-  constructor(sentAt: number, endedBefore: number, waited: boolean) {
-    super()
-    this.sentAt = sentAt
-    this.endedBefore = endedBefore
-    this.waited = waited
-  }
 }
