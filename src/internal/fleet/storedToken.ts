@@ -5,8 +5,10 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
+import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
 import { reader } from "./versionedJson.js"
 
@@ -30,90 +32,64 @@ const Format = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
 const decode = /* @__PURE__ */ Schema.decodeOption(Format)
 const encode = /* @__PURE__ */ Schema.encodeSync(Format)
 
-/** A decrypted token. */
-export interface DecryptedToken {
-  readonly token: string
-  readonly requestedAt: number
-  readonly lifetime?: number | undefined
-}
-
 /** The token that the fleet has, and the process that requests another one. */
 interface Content {
-  readonly token?: DecryptedToken | undefined
+  readonly token?: DatedToken | undefined
   readonly lease?: typeof Lease.Type | undefined
 }
 
 /** The content at a time on the store's clock. */
-export interface Seen extends Content {
-  readonly version: string | undefined
+interface Seen extends Content {
   readonly now: number
 }
 
-export interface StoredToken {
-  readonly get: Effect.Effect<Seen, unknown>
-  /** Writes unless another process has written since; then it returns the content of that. */
-  readonly swap: (seen: Seen, content: Content) => Effect.Effect<Seen | undefined, unknown>
-  /** Reads and writes until no other process interferes, or `change` returns `undefined`. */
-  readonly update: (change: (seen: Seen) => Content | undefined) => Effect.Effect<void, unknown>
+/** A lease without token is kept for a minute, a token without lifetime for a day. */
+const timeToLive = ({ lease, token }: Content, now: number): Duration.Duration => {
+  if (token === undefined) return Duration.minutes(1)
+  if (token.lifetime === Infinity) return Duration.days(1)
+  return Duration.millis(
+    Math.max(lease === undefined ? 1 : lease.until - now, token.requestedAt + token.lifetime - now)
+  )
 }
 
-/** The longest time for which the store keeps a token without lifetime, and a lease without token. */
-const [unlimited, momentary] = [Duration.days(1), Duration.minutes(1)]
-
-const timeToLive = ({ lease, token }: Content, now: number): Duration.Duration =>
-  token === undefined
-    ? momentary
-    : token.lifetime === undefined
-    ? unlimited
-    : Duration.millis(Math.max(lease === undefined ? 1 : lease.until - now, token.requestedAt + token.lifetime - now))
-
-export const make = (store: SharedStore.SharedStore["Type"], name: string, cipher: Cipher): StoredToken => {
+/**
+ * Makes a function that reads the content, changes it and writes it back; if another process has written since, it begins
+ * again with that. `change` gives the result, and the new content unless nothing is to be written.
+ */
+export const make = (store: SharedStore.SharedStore["Type"], name: string, cipher: Cipher) => {
   const key = `token:${version}:${name}`
   const decoded = reader(key, decode)
 
   /** A token that cannot be decrypted counts as none. */
   const read = ({ entry, now }: SharedStore.Snapshot): Effect.Effect<Seen> =>
     Effect.gen(function*() {
-      const seen = { version: entry?.version, now }
-      const stored = entry === undefined ? undefined : Option.getOrUndefined(yield* decoded(entry.value))
-      if (stored?.token === undefined) return { ...seen, lease: stored?.lease }
-      const { encrypted, ...dates } = stored.token
-      const token = Option.getOrUndefined(yield* Effect.option(cipher.decrypt(encrypted, key)))
-      return { ...seen, lease: stored.lease, token: token === undefined ? undefined : { ...dates, token } }
+      const { lease, token: stored } = (yield* decoded(entry)) ?? {}
+      if (stored === undefined) return { now, lease }
+      const token = yield* Effect.option(cipher.decrypt(stored.encrypted, key))
+      if (Option.isNone(token)) return { now, lease }
+      const { lifetime = Infinity, requestedAt } = stored
+      return { now, lease, token: { token: Redacted.make(token.value), lifetime, requestedAt } }
     })
 
-  const write = ({ lease, token }: Content, now: number): Effect.Effect<SharedStore.Write | undefined, unknown> => {
-    if (token === undefined && lease === undefined) return Effect.succeed(undefined)
-    const value = (encrypted?: string) =>
-      encode({
-        version,
-        lease,
-        token: token === undefined || encrypted === undefined
-          ? undefined
-          : { encrypted, requestedAt: token.requestedAt, lifetime: token.lifetime }
+  const write = ({ lease, token }: Content, now: number): Effect.Effect<SharedStore.Write | undefined, unknown> =>
+    Effect.gen(function*() {
+      if (token === undefined && lease === undefined) return undefined
+      const stored = token === undefined ? undefined : {
+        encrypted: yield* cipher.encrypt(Redacted.value(token.token), key),
+        requestedAt: token.requestedAt,
+        lifetime: token.lifetime === Infinity ? undefined : token.lifetime
+      }
+      return { value: encode({ version, lease, token: stored }), timeToLive: timeToLive({ lease, token }, now) }
+    })
+
+  return <A>(change: (seen: Seen) => readonly [result: A, next?: Content | undefined]): Effect.Effect<A, unknown> => {
+    const attempt = (snapshot: SharedStore.Snapshot): Effect.Effect<A, unknown> =>
+      Effect.gen(function*() {
+        const [result, next] = change(yield* read(snapshot))
+        if (next === undefined) return result
+        const after = yield* store.swap(key, snapshot.entry?.version, yield* write(next, snapshot.now))
+        return after.swapped ? result : yield* attempt(after)
       })
-    return Effect.map(
-      token === undefined ? Effect.succeed(undefined) : cipher.encrypt(token.token, key),
-      (encrypted) => ({ value: value(encrypted), timeToLive: timeToLive({ lease, token }, now) })
-    )
+    return Effect.flatMap(store.get(key), attempt)
   }
-
-  const swap: StoredToken["swap"] = (seen, content) =>
-    Effect.flatMap(write(content, seen.now), (next) => store.swap(key, seen.version, next)).pipe(
-      Effect.flatMap((result) => result.swapped ? Effect.succeed(undefined) : read(result))
-    )
-
-  const get = Effect.flatMap(store.get(key), read)
-
-  const update = (change: (seen: Seen) => Content | undefined, start: Effect.Effect<Seen, unknown> = get) =>
-    Effect.flatMap(start, (seen): Effect.Effect<void, unknown> => {
-      const content = change(seen)
-      if (content === undefined) return Effect.void
-      return Effect.flatMap(
-        swap(seen, content),
-        (other) => other === undefined ? Effect.void : update(change, Effect.succeed(other))
-      )
-    })
-
-  return { get, swap, update: (change) => update(change) }
 }

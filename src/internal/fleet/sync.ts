@@ -5,7 +5,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
@@ -56,7 +55,8 @@ export class TenantSync {
   /** Visits the store when it fires. */
   private readonly timer: Timer
   private readonly key: string
-  private readonly decode: (text: string) => Effect.Effect<Option.Option<FleetSnapshot>>
+  /** Reads an entry; one of another format counts as none. */
+  private readonly read: (entry: SharedStore.Entry | undefined) => Effect.Effect<FleetSnapshot | undefined>
   /** The version of the entry that the replica is based on. */
   private version: string | undefined
   private isAlone = false
@@ -72,7 +72,7 @@ export class TenantSync {
     this.host = host
     this.timer = timer
     this.key = host.format.keyOf(tenant)
-    this.decode = reader(this.key, host.format.decode)
+    this.read = reader(this.key, host.format.decode)
   }
 
   /** The milliseconds until a call can start; `Infinity`: a visit will tell. */
@@ -150,11 +150,6 @@ export class TenantSync {
   private commit(update: Update): void {
     this.replica.commit(update)
     if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
-  }
-
-  /** Reads an entry; one of another format counts as none. */
-  private read(entry: SharedStore.Entry | undefined): Effect.Effect<FleetSnapshot | undefined> {
-    return entry === undefined ? Effect.succeed(undefined) : Effect.map(this.decode(entry.value), Option.getOrUndefined)
   }
 
   /** From now on this process knows only what it learns by itself. */

@@ -3,7 +3,6 @@
  * there is none, it takes a lease and requests one; it renews the lease meanwhile. The others wait for the token; if the
  * lease runs out, the next one takes it. Failures are not shared. While the store is unavailable each process requests its own.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
@@ -12,32 +11,26 @@ import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
 import type * as SharedStore from "../../SharedStore.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
-import { usableMillis } from "../token/cache.js"
+import { type TokenSource, usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
-import { type DecryptedToken, make as makeStoredToken, type Seen } from "./storedToken.js"
+import { make as makeStoredToken } from "./storedToken.js"
 
 /** In milliseconds: how long a lease lasts, how soon its owner renews it, and how soon the others look again. */
 const timing = { lease: 1000, renewal: 250, poll: { least: 20, most: 60 } }
 
-export interface SharedToken {
-  /** Obtains a token other than the one that it gave last. */
-  readonly request: Effect.Effect<DatedToken, TokenError>
-  /** Removes a refused token from the store. */
-  readonly forget: (token: Redacted.Redacted) => Effect.Effect<void>
-}
-
+/** Makes a source of tokens. Its `request` gives a token other than the last one; `forget` removes one from the store. */
 export const make = (
   store: SharedStore.SharedStore["Type"],
   name: string,
   cipher: Cipher,
   requestToken: Effect.Effect<DatedToken, TokenError>
-): Effect.Effect<SharedToken, never, Scope.Scope> =>
+): Effect.Effect<Required<TokenSource>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const clock = yield* Effect.clock
     const owner = yield* Effect.map(Random.nextIntBetween(0, 2 ** 52), (number) => number.toString(36))
-    const stored = makeStoredToken(store, name, cipher)
+    const modify = makeStoredToken(store, name, cipher)
     let last: string | undefined
     let hasLeased = false
 
@@ -45,15 +38,10 @@ export const make = (
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
 
     /** Stores a token unless the store has a newer one. */
-    const publish = ({ lifetime, requestedAt, token }: DatedToken) =>
-      stored.update(({ now, token: other }) => {
-        const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
-        const own: DecryptedToken = {
-          token: Redacted.value(token),
-          requestedAt: now - (monotonicMillis(clock) - requestedAt),
-          lifetime: Number.isFinite(millis) ? millis : undefined
-        }
-        return other === undefined || other.requestedAt <= own.requestedAt ? { token: own } : undefined
+    const publish = (issued: DatedToken) =>
+      modify(({ now, token: other }) => {
+        const token = { ...issued, requestedAt: now - (monotonicMillis(clock) - issued.requestedAt) }
+        return [undefined, other === undefined || other.requestedAt <= token.requestedAt ? { token } : undefined]
       })
 
     const requestAlone = Effect.tap(requestToken, (issued) => {
@@ -61,11 +49,13 @@ export const make = (
       return inBackground(publish(issued))
     })
 
-    const release = stored.update(({ lease, token }) => lease?.owner === owner ? { token } : undefined)
+    const leaseFrom = (now: number) => ({ owner, until: now + timing.lease })
 
-    const renew = stored.update(({ lease: held, now, token }) =>
-      held?.owner === owner ? { token, lease: { owner, until: now + timing.lease } } : undefined
-    )
+    const renew = modify((
+      { lease, now, token }
+    ) => [undefined, lease?.owner === owner ? { token, lease: leaseFrom(now) } : undefined])
+
+    const release = modify(({ lease, token }) => [undefined, lease?.owner === owner ? { token } : undefined])
 
     // In a fiber of its own: the fiber that closes the scope may have been interrupted.
     yield* Effect.addFinalizer(() =>
@@ -80,42 +70,39 @@ export const make = (
       Effect.tapErrorCause(() => inBackground(release))
     )
 
-    const isUsable = ({ lifetime, requestedAt, token }: DecryptedToken, now: number): boolean =>
-      token !== last && (lifetime === undefined || now < requestedAt + usableMillis(lifetime))
+    const isUsable = ({ lifetime, requestedAt, token }: DatedToken, now: number): boolean =>
+      Redacted.value(token) !== last && now < requestedAt + usableMillis(lifetime)
 
-    const use = ({ lifetime, requestedAt, token }: DecryptedToken, now: number): DatedToken => {
-      last = token
-      return {
-        token: Redacted.make(token),
-        lifetime: lifetime === undefined ? undefined : Duration.millis(lifetime),
-        requestedAt: monotonicMillis(clock) - (now - requestedAt)
-      }
-    }
+    const use = (token: DatedToken, now: number) =>
+      Effect.sync(() => {
+        last = Redacted.value(token.token)
+        return { ...token, requestedAt: monotonicMillis(clock) - (now - token.requestedAt) }
+      })
 
     const poll = Effect.flatMap(Random.nextRange(timing.poll.least, timing.poll.most), Effect.sleep)
 
-    /** Decides what to do next: use the stored token, wait for another process, or request one. */
-    const decide = (seen: Seen): Effect.Effect<Effect.Effect<DatedToken, TokenError>, unknown> => {
-      const { lease: held, now, token } = seen
-      if (token !== undefined && isUsable(token, now)) return Effect.sync(() => Effect.succeed(use(token, now)))
-      if (held !== undefined && held.owner !== owner && held.until > now) {
-        return Effect.succeed(Effect.zipRight(poll, request))
-      }
-      return Effect.flatMap(
-        stored.swap(seen, { token, lease: { owner, until: now + timing.lease } }),
-        (other) => other === undefined ? Effect.succeed(requestForAll) : decide(other)
-      )
-    }
-
-    const request: Effect.Effect<DatedToken, TokenError> = Effect.flatten(
-      Effect.orElseSucceed(Effect.flatMap(stored.get, decide), () => requestAlone)
+    /** Uses the stored token, waits for another process, or takes the lease and requests one. */
+    const request: Effect.Effect<DatedToken, TokenError> = Effect.suspend(() =>
+      modify<typeof request>(({ lease, now, token }) => {
+        if (token !== undefined && isUsable(token, now)) return [use(token, now)]
+        if (lease !== undefined && lease.owner !== owner && lease.until > now) return [Effect.zipRight(poll, request)]
+        return [requestForAll, { token, lease: leaseFrom(now) }]
+      })
+    ).pipe(
+      Effect.orElseSucceed(() => requestAlone),
+      Effect.flatten
     )
 
     return {
       request,
-      forget: (token) =>
+      forget: (refused) =>
         inBackground(
-          stored.update(({ lease, token: cached }) => cached?.token === Redacted.value(token) ? { lease } : undefined)
+          modify((
+            { lease, token }
+          ) => [
+            undefined,
+            token !== undefined && Redacted.value(token.token) === Redacted.value(refused) ? { lease } : undefined
+          ])
         )
     }
   })

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as SharedStore from "../../SharedStore.js"
 
 /** A number; JSON has no infinities. */
 export const JsonNumber = /* @__PURE__ */ Schema.transform(
@@ -14,23 +15,15 @@ export const JsonNumber = /* @__PURE__ */ Schema.transform(
   }
 )
 
-/**
- * Makes a reader of one key's values. A value of another version or shape counts as none; the first one is logged.
- */
-export const reader = <A>(
-  key: string,
-  decode: (text: string) => Option.Option<A>
-): (text: string) => Effect.Effect<Option.Option<A>> => {
+/** Makes a reader of one key's entries. A value of another version or shape counts as none; the first one is logged. */
+export const reader = <A>(key: string, decode: (text: string) => Option.Option<A>) => {
   let hasWarned = false
-  const warn = Effect.suspend(() => {
-    if (hasWarned) return Effect.void
+  return (entry: SharedStore.Entry | undefined): Effect.Effect<A | undefined> => {
+    const value = entry === undefined ? undefined : Option.getOrUndefined(decode(entry.value))
+    if (entry === undefined || value !== undefined || hasWarned) return Effect.succeed(value)
     hasWarned = true
-    return Effect.logWarning(
+    const warning =
       `the shared store's value of ${key} was stored by another version of this library or is damaged; ignoring it`
-    )
-  })
-  return (text) => {
-    const value = decode(text)
-    return Option.isSome(value) ? Effect.succeed(value) : Effect.as(warn, value)
+    return Effect.as(Effect.logWarning(warning), undefined)
   }
 }

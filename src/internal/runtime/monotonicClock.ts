@@ -3,3 +3,6 @@ import type * as Clock from "effect/Clock"
 
 /** Reads the monotonic clock, in milliseconds. Only differences mean something. */
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000
+
+/** The time of day minus the monotonic clock, in milliseconds. It changes if the time of day is set or the machine sleeps. */
+export const clockOffset = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)

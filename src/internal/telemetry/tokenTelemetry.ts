@@ -41,16 +41,16 @@ export const tokenRequest = <A>(
   return traced.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
 }
 
-/** Traces one attempt of a token request; `nth` counts from 1. */
+/** Traces one attempt of a token request; `nth` counts from 1. Only what `restore` wraps can be interrupted. */
 export const tokenAttempt = <A extends RawResponse, E>(
   url: string,
   nth: number,
-  send: Effect.Effect<A, E>
+  send: (restore: Fiber.Restore) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Fiber.withFiber((fiber) =>
-    Spans.isTraced(fiber)
-      ? Effect.uninterruptibleMask((restore) =>
-        Spans.request(Spans.attributes(url, "POST", ""), nth, () => restore(send))
-      )
-      : send
+  Effect.uninterruptibleMask((restore) =>
+    Fiber.withFiber((fiber) =>
+      Spans.isTraced(fiber)
+        ? Spans.request(Spans.attributes(url, "POST", ""), nth, () => send(restore))
+        : send(restore)
+    )
   )

@@ -1,17 +1,15 @@
 /** Caches a token until shortly before it expires, and makes one token request for all callers that need one. */
 import * as Cause from "effect/Cause"
-import type * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
 import { makeRunner, withFiber } from "../runtime/fiber.js"
-import { monotonicMillis } from "../runtime/monotonicClock.js"
+import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { DatedToken } from "./datedToken.js"
 
@@ -37,33 +35,11 @@ interface CachedToken {
   /** From this time on callers wait for a new token (milliseconds, monotonic clock). */
   readonly unusableAt: number
   /** The time of day minus the monotonic clock when the token was cached. */
-  readonly clockOffset: number
-}
-
-interface CacheState {
-  readonly cached?: CachedToken
-  /** The token request under way. */
-  readonly pending?: Deferred.Deferred<Redacted.Redacted, TokenError>
+  readonly offset: number
 }
 
 /** The part of a lifetime in which a token is used: all but the last 10 %, at most 30 s. Both in milliseconds. */
 export const usableMillis = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
-
-const clockOffset = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)
-
-/** Reads the monotonic clock, or the time of day if that is ahead: the former may stop while the machine sleeps. */
-const timeFor = (cached: CachedToken, clock: Clock.Clock): number =>
-  Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - cached.clockOffset)
-
-const cachedFrom = ({ lifetime, requestedAt, token }: DatedToken, clock: Clock.Clock): CachedToken => {
-  const millis = lifetime === undefined ? Infinity : Duration.toMillis(lifetime)
-  return {
-    token,
-    renewAt: requestedAt + millis * 0.8,
-    unusableAt: requestedAt + usableMillis(millis),
-    clockOffset: clockOffset(clock)
-  }
-}
 
 /** The pause after a failed renewal in milliseconds: 5 s, or longer if the token endpoint asks for it. */
 const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
@@ -79,47 +55,50 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
 export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
+    const clock = yield* Effect.clock
     const { runSync } = yield* makeRunner()
-    let state: CacheState = {}
+    let cached: CachedToken | undefined
+    /** The last token request, which may be under way. */
+    let last: Fiber.RuntimeFiber<Redacted.Redacted, TokenError> | undefined
 
-    const fetchInto = (
-      pending: NonNullable<CacheState["pending"]>,
-      request: Effect.Effect<DatedToken, TokenError>
-    ): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        const clock = yield* Effect.clock
-        const exit = yield* Effect.exit(Effect.interruptible(request))
-        const { cached } = state // it may have been invalidated meanwhile
-        state = exit._tag === "Success"
-          ? { cached: cachedFrom(exit.value, clock) }
-          : cached === undefined
-          ? {}
-          : { cached: { ...cached, renewAt: timeFor(cached, clock) + pauseAfter(exit.cause) } }
-        yield* Deferred.done(pending, Exit.map(exit, ({ token }) => token))
-      })
+    /** Reads the monotonic clock, or the time of day if that is ahead: the former may stop while the machine sleeps. */
+    const timeFor = ({ offset }: CachedToken): number =>
+      Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - offset)
+
+    const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<Redacted.Redacted, TokenError> => {
+      if (Exit.isSuccess(exit)) {
+        const { lifetime, requestedAt, token } = exit.value
+        cached = {
+          token,
+          renewAt: requestedAt + lifetime * 0.8,
+          unusableAt: requestedAt + usableMillis(lifetime),
+          offset: clockOffset(clock)
+        }
+      } else if (cached !== undefined) cached = { ...cached, renewAt: timeFor(cached) + pauseAfter(exit.cause) }
+      return Exit.map(exit, ({ token }) => token)
+    }
 
     /** Joins the request under way, or starts one. */
-    const renew = withFiber<Deferred.Deferred<Redacted.Redacted, TokenError>>((fiber) => {
-      if (state.pending !== undefined) return Effect.succeed(state.pending)
-      const pending = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
-      state = { ...state, pending }
+    const renew = withFiber((fiber) => {
+      if (last !== undefined && last.unsafePoll() === null) return Effect.succeed(last)
       // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
-      const fetching = fetchInto(pending, TokenTelemetry.tokenRequest(fiber, request))
-      runSync(Effect.uninterruptible(Effect.forkIn(fetching, scope)))
-      return Effect.succeed(pending)
+      const requested = Effect.interruptible(TokenTelemetry.tokenRequest(fiber, request))
+      const fetched = Effect.flatMap(Effect.exit(requested), ended)
+      last = runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
+      return Effect.succeed(last)
     })
 
     return {
-      get: Effect.clockWith((clock) => {
-        const { cached } = state
-        const now = cached === undefined ? Infinity : timeFor(cached, clock)
-        if (cached === undefined || now >= cached.unusableAt) return Effect.flatMap(renew, Deferred.await)
+      get: Effect.suspend(() => {
+        const now = cached === undefined ? Infinity : timeFor(cached)
+        if (cached === undefined || now >= cached.unusableAt) {
+          return Effect.flatten(Effect.flatMap(renew, Fiber.await))
+        }
         return now < cached.renewAt ? Effect.succeed(cached.token) : Effect.as(renew, cached.token)
       }),
       invalidate: (token) =>
         Effect.suspend(() => {
-          const { cached, ...rest } = state
-          if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) state = rest
+          if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) cached = undefined
           return forget === undefined ? Effect.void : forget(token)
         })
     }

@@ -6,9 +6,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import { InvalidInput, TokenError } from "../../Errors.js"
 import * as BaseUrl from "../http/baseUrl.js"
 import { bodyLimits } from "../http/body.js"
@@ -19,6 +19,8 @@ import { redact } from "../http/redact.js"
 import * as Response from "../http/responseDecoder.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
+import type { Restore } from "../runtime/fiber.js"
+import * as Timeouts from "../runtime/timeouts.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { IssuedToken } from "./datedToken.js"
 
@@ -43,10 +45,10 @@ export type ClientCredentials =
     | { readonly domain: string; readonly authUrl?: undefined }
   )
 
-/** The retry policy of token requests. An attempt ends after `timeout`; a longer `Retry-After` is not waited for. */
+/** The retry policy of token requests. An attempt ends after `timeout` milliseconds; a longer `Retry-After` is not waited for. */
 const policy = {
   attempts: 3,
-  timeout: "10 seconds",
+  timeout: 10_000,
   delay: "250 millis",
   maxDelay: "10 seconds",
   maxRetryAfter: "1 minute"
@@ -112,21 +114,14 @@ const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<st
 
 /** Sends one token request. */
 const attempt = (
-  exchange: Exchange.Exchange,
-  request: HttpClientRequest.HttpClientRequest,
+  send: (restore: Restore) => Effect.Effect<RawResponse, NoResponse>,
+  url: string,
   secrets: ReadonlyArray<string>,
   nth: number
 ): Effect.Effect<IssuedToken, TokenError> =>
   Effect.gen(function*() {
     const requestedAt = yield* Clock.currentTimeMillis
-    const response = yield* TokenTelemetry.tokenAttempt(
-      request.url,
-      nth,
-      Effect.timeoutFail(exchange(request, () => bodyLimits.drained), {
-        duration: policy.timeout,
-        onTimeout: () => new NoResponse({ outcome: "unknown", code: "TIMEOUT" })
-      })
-    )
+    const response = yield* TokenTelemetry.tokenAttempt(url, nth, send)
     if (response.completeness === "interrupted") {
       return yield* new NoResponse({ outcome: "unknown", code: undefined })
     }
@@ -148,9 +143,7 @@ const attempt = (
         operation,
         message: `the token endpoint did not respond${code === undefined ? "" : ` (${code})`}`,
         ...(code !== undefined && { code })
-      })),
-    // The runtime would log failures of the platform's fibers, which contain the whole request.
-    Effect.withUnhandledErrorLogLevel(Option.none())
+      }))
   )
 
 /** Tests if a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
@@ -169,11 +162,12 @@ export const make = (caller: string, options: ClientCredentials): Effect.Effect<
     readonly identity: ReadonlyArray<string>
   },
   InvalidInput,
-  HttpClient.HttpClient
+  HttpClient.HttpClient | Scope.Scope
 > =>
   Effect.gen(function*() {
     const { clientId, domain } = options
     const exchange = Exchange.make(yield* HttpClient.HttpClient, bodyLimits.drained)
+    const timeouts = yield* Timeouts.make
     const tenant = yield* domain === undefined
       ? BaseUrl.parse(caller, "authUrl", options.authUrl, options.allowInsecure)
       : BaseUrl.ofDomain(caller, domain)
@@ -193,9 +187,11 @@ export const make = (caller: string, options: ClientCredentials): Effect.Effect<
         audience
       })
     )
+    const send = (restore: Restore) =>
+      exchange(request, () => bodyLimits.drained, { timeouts, millis: policy.timeout, restore })
     const secrets = [secret, Encoding.encodeBase64(`${clientId}:${secret}`)]
     const attemptFrom = (nth: number): Effect.Effect<IssuedToken, TokenError> =>
-      Effect.catchAll(attempt(exchange, request, secrets, nth), (error) =>
+      Effect.catchAll(attempt(send, request.url, secrets, nth), (error) =>
         nth < policy.attempts && isTransient(error)
           ? Effect.zipRight(Effect.flatMap(backoff(policy, nth, error.retryAfter), Effect.sleep), attemptFrom(nth + 1))
           : Effect.fail(error))

@@ -22,4 +22,4 @@ export const make: typeof Calls.make = () => () => telemetry as Calls.CallTeleme
 
 export const tokenRequest: typeof Tokens.tokenRequest = (_fiber, request) => request
 
-export const tokenAttempt: typeof Tokens.tokenAttempt = (_url, _nth, send) => send
+export const tokenAttempt: typeof Tokens.tokenAttempt = (_url, _nth, send) => Effect.uninterruptibleMask(send)
