@@ -8,12 +8,13 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "./Errors.js"
 import * as Adaptive from "./internal/limiter/adaptive.js"
 import * as Fixed from "./internal/limiter/fixed.js"
-import { type Limiter, make, type Options, type Status } from "./internal/limiter/makeLimiter.js"
-import { isBackgroundWork } from "./internal/limiter/queue.js"
+import { type Limiter, make, type Status } from "./internal/limiter/makeLimiter.js"
+import { isBackgroundWork, type Options } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 
 export type { Call, LimitedResponse, Permit } from "./internal/limiter/permit.js"
-export type { Options, Status } from "./internal/limiter/makeLimiter.js"
+export type { Status } from "./internal/limiter/makeLimiter.js"
+export type { Options } from "./internal/limiter/queue.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}

@@ -2,8 +2,10 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { assert, describe, it } from "vitest"
+import type { RateLimited } from "../../src/Errors.js"
 import type { Call, Permit } from "../../src/internal/limiter/permit.js"
 import * as Queue from "../../src/internal/limiter/queue.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -36,7 +38,7 @@ const makeQueue = (maxWait = Infinity) => {
     stateOf: ({ operation }) => states.get(operation)!,
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucket,
-    statusOf: () => undefined,
+    statusOf: ({ name }) => void log.push(`${name} refused`),
     isFirst: () => false,
     wait: ({ at }, now, _, ahead, waited) => {
       hooks.wait()
@@ -63,11 +65,7 @@ const makeQueue = (maxWait = Infinity) => {
   }
   const scope = Effect.runSync(Scope.make())
   const queue = Effect.runSync(
-    Queue.make(strategy, {
-      maxWait,
-      reserve: 0,
-      refused: (call, wait) => log.push(`${call.operation} refused: ${wait}`)
-    }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
+    Queue.make(strategy, { maxWait, reserve: 0 }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
   )
   /** Begins to wait for a permit. */
   const begin = (call: Call, isBackground = false) => {
@@ -95,7 +93,7 @@ describe("a queue of calls", () => {
     const { callOf, log, queue, waiting } = makeQueue()
     const call = callOf("a", 1000)
     const exit = Effect.runSyncExit(
-      Effect.withFiberRuntime<Permit, number>((fiber) => {
+      Effect.withFiberRuntime<Permit, RateLimited>((fiber) => {
         fiber.unsafeInterruptAsFork(fiber.id())
         return queue.acquire(call)
       })
@@ -109,7 +107,7 @@ describe("a queue of calls", () => {
     const call = callOf("a", 1000)
     hooks.wait = () => Effect.runSync(close)
     assert.isTrue(Exit.isFailure(Effect.runSyncExit(queue.acquire(call))))
-    assert.deepStrictEqual([waiting("a"), log], [0, ["a refused: undefined"]])
+    assert.deepStrictEqual([waiting("a"), log], [0, ["a refused"]])
   })
 
   it("refuses the calls that wait when it is closed, and all that come later", async () => {
@@ -118,7 +116,7 @@ describe("a queue of calls", () => {
     begin(callOf("b", 1000))
     await Effect.runPromise(close)
     begin(callOf("c"))
-    assert.deepStrictEqual(log, ["a", "b", "b", "c"].map((name) => `${name} refused: undefined`))
+    assert.deepStrictEqual(log, ["a", "b", "b", "c"].map((name) => `${name} refused`))
   })
 
   it("counts the calls ahead on the same bucket: background calls come after all others", () => {
@@ -152,9 +150,11 @@ describe("a queue of calls", () => {
     assert.deepStrictEqual(log, ["a at 15 waited", "a at 15"])
   })
 
-  it("refuses a waiting call whose wait has become too long by more than 40 ms, and reports the wait", () => {
+  it("refuses a waiting call whose wait has become too long by more than 40 ms, and reports the wait", async () => {
     const { begin, callOf, log, queue, states, time } = makeQueue(1000)
-    begin(callOf("a", 900))
+    const retryAfter = (fiber: Fiber.Fiber<Permit, RateLimited>) =>
+      Effect.runPromise(Effect.map(Effect.flip(Fiber.join(fiber)), (error) => error.retryAfter))
+    const one = begin(callOf("a", 900))
     const look = (now: number, at: number) => {
       time.now = now
       states.get("a")!.at = at
@@ -163,10 +163,12 @@ describe("a queue of calls", () => {
     look(990, 1039)
     assert.deepStrictEqual(log, [])
     look(995, 1041)
-    assert.deepStrictEqual(log, ["a refused: 46"])
-    begin(callOf("b", Infinity))
+    assert.deepStrictEqual(log, ["a refused"])
+    assert.deepStrictEqual(await retryAfter(one), Duration.millis(46))
+    const other = begin(callOf("b", Infinity))
     look(1995, 0)
-    assert.deepStrictEqual(log.slice(1), ["b refused: 1000"])
+    assert.deepStrictEqual(log.slice(1), ["b refused"])
+    assert.deepStrictEqual(await retryAfter(other), Duration.millis(1000))
   })
 
   it("sleeps until the first call may start, but not where only the end of a call helps, nor when it is closed", async () => {

@@ -1,13 +1,17 @@
 /** The queue of calls that wait for a permit: first come, first served, with one timer for all of them. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
+import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { BucketStatus } from "./bucket.js"
-import type { Call, LimitedResponse, Permit } from "./permit.js"
+import type { Call, Permit } from "./permit.js"
 import { type RateLimitReading, readRateLimit } from "./rateLimitHeaders.js"
 
 /** Marks calls as background work. */
@@ -36,18 +40,23 @@ export interface LimitStrategy<State, Grant> {
   readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
 }
 
-export interface QueueOptions<State, E> {
-  /** The longest wait of a call, in milliseconds. */
-  readonly maxWait: number
-  /** The share of a limit that background calls leave to the others. */
-  readonly reserve: number
-  /** The failure of a call that would `wait` this number of milliseconds; `undefined`: the queue is closed. */
-  readonly refused: (call: Call, wait: number | undefined, state: State, now: number) => E
+/** Options that all limiters share. @since 0.1.0 @category models */
+export interface Options {
+  /**
+   * The longest wait for a permit. A call that would wait longer fails at once with `RateLimited`, whose `source` is
+   * `limiter` (default: no call fails).
+   */
+  readonly maxWait?: Duration.DurationInput | undefined
+  /** The share of the limit that background calls leave to the others, from 0 to 1 (default 0.2). */
+  readonly reserve?: number | undefined
 }
 
-export interface CallQueue<State, E = unknown> {
+/** The default of `reserve`. */
+export const defaultReserve = 0.2
+
+export interface CallQueue<State> {
   /** Waits for a permit; fails at once if that would take too long, or if the queue is closed. Interruption consumes none. */
-  readonly acquire: (call: Call) => Effect.Effect<Permit, E>
+  readonly acquire: (call: Call) => Effect.Effect<Permit, RateLimited>
   /** The number of calls that wait. */
   readonly waiting: (state: State) => number
   /** The calls that wait, each list in the order of arrival. */
@@ -66,9 +75,9 @@ export interface WaitingCall<State> {
   readonly isBackground: boolean
 }
 
-class QueuedCall<State, E> extends LinkedNode<QueuedCall<State, E>> implements WaitingCall<State> {
+class QueuedCall<State> extends LinkedNode<QueuedCall<State>> implements WaitingCall<State> {
   /** Ends its wait. */
-  resume: (permit: Effect.Effect<Permit, E>) => void = () => {}
+  resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
   /** True if its bucket made it wait, not only the calls before it. */
   waited = false
   readonly call: Call
@@ -89,36 +98,6 @@ class QueuedCall<State, E> extends LinkedNode<QueuedCall<State, E>> implements W
   }
 }
 
-/**
- * A permit for a fiber. If the fiber is interrupted before it gets the permit, or ends so without settling it, the permit
- * is given back when the fiber ends.
- */
-class QueuePermit implements Permit {
-  private readonly unwatch: () => void
-  private readonly end: (response: LimitedResponse | undefined) => void
-  private isSettled = false
-
-  constructor(fiber: AnyFiber, giveBack: () => void, end: (response: LimitedResponse | undefined) => void) {
-    this.end = end
-    this.unwatch = onExit(fiber, (exit) => {
-      if (Exit.isInterrupted(exit) && this.close()) giveBack()
-    })
-  }
-
-  readonly settle = (response: LimitedResponse | undefined): Effect.Effect<void> =>
-    Effect.sync(() => {
-      if (this.close()) this.end(response)
-    })
-
-  /** Settles the permit; returns `false` if it was settled before. */
-  private close(): boolean {
-    if (this.isSettled) return false
-    this.isSettled = true
-    this.unwatch()
-    return true
-  }
-}
-
 /** Tests which of two waiting calls starts first: one that will show its bucket, then others than background, then the older. */
 export const startsBefore = <State>(
   { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
@@ -135,14 +114,31 @@ const [shortestSleep, longestSleep] = [20, 3_600_000]
 /** The wait, in milliseconds, that the failure of a call reports that waits for the end of another. */
 const unknownWait = 1000
 
-export const make = <State, Grant, E>(
+/** The known limit of a kind of calls, as errors and states show it. */
+export const quotaOf = <State>(
+  { statusOf }: Pick<LimitStrategy<State, never>, "statusOf">,
+  state: State,
+  now: number
+): Quota => {
+  const known = statusOf(state, now)
+  return known === undefined ? {} : {
+    limit: known.limit,
+    remaining: known.remaining,
+    resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // it may lie beyond all dates
+  }
+}
+
+/** Makes a queue, and closes it with the scope. It calls `changed` after each change of its state. */
+export const make = <State, Grant>(
   strategy: LimitStrategy<State, Grant>,
-  { maxWait, refused, reserve }: QueueOptions<State, E>,
+  options: Options,
   changed: () => void
-): Effect.Effect<CallQueue<State, E>, never, Scope.Scope> =>
+): Effect.Effect<CallQueue<State>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    type Waiting = QueuedCall<State, E>
+    type Waiting = QueuedCall<State>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
+    const { reserve = defaultReserve } = options
+    const maxWait = options.maxWait === undefined ? Infinity : Duration.toMillis(options.maxWait)
     const queues = new Map<State, Lists>()
     let count = 0
     let waiting = 0
@@ -154,6 +150,8 @@ export const make = <State, Grant, E>(
       queues.set(state, lists)
       return lists
     }
+
+    const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
 
     const listOf = ({ isBackground, state }: Waiting): LinkedList<Waiting> => listsOf(state)[isBackground ? 1 : 0]
 
@@ -182,45 +180,57 @@ export const make = <State, Grant, E>(
       return hasLeft
     }
 
-    const refusal = (call: Call, wait: number | undefined, state: State) =>
-      Effect.fail(refused(call, wait, state, timer.now()))
+    /** The failure of a call that would `wait` this number of milliseconds; `undefined`: the queue is closed. */
+    const refusal = ({ operation }: Call, wait: number | undefined, state: State) =>
+      Effect.fail(
+        new RateLimited({
+          operation,
+          message: wait === undefined ? "the rate limiter was closed" : "the rate limiter's wait would exceed maxWait",
+          source: "limiter",
+          ...(wait !== undefined && { retryAfter: Duration.millis(wait) }),
+          ...quotaOf(strategy, state, timer.now())
+        })
+      )
 
     const refuse = (one: Waiting, wait: number | undefined): void => {
       remove(one)
       one.resume(refusal(one.call, wait, one.state))
     }
 
+    /**
+     * Starts a call and makes its permit. If the fiber is interrupted before it gets the permit, or ends so without settling
+     * it, the permit is given back when the fiber ends.
+     */
     const grant = (state: State, now: number, waited: boolean, fiber: AnyFiber): Effect.Effect<Permit> => {
       const started = strategy.start(state, now, waited)
-      return Effect.succeed(
-        new QueuePermit(
-          fiber,
-          () => {
-            strategy.giveBack(started, timer.now())
-            settle()
-          },
-          (response) => {
-            const now = timer.now()
-            strategy.settle(started, response === undefined ? undefined : readRateLimit(response, now), now)
-            settle()
-          }
-        )
-      )
+      let isSettled = false
+      const end = (settleAt: (now: number) => void): void => {
+        if (isSettled) return
+        isSettled = true
+        unwatch()
+        settleAt(timer.now())
+        settle()
+      }
+      const unwatch = onExit(fiber, (exit) => {
+        if (Exit.isInterrupted(exit)) end((now) => strategy.giveBack(started, now))
+      })
+      return Effect.succeed({
+        settle: (response) =>
+          Effect.sync(() => end((now) => strategy.settle(started, response && readRateLimit(response, now), now)))
+      })
     }
 
     /** Finds the call that may start now; else the milliseconds until it should look again. */
     const next = (now: number): Waiting | number => {
       let best: Waiting | undefined
       let soonest = Infinity
-      for (const lists of queues.values()) {
-        for (const { first } of lists) {
-          if (first === undefined) continue
-          const wait = waitOf(first, now)
-          if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
-          if (wait > 0) {
-            first.waited = true
-            soonest = Math.min(soonest, wait, first.since + maxWait - now)
-          }
+      for (const { first } of allLists()) {
+        if (first === undefined) continue
+        const wait = waitOf(first, now)
+        if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
+        if (wait > 0) {
+          first.waited = true
+          soonest = Math.min(soonest, wait, first.since + maxWait - now)
         }
       }
       return best ?? soonest
@@ -228,15 +238,13 @@ export const make = <State, Grant, E>(
 
     /** Refuses the calls at the heads of their queues that would wait too long. */
     const refuseLate = (now: number): void => {
-      for (const lists of queues.values()) {
-        for (const list of lists) {
-          for (let { first } = list; first !== undefined; first = list.first) {
-            const left = first.since + maxWait - now
-            const wait = waitOf(first, now)
-            // The jitter may make it a little late. A call that may start now does.
-            if (wait <= Math.max(0, left + 2 * shortestSleep) || (wait === Infinity && left > 0)) break
-            refuse(first, wait === Infinity ? unknownWait : wait)
-          }
+      for (const list of allLists()) {
+        for (let { first } = list; first !== undefined; first = list.first) {
+          const left = first.since + maxWait - now
+          const wait = waitOf(first, now)
+          // The jitter may make it a little late. A call that may start now does.
+          if (wait <= Math.max(0, left + 2 * shortestSleep) || (wait === Infinity && left > 0)) break
+          refuse(first, wait === Infinity ? unknownWait : wait)
         }
       }
     }
@@ -268,14 +276,12 @@ export const make = <State, Grant, E>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isClosed = true
-        for (const lists of queues.values()) {
-          for (const list of lists) for (const one of list) refuse(one, undefined)
-        }
+        for (const list of allLists()) for (const one of list) refuse(one, undefined)
       })
     )
 
-    const wait = (one: Waiting, restore: Restore): Effect.Effect<Permit, E> => {
-      const permit = Effect.async<Permit, E>((resume) => {
+    const wait = (one: Waiting, restore: Restore): Effect.Effect<Permit, RateLimited> => {
+      const permit = Effect.async<Permit, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
         listOf(one).add(one)
@@ -288,7 +294,7 @@ export const make = <State, Grant, E>(
       })
     }
 
-    const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, E> => {
+    const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, RateLimited> => {
       const now = timer.now()
       const state = strategy.stateOf(call)
       const isBackground = settingOf(fiber, isBackgroundWork)
@@ -302,13 +308,13 @@ export const make = <State, Grant, E>(
       }
       return millis > maxWait && millis < Infinity
         ? refusal(call, millis, state)
-        : wait(new QueuedCall<State, E>(call, state, isBackground, fiber, count++, now), restore)
+        : wait(new QueuedCall(call, state, isBackground, fiber, count++, now), restore)
     }
 
     return {
       acquire: (call) => Effect.uninterruptibleMask((restore) => withFiber((fiber) => acquire(call, fiber, restore))),
       waiting: sizeOf,
-      queues: () => Array.from(queues.values()).flat(),
+      queues: allLists,
       wake: settle
     }
   })
