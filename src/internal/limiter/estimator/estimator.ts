@@ -20,28 +20,27 @@ export interface Reservation {
   readonly waited: boolean
 }
 
-/** A bucket that is known from responses alone. */
-export class Estimator {
-  private current = new EstimatorState()
-  /** The milliseconds by which the clock was set back so far. */
-  private setBack = 0
+/** A bucket that is known from responses alone: what is known of it, and how it learns. */
+export class Estimator extends EstimatorState {
+  /** The milliseconds by which the clock was set back so far; no part of the state. */
+  #setBack = 0
 
-  /** A copy of all that is known. */
+  /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
-    return { ...this.current, window: { ...this.current.window } }
+    const state: EstimatorState = this
+    return { ...state, window: { ...state.window } }
   }
 
   /** Replaces all that is known; `inFlight` calls are in flight. Calls that were started before may still settle. */
   restore(state: EstimatorState, inFlight: number): void {
-    this.current = { ...state, ended: state.started - inFlight, window: { ...state.window } }
+    Object.assign(this, state, { ended: state.started - inFlight, window: { ...state.window } })
   }
 
   /** Lowers the estimate to at most `calls`. */
   cap(calls: number, now: number): void {
-    const state = this.current
     this.take(0, now)
-    state.level = Math.min(state.level, calls)
-    state.reported = Math.min(state.reported, calls)
+    this.level = Math.min(this.level, calls)
+    this.reported = Math.min(this.reported, calls)
   }
 
   /**
@@ -49,16 +48,15 @@ export class Estimator {
    * `Infinity`: not before a call ends.
    */
   wait(now: number, share: number, ahead: number): number {
-    const state = this.current
     this.keepUp(now)
-    if (now < state.pausedUntil) return state.pausedUntil - now
-    if (state.limit === undefined) return state.started - state.ended < state.maxInFlight ? 0 : Infinity
-    return Math.max(this.waitInFlight(now), this.waitForLevel(state.limit, now, reserved(share, state.limit), ahead))
+    if (now < this.pausedUntil) return this.pausedUntil - now
+    if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
+    return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
   }
 
   /** The milliseconds that remain of a pause that the service asked for. */
   pausedFor(now: number): number {
-    return Math.max(0, this.current.pausedUntil - now)
+    return Math.max(0, this.pausedUntil - now)
   }
 
   /**
@@ -66,7 +64,7 @@ export class Estimator {
    * back. Other clients of a shared bucket are assumed to have as many in flight.
    */
   private waitInFlight(now: number): number {
-    const { callMillis, ended, isShared, netRate, provenRate, reported, reportedAt, started } = this.current
+    const { callMillis, ended, isShared, netRate, provenRate, reported, reportedAt, started } = this
     const inFlight = started - ended
     const rate = Math.min(netRate, provenRate)
     const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * rate
@@ -77,7 +75,7 @@ export class Estimator {
   }
 
   private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
-    const { isShared, level, netRate, window } = this.current
+    const { isShared, level, netRate, window } = this
     if (window.isFound) {
       if (reserve + ahead + 1 <= level) return 0
       const windowsAhead = Math.floor(Math.max(0, ahead - Math.max(0, level)) / limit)
@@ -85,35 +83,34 @@ export class Estimator {
     }
     const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
     const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
-    const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelAt(limit, now)
+    const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelNow(limit, now)
     return missing <= rounding ? 0 : missing / netRate
   }
 
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
   start(now: number, waited: boolean, sentAt = now): Reservation {
-    const state = this.current
     this.keepUp(now)
     // Calls that came back while nobody asked are not known to be there.
-    if (state.started === state.ended) state.reportedAt = now
-    state.started++
+    if (this.started === this.ended) this.reportedAt = now
+    this.started++
     this.take(1, now)
     return {
-      sentAt: sentAt + this.setBack,
-      endedBefore: state.ended,
-      waited: waited && now > state.pausedUntil + constants.sampleGap
+      sentAt: sentAt + this.#setBack,
+      endedBefore: this.ended,
+      waited: waited && now > this.pausedUntil + constants.sampleGap
     }
   }
 
   /** Gives a call back that was not sent. */
   giveBack(now: number): void {
-    this.current.ended++
+    this.ended++
     this.take(-1, now)
   }
 
   status(now: number): BucketStatus | undefined {
-    const { limit, netRate, window } = this.current
+    const { limit, netRate, window } = this
     if (limit === undefined) return undefined
-    const level = this.levelAt(limit, now)
+    const level = this.levelNow(limit, now)
     return {
       limit,
       remaining: Math.max(0, Math.floor(level + rounding)),
@@ -122,171 +119,162 @@ export class Estimator {
   }
 
   private take(calls: number, now: number): void {
-    const state = this.current
-    if (state.limit === undefined) return
-    state.level = this.levelAt(state.limit, now) - calls
-    state.levelAt = Math.max(state.levelAt, now)
-    state.reported -= calls
+    if (this.limit === undefined) return
+    this.level = this.levelNow(this.limit, now) - calls
+    this.levelAt = Math.max(this.levelAt, now)
+    this.reported -= calls
   }
 
   /** Moves all times back when the clock was set back. */
   private keepUp(now: number): void {
-    const state = this.current
-    const back = state.latest - now
-    state.latest = now
+    const back = this.latest - now
+    this.latest = now
     if (back <= 0 || back === Infinity) return
-    state.levelAt -= back
-    state.reportedAt -= back
-    state.pausedUntil -= back
-    state.lastSentAt -= back
-    state.loweredAt -= back
-    this.setBack += back
-    state.samples = state.samples.map((sample) => ({
+    this.levelAt -= back
+    this.reportedAt -= back
+    this.pausedUntil -= back
+    this.lastSentAt -= back
+    this.loweredAt -= back
+    this.#setBack += back
+    this.samples = this.samples.map((sample) => ({
       ...sample,
       sentAt: sample.sentAt - back,
       endedAt: sample.endedAt - back
     }))
-    FixedWindow.shift(state.window, back)
+    FixedWindow.shift(this.window, back)
   }
 
   /** The calls left at a time. A fixed window does not refill. */
-  private levelAt(limit: number, now: number): number {
-    const { level, levelAt, netRate, window } = this.current
+  private levelNow(limit: number, now: number): number {
+    const { level, levelAt, netRate, window } = this
     const refilled = window.isFound ? 0 : Math.max(0, now - levelAt) * netRate
     return Math.min(limit, level + refilled)
   }
 
   /** Ends a call; `undefined`: no response came. */
   settle(started: Reservation, reading: RateLimitReading | undefined, now: number): void {
-    const state = this.current
     this.keepUp(now)
-    const call = { ...started, sentAt: started.sentAt - this.setBack }
+    const call = { ...started, sentAt: started.sentAt - this.#setBack }
     // Other calls that the server may have counted before or after this one.
-    const overlap = Math.max(0, state.started - call.endedBefore - 1)
-    state.ended++
+    const overlap = Math.max(0, this.started - call.endedBefore - 1)
+    this.ended++
     if (reading === undefined) return
     const { date, isRateLimited, pause, remaining, untilFull } = reading
-    if (isRateLimited) state.rateLimited++
-    else state.served++
+    if (isRateLimited) this.rateLimited++
+    else this.served++
     const millis = now - call.sentAt
     const { durationWeight } = constants
-    state.callMillis = state.callMillis === 0
+    this.callMillis = this.callMillis === 0
       ? millis
-      : state.callMillis * (1 - durationWeight) + millis * durationWeight
-    if (pause !== undefined) state.pausedUntil = Math.max(state.pausedUntil, now + pause)
-    const limit = reading.limit ?? state.limit
+      : this.callMillis * (1 - durationWeight) + millis * durationWeight
+    if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
+    const limit = reading.limit ?? this.limit
     if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
-    if (state.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
-    state.limit = limit
+    if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
       const reset = untilFull + (date ?? Math.floor(now / second))
-      FixedWindow.note(state.window, { reset, ahead, limit, left }, isRateLimited, now)
+      FixedWindow.note(this.window, { reset, ahead, limit, left }, isRateLimited, now)
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
-    state.lastSentAt = call.sentAt
+    this.lastSentAt = call.sentAt
   }
 
   /** Allows one call first, and one more in flight for each that is served; a refusal pauses and halves that. */
   private settleWithoutHeaders(call: Reservation, reading: RateLimitReading, now: number): void {
-    const state = this.current
-    if (reading.isRateLimited && call.sentAt > state.loweredAt) {
-      state.maxInFlight = Math.max(1, Math.floor((state.started - state.ended + 1) / 2))
-      state.pausedUntil = Math.max(state.pausedUntil, now + second * 2 ** Math.min(6, state.refusalsInRow++))
-      state.loweredAt = now
+    if (reading.isRateLimited && call.sentAt > this.loweredAt) {
+      this.maxInFlight = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
+      this.pausedUntil = Math.max(this.pausedUntil, now + second * 2 ** Math.min(6, this.refusalsInRow++))
+      this.loweredAt = now
     } else if (!reading.isRateLimited && reading.isServed) {
-      state.maxInFlight++
-      state.refusalsInRow = 0
+      this.maxInFlight++
+      this.refusalsInRow = 0
     }
   }
 
   /** Begins with the first headers: as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
-    const state = this.current
     const { firstRateShare, minFillSeconds, minRate } = constants
-    state.level = left - overlap
-    state.levelAt = state.lastSentAt = state.reportedAt = now
-    state.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
-    state.netRate = Math.max(state.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
-    state.isShared = left < limit - 1
-    if (state.isShared) state.netRate *= firstRateShare
+    this.level = left - overlap
+    this.levelAt = this.lastSentAt = this.reportedAt = now
+    this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
+    this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
+    this.isShared = left < limit - 1
+    if (this.isShared) this.netRate *= firstRateShare
   }
 
   /** Learns from a refusal: nothing is left, and other clients take more than expected. */
   private refuse(call: Reservation): void {
-    const state = this.current
-    state.level = Math.min(constants.levelAfterRefusal, state.level + 1)
-    state.reported = Math.min(0, state.reported)
-    state.fullResponses = 0
-    state.isRecovering = true
-    if (state.window.isFound) {
-      FixedWindow.refuse(state.window, state.levelAt)
-      state.level = 0
+    this.level = Math.min(constants.levelAfterRefusal, this.level + 1)
+    this.reported = Math.min(0, this.reported)
+    this.fullResponses = 0
+    this.isRecovering = true
+    if (this.window.isFound) {
+      FixedWindow.refuse(this.window, this.levelAt)
+      this.level = 0
       return
     }
     // The calls that were in flight together count as one refusal.
-    if (call.sentAt > state.loweredAt) {
+    if (call.sentAt > this.loweredAt) {
       const { minNetRateShare, minRate, netRateAfterFirstRefusal, netRateAfterRefusal, provenRateAfterRefusal } =
         constants
-      if (state.isShared) {
+      if (this.isShared) {
         // The proof may be wrong: responses of another bucket, or a limit that was higher then.
-        state.provenRate = Math.max(minRate, state.provenRate * provenRateAfterRefusal)
-        state.samples = []
+        this.provenRate = Math.max(minRate, this.provenRate * provenRateAfterRefusal)
+        this.samples = []
       }
-      const remains = state.isShared ? netRateAfterRefusal : netRateAfterFirstRefusal
-      state.netRate = Math.max(state.provenRate * minNetRateShare, state.netRate * remains)
-      state.loweredAt = state.levelAt
+      const remains = this.isShared ? netRateAfterRefusal : netRateAfterFirstRefusal
+      this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate * remains)
+      this.loweredAt = this.levelAt
     }
-    state.isShared = true
+    this.isShared = true
   }
 
   /** Brings the level within the bounds that a response sets, and learns from the difference; `low` is the lower bound. */
   private resync(call: Reservation, limit: number, left: number, low: number, ahead: number, now: number): void {
-    const state = this.current
     const { fullResponsesWhenAlone, rateIncrease, sampleGap } = constants
     const isFull = left >= limit - 1
-    state.reported = low
-    state.reportedAt = now
-    if (state.window.isFound) {
-      state.level = Math.min(left, Math.max(low, state.window.isNew ? left : state.level))
+    this.reported = low
+    this.reportedAt = now
+    if (this.window.isFound) {
+      this.level = Math.min(left, Math.max(low, this.window.isNew ? left : this.level))
       return
     }
-    state.provenRate = Math.max(state.provenRate, (limit - left) / (ahead + 1) / second)
-    const high = left + (isFull ? 0 : 1) + state.netRate * (now - call.sentAt)
-    const since = Math.max(sampleGap, call.sentAt - state.lastSentAt)
-    if (state.level > high) this.expectLess(state.level - high, low, high, since)
-    else if (state.level < low) this.expectMore(call, isFull, low, since)
-    if (call.waited) state.fullResponses = isFull && !state.isRecovering ? state.fullResponses + 1 : 0
-    if (state.isShared && state.fullResponses >= fullResponsesWhenAlone) {
-      state.isShared = false
-      state.netRate = state.provenRate
+    this.provenRate = Math.max(this.provenRate, (limit - left) / (ahead + 1) / second)
+    const high = left + (isFull ? 0 : 1) + this.netRate * (now - call.sentAt)
+    const since = Math.max(sampleGap, call.sentAt - this.lastSentAt)
+    if (this.level > high) this.expectLess(this.level - high, low, high, since)
+    else if (this.level < low) this.expectMore(call, isFull, low, since)
+    if (call.waited) this.fullResponses = isFull && !this.isRecovering ? this.fullResponses + 1 : 0
+    if (this.isShared && this.fullResponses >= fullResponsesWhenAlone) {
+      this.isShared = false
+      this.netRate = this.provenRate
     }
     // Calls wait and still find the bucket full: the rate is too low. A limit of 1 is always reported as full.
-    if (!state.isShared && limit > 1 && state.fullResponses > fullResponsesWhenAlone) state.netRate *= rateIncrease
-    state.isRecovering = false
+    if (!this.isShared && limit > 1 && this.fullResponses > fullResponsesWhenAlone) this.netRate *= rateIncrease
+    this.isRecovering = false
     this.measure(call, left, isFull, now)
   }
 
   /** Other clients have taken calls. */
   private expectLess(excess: number, low: number, high: number, since: number): void {
-    const state = this.current
     const { dropAfterSurprise, lastingChange, maxRateLoss, minNetRateShare } = constants
-    const less = Math.min(state.netRate * maxRateLoss, lastingChange * excess / since)
-    state.netRate = Math.max(state.provenRate * minNetRateShare, state.netRate - less)
-    state.level = Math.max(low, high - dropAfterSurprise)
-    state.isShared = true
+    const less = Math.min(this.netRate * maxRateLoss, lastingChange * excess / since)
+    this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate - less)
+    this.level = Math.max(low, high - dropAfterSurprise)
+    this.isShared = true
   }
 
   /** More is left than expected. */
   private expectMore(call: Reservation, isFull: boolean, low: number, since: number): void {
-    const state = this.current
     const { lastingChange, surplusSpent } = constants
-    const more = low - state.level
-    if (call.waited && !isFull) state.netRate += Math.min(state.netRate, lastingChange * more / since)
-    state.level = state.isShared && isFull && call.waited ? state.level + more * surplusSpent : low
+    const more = low - this.level
+    if (call.waited && !isFull) this.netRate += Math.min(this.netRate, lastingChange * more / since)
+    this.level = this.isShared && isFull && call.waited ? this.level + more * surplusSpent : low
   }
 
   /**
@@ -294,22 +282,21 @@ export class Estimator {
    * that another client took in between would look like refill. The level of a full bucket is exact.
    */
   private measure(call: Reservation, left: number, isFull: boolean, now: number): void {
-    const state = this.current
     const { maxSamples, sampleGap } = constants
     const sample = {
       sentAt: call.sentAt,
       endedAt: now,
-      low: left + Math.min(state.served, call.endedBefore + 1 - state.rateLimited),
-      high: left + (isFull ? 0 : 1) + state.started - state.rateLimited
+      low: left + Math.min(this.served, call.endedBefore + 1 - this.rateLimited),
+      high: left + (isFull ? 0 : 1) + this.started - this.rateLimited
     }
-    for (const { endedAt, high, sentAt } of state.samples) {
+    for (const { endedAt, high, sentAt } of this.samples) {
       const span = now - sentAt
       if (call.sentAt >= endedAt && span > sampleGap) {
-        state.provenRate = Math.max(state.provenRate, (sample.low - high) / span)
+        this.provenRate = Math.max(this.provenRate, (sample.low - high) / span)
       }
     }
-    if (!state.isShared) state.netRate = Math.max(state.netRate, state.provenRate)
-    if (now - (state.samples.at(-1)?.endedAt ?? -Infinity) < sampleGap) return
-    state.samples = [...state.samples, sample].slice(-maxSamples)
+    if (!this.isShared) this.netRate = Math.max(this.netRate, this.provenRate)
+    if (now - (this.samples.at(-1)?.endedAt ?? -Infinity) < sampleGap) return
+    this.samples = [...this.samples, sample].slice(-maxSamples)
   }
 }
