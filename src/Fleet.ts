@@ -13,8 +13,7 @@ import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
-import { make } from "./internal/limiter/makeLimiter.js"
-import { defaultReserve } from "./internal/limiter/queue.js"
+import { defaultReserve, make } from "./internal/limiter/queue.js"
 import * as TokenCache from "./internal/token/cache.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated } from "./internal/token/datedToken.js"
@@ -43,7 +42,9 @@ export const layerRateLimiter = (
       const { maxWait } = options
       // Whether a call has to wait is known only when the store has responded.
       const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
-      return yield* make(strategy, { ...options, maxWait: longest }, serve)
+      const limiter = yield* make(strategy, { ...options, maxWait: longest })
+      yield* serve(limiter)
+      return limiter
     })
   )
 

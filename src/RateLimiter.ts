@@ -8,13 +8,11 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "./Errors.js"
 import * as Adaptive from "./internal/limiter/adaptive.js"
 import * as Fixed from "./internal/limiter/fixed.js"
-import { type Limiter, make, type Status } from "./internal/limiter/makeLimiter.js"
-import { isBackgroundWork, type Options } from "./internal/limiter/queue.js"
+import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
+import { isBackgroundWork, make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 
-export type { Call, LimitedResponse, Permit } from "./internal/limiter/permit.js"
-export type { Status } from "./internal/limiter/makeLimiter.js"
-export type { Options } from "./internal/limiter/queue.js"
+export type { Call, LimitedResponse, Options, Permit, Status } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}
@@ -46,14 +44,12 @@ export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> =
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, isBackgroundWork, () => true)
 
-const unlimited: Limiter = {
+/** Lets every call start at once. @since 0.1.0 @category layers */
+export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, {
   acquire: () => Effect.succeed({ settle: () => Effect.void }),
   status: /* @__PURE__ */ Effect.succeed([]),
   changes: /* @__PURE__ */ Stream.make([])
-}
-
-/** Lets every call start at once. @since 0.1.0 @category layers */
-export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, unlimited)
+})
 
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with

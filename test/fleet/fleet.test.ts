@@ -4,7 +4,7 @@ import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger
 import * as Fleet from "../../src/Fleet.js"
 import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
-import { make as makeLimiter } from "../../src/internal/limiter/makeLimiter.js"
+import { make as makeLimiter } from "../../src/internal/limiter/queue.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "../support/fleet.js"
@@ -421,7 +421,9 @@ describe("a stored value of another version or shape", () => {
       const { lines, logger } = warnings()
       const later = Effect.gen(function*() {
         const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, makeFormat(2))
-        return yield* makeLimiter(strategy, {}, serve)
+        const limiter = yield* makeLimiter(strategy, {})
+        yield* serve(limiter)
+        return limiter
       })
       const result = yield* Effect.gen(function*() {
         return yield* minute([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])

@@ -6,8 +6,9 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { assert, describe, it } from "vitest"
 import type { RateLimited } from "../../src/Errors.js"
-import type { Call, Permit } from "../../src/internal/limiter/permit.js"
+import type { Call, Permit } from "../../src/internal/limiter/limiter.js"
 import * as Queue from "../../src/internal/limiter/queue.js"
+import type { LimitStrategy } from "../../src/internal/limiter/strategy.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Garbage from "../support/garbage.js"
 
@@ -16,6 +17,7 @@ const tenant = "https://t.example.com/api/v2"
 /** The calls of one operation. */
 interface State {
   readonly name: string
+  readonly call: Call
   readonly bucket: string
   /** When the next call may start. */
   at: number
@@ -31,10 +33,11 @@ const makeQueue = (maxWait = Infinity) => {
   const hooks = { wait: () => {} }
   /** Adds an operation, and gives a call of it. */
   const callOf = (name: string, at = 0, bucket = "one"): Call => {
-    states.set(name, { name, at, bucket })
-    return { tenant, operation: name }
+    const call = { tenant, operation: name }
+    states.set(name, { name, call, at, bucket })
+    return call
   }
-  const strategy: Queue.LimitStrategy<State, string> = {
+  const strategy: LimitStrategy<State, string> = {
     stateOf: ({ operation }) => states.get(operation)!,
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucket,
@@ -65,7 +68,7 @@ const makeQueue = (maxWait = Infinity) => {
   }
   const scope = Effect.runSync(Scope.make())
   const queue = Effect.runSync(
-    Queue.make(strategy, { maxWait, reserve: 0 }, () => {}).pipe(Scope.extend(scope), Effect.withClock(clock))
+    Queue.make(strategy, { maxWait, reserve: 0 }).pipe(Scope.extend(scope), Effect.withClock(clock))
   )
   /** Begins to wait for a permit. */
   const begin = (call: Call, isBackground = false) => {

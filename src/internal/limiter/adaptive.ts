@@ -10,9 +10,9 @@ import {
   TenantState
 } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
-import type { Call } from "./permit.js"
-import type { LimitStrategy } from "./queue.js"
+import type { Call } from "./limiter.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
+import type { LimitStrategy } from "./strategy.js"
 
 /**
  * The longest time in which no call of a tenant starts, in milliseconds. After that, an operation without a known bucket

@@ -1,7 +1,7 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
-import type { Call } from "./permit.js"
+import type { Call } from "./limiter.js"
 
 /** The calls of one operation. */
 export class OperationState {

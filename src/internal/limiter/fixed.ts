@@ -1,7 +1,6 @@
 /** A strategy for a known limit that all calls share and no other client uses. */
-import { reserved, rounding } from "./bucket.js"
-import type { Call } from "./permit.js"
-import type { LimitStrategy } from "./queue.js"
+import type { Call } from "./limiter.js"
+import { type LimitStrategy, reserved, rounding } from "./strategy.js"
 
 interface FixedState {
   readonly call: Call

@@ -1,62 +1,29 @@
-/** The queue of calls that wait for a permit: first come, first served, with one timer for all of them. */
+/** A limiter: a queue of calls that wait for a permit, first come, first served, with one timer for all of them. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
-import type { BucketStatus } from "./bucket.js"
-import type { Call, Permit } from "./permit.js"
-import { type RateLimitReading, readRateLimit } from "./rateLimitHeaders.js"
+import type { Call, Limiter, Options, Permit, Status } from "./limiter.js"
+import { readRateLimit } from "./rateLimitHeaders.js"
+import type { LimitStrategy } from "./strategy.js"
 
 /** Marks calls as background work. */
 export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => false)
 
-/** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
-export interface LimitStrategy<State, Grant> {
-  readonly stateOf: (call: Call) => State
-  readonly states: () => Iterable<State>
-  /** The identity of the bucket of a kind of calls, as far as it is known. */
-  readonly bucketOf: (state: State) => unknown
-  /** The known limit of a kind of calls. */
-  readonly statusOf: (state: State, now: number) => BucketStatus | undefined
-  /** Checks that the next call goes before all others, because its response will show its bucket. */
-  readonly isFirst: (state: State) => boolean
-  /**
-   * The milliseconds until a call may start that leaves `share` of the limit, comes after `ahead` others and has `waited`
-   * already; 0: now; `Infinity`: not before a call ends.
-   */
-  readonly wait: (state: State, now: number, share: number, ahead: number, waited: number) => number
-  /** Starts a call; `waited`: its bucket made it wait. */
-  readonly start: (state: State, now: number, waited: boolean) => Grant
-  /** Takes a start back: the call was not sent. */
-  readonly giveBack: (grant: Grant, now: number) => void
-  /** Ends a call; `undefined`: no response came. */
-  readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
-}
-
-/** Options that all limiters share. @since 0.1.0 @category models */
-export interface Options {
-  /**
-   * The longest wait for a permit. A call that would wait longer fails at once with `RateLimited`, whose `source` is
-   * `limiter` (default: no call fails).
-   */
-  readonly maxWait?: Duration.DurationInput | undefined
-  /** The share of the limit that background calls leave to the others, from 0 to 1 (default 0.2). */
-  readonly reserve?: number | undefined
-}
-
 /** The default of `reserve`. */
 export const defaultReserve = 0.2
 
-export interface CallQueue<State> {
-  /** Waits for a permit; fails at once if that would take too long, or if the queue is closed. Interruption consumes none. */
-  readonly acquire: (call: Call) => Effect.Effect<Permit, RateLimited>
+/** A limiter and the calls that wait for its permits. */
+export interface CallQueue<State> extends Limiter {
   /** The number of calls that wait. */
   readonly waiting: (state: State) => number
   /** The calls that wait, each list in the order of arrival. */
@@ -114,36 +81,36 @@ const [shortestSleep, longestSleep] = [20, 3_600_000]
 /** The wait, in milliseconds, that the failure of a call reports that waits for the end of another. */
 const unknownWait = 1000
 
-/** The known limit of a kind of calls, as errors and states show it. */
-export const quotaOf = <State>(
-  { statusOf }: Pick<LimitStrategy<State, never>, "statusOf">,
-  state: State,
-  now: number
-): Quota => {
-  const known = statusOf(state, now)
-  return known === undefined ? {} : {
-    limit: known.limit,
-    remaining: known.remaining,
-    resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // it may lie beyond all dates
-  }
-}
-
-/** Makes a queue, and closes it with the scope. It calls `changed` after each change of its state. */
-export const make = <State, Grant>(
+/** Makes a limiter, and closes it with the scope. */
+export const make = <State extends { readonly call: Call }, Grant>(
   strategy: LimitStrategy<State, Grant>,
-  options: Options,
-  changed: () => void
+  options: Options
 ): Effect.Effect<CallQueue<State>, never, Scope.Scope> =>
   Effect.gen(function*() {
     type Waiting = QueuedCall<State>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
     const maxWait = options.maxWait === undefined ? Infinity : Duration.toMillis(options.maxWait)
+    const changes = yield* PubSub.sliding<void>(1)
     const queues = new Map<State, Lists>()
     let count = 0
     let waiting = 0
     let isClosed = false
     let jitter = yield* Random.next
+
+    const changed = (): void => {
+      // Without a full buffer, always so without subscribers, the offer succeeds and costs next to nothing.
+      if (!changes.unsafeOffer(undefined)) Effect.runSync(PubSub.publish(changes, undefined))
+    }
+
+    const quotaOf = (state: State, now: number): Quota => {
+      const known = strategy.statusOf(state, now)
+      return known === undefined ? {} : {
+        limit: known.limit,
+        remaining: known.remaining,
+        resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // it may lie beyond all dates
+      }
+    }
 
     const listsOf = (state: State): Lists => {
       const lists = queues.get(state) ?? [new LinkedList(), new LinkedList()]
@@ -188,7 +155,7 @@ export const make = <State, Grant>(
           message: wait === undefined ? "the rate limiter was closed" : "the rate limiter's wait would exceed maxWait",
           source: "limiter",
           ...(wait !== undefined && { retryAfter: Duration.millis(wait) }),
-          ...quotaOf(strategy, state, timer.now())
+          ...quotaOf(state, timer.now())
         })
       )
 
@@ -311,8 +278,23 @@ export const make = <State, Grant>(
         : wait(new QueuedCall(call, state, isBackground, fiber, count++, now), restore)
     }
 
+    const status = Effect.sync(() =>
+      Array.from(strategy.states(), (state): Status => ({
+        ...state.call,
+        waiting: sizeOf(state),
+        ...quotaOf(state, timer.now())
+      }))
+    )
+
     return {
       acquire: (call) => Effect.uninterruptibleMask((restore) => withFiber((fiber) => acquire(call, fiber, restore))),
+      status,
+      changes: Stream.unwrapScoped(
+        Effect.map(
+          Stream.fromPubSub(changes, { scoped: true }),
+          (events) => Stream.mapEffect(Stream.concat(Stream.make(undefined), events), () => status)
+        )
+      ),
       waiting: sizeOf,
       queues: allLists,
       wake: settle

@@ -1,7 +1,7 @@
 /** Reads the rate-limit headers of a response. */
 import * as Duration from "effect/Duration"
 import * as Headers from "../http/responseHeaders.js"
-import type { LimitedResponse } from "./permit.js"
+import type { LimitedResponse } from "./limiter.js"
 
 /** The rate-limit headers of a response, as far as they make sense. */
 export interface RateLimitReading {

@@ -2,13 +2,15 @@
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
  * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import { type BucketStatus, reserved, rounding } from "../bucket.js"
 import type { RateLimitReading } from "../rateLimitHeaders.js"
+import { type BucketStatus, reserved, rounding } from "../strategy.js"
 import { constants } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
 import { EstimatorState } from "./state.js"
 
 const second = 1000
+
+const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
 
 /** A call that was counted when it started. */
 export interface Reservation {
@@ -27,13 +29,12 @@ export class Estimator extends EstimatorState {
 
   /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
-    const state: EstimatorState = this
-    return { ...state, window: { ...state.window } }
+    return copyOf(this)
   }
 
   /** Replaces all that is known; `inFlight` calls are in flight. Calls that were started before may still settle. */
   restore(state: EstimatorState, inFlight: number): void {
-    Object.assign(this, state, { ended: state.started - inFlight, window: { ...state.window } })
+    Object.assign(this, copyOf(state), { ended: state.started - inFlight })
   }
 
   /** Lowers the estimate to at most `calls`. */

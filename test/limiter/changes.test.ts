@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Queue, Stream, TestClock } from "effect"
 import * as Fixed from "../../src/internal/limiter/fixed.js"
-import { make } from "../../src/internal/limiter/makeLimiter.js"
+import { make } from "../../src/internal/limiter/queue.js"
 
 const call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
 

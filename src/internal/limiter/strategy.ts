@@ -1,0 +1,40 @@
+/** Strategies: they decide when calls may start. Times are local milliseconds. */
+import type { Call } from "./limiter.js"
+import type { RateLimitReading } from "./rateLimitHeaders.js"
+
+/** The known limit at a time. */
+export interface BucketStatus {
+  readonly limit: number
+  readonly remaining: number
+  readonly fullAt: number
+}
+
+/** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
+export interface LimitStrategy<State, Grant> {
+  readonly stateOf: (call: Call) => State
+  readonly states: () => Iterable<State>
+  /** The identity of the bucket of a kind of calls, as far as it is known. */
+  readonly bucketOf: (state: State) => unknown
+  /** The known limit of a kind of calls. */
+  readonly statusOf: (state: State, now: number) => BucketStatus | undefined
+  /** Checks that the next call goes before all others, because its response will show its bucket. */
+  readonly isFirst: (state: State) => boolean
+  /**
+   * The milliseconds until a call may start that leaves `share` of the limit, comes after `ahead` others and has `waited`
+   * already; 0: now; `Infinity`: not before a call ends.
+   */
+  readonly wait: (state: State, now: number, share: number, ahead: number, waited: number) => number
+  /** Starts a call; `waited`: its bucket made it wait. */
+  readonly start: (state: State, now: number, waited: boolean) => Grant
+  /** Takes a start back: the call was not sent. */
+  readonly giveBack: (grant: Grant, now: number) => void
+  /** Ends a call; `undefined`: no response came. */
+  readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
+}
+
+/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
+export const rounding = 1e-6
+
+/** The calls that a `share` of a limit leaves to others: never all. */
+export const reserved = (share: number, limit: number): number =>
+  Math.max(0, Math.min(Math.ceil(share * limit), limit - 1))
