@@ -1,5 +1,4 @@
 /** Access to Effect's fibers and fiber-local settings; the only module that knows how Effect represents them. */
-import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +7,6 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
-import type * as HashMap from "effect/HashMap"
 import type * as LogLevel from "effect/LogLevel"
 import type * as MetricLabel from "effect/MetricLabel"
 import * as Runtime from "effect/Runtime"
@@ -61,16 +59,9 @@ export const spanOf = (fiber: AnyFiber): Tracer.AnySpan | undefined => fiber.cur
 
 export const isTracerEnabled = (fiber: AnyFiber): boolean => fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
-/** Reads the settings that a fiber applies to each span that it begins. */
-export const spanSettingsOf = (fiber: AnyFiber): {
-  readonly isTimed: boolean
-  readonly links: ReadonlyArray<Tracer.SpanLink>
-  readonly annotations: HashMap.HashMap<string, unknown>
-} => ({
-  isTimed: fiber.getFiberRef(FiberRef.currentTracerTimingEnabled),
-  links: Chunk.toReadonlyArray(fiber.getFiberRef(FiberRef.currentTracerSpanLinks)),
-  annotations: fiber.getFiberRef(FiberRef.currentTracerSpanAnnotations)
-})
+/** Reads the time for a span of a fiber, in nanoseconds; 0 if its spans are not timed. */
+export const spanTimeOf = (fiber: AnyFiber): bigint =>
+  fiber.getFiberRef(FiberRef.currentTracerTimingEnabled) ? clockOf(fiber).unsafeCurrentTimeNanos() : 0n
 
 export const metricLabelsOf = (fiber: AnyFiber): ReadonlyArray<MetricLabel.MetricLabel> =>
   fiber.getFiberRef(FiberRef.currentMetricLabels)

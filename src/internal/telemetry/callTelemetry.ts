@@ -4,6 +4,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import * as LogLevel from "effect/LogLevel"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
 import { UnexpectedResponse } from "../../Errors.js"
@@ -12,7 +13,6 @@ import * as Headers from "../http/responseHeaders.js"
 import * as Fiber from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import { DriftDetector } from "../schema/drift.js"
-import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
@@ -28,32 +28,31 @@ const noWait = 1
 /** The shares of the rate limit that must be left: at `low` a warning is logged, above `recovered` it may be logged again. */
 const quotaShare = { low: 0.2, recovered: 0.5 }
 
-/** The state that all calls of one operation share. */
-class OperationTelemetry {
-  readonly operation: string
-  readonly attributes: Readonly<Record<string, unknown>>
-  readonly metrics: Metrics.OperationMetrics
-  readonly drift: DriftDetector | undefined
-  nextWaitWarningAt = -Infinity
-  nextQuotaWarningAt = -Infinity
-  isQuotaLow = false
+/** Formats a duration, for example `20 ms` or `1.5 s`. */
+const formatMillis = (millis: number): string =>
+  millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
 
-  constructor(tenant: string, { method, name, path, success }: Any) {
-    this.operation = name
-    this.attributes = Spans.attributes(tenant, method, path)
-    const metrics = new Metrics.OperationMetrics({
-      "identity.operation": name,
-      "server.address": String(this.attributes["server.address"])
-    })
-    this.metrics = metrics
-    this.drift = success &&
-      new DriftDetector(success, (path, value) => Metrics.increment(metrics.drift(path, value), []))
+/** Makes the state that all calls of one operation share. */
+const makeShared = (tenant: string, { method, name, path, success }: Any) => {
+  const attributes = Spans.attributes(tenant, method, path)
+  const metrics = Metrics.forOperation({
+    "identity.operation": name,
+    "server.address": String(attributes["server.address"])
+  })
+  return {
+    operation: name,
+    attributes,
+    metrics,
+    drift: success && new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, [])),
+    nextWaitWarningAt: -Infinity,
+    nextQuotaWarningAt: -Infinity,
+    isQuotaLow: false
   }
 }
 
 /** The telemetry of one call. */
 export class CallTelemetry {
-  private readonly shared: OperationTelemetry
+  private readonly shared: ReturnType<typeof makeShared>
   private readonly clock: Clock.Clock
   private readonly labels: Metrics.Labels
   private readonly isTraced: boolean
@@ -65,12 +64,17 @@ export class CallTelemetry {
   /** The log lines to write before the next step of the call. */
   private pendingLogs: Effect.Effect<void> | undefined
 
-  constructor(shared: OperationTelemetry, fiber: Fiber.AnyFiber, clock: Clock.Clock, propagateTrace: boolean) {
+  constructor(
+    shared: ReturnType<typeof makeShared>,
+    fiber: Fiber.AnyFiber,
+    clock: Clock.Clock,
+    propagateTrace: boolean
+  ) {
     this.shared = shared
     this.clock = clock
     this.labels = Fiber.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
-    this.isDebugEnabled = Logs.isDebugEnabled(fiber)
+    this.isDebugEnabled = Fiber.minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
     this.propagateTrace = propagateTrace
     this.startedAt = clock.unsafeCurrentTimeMillis()
   }
@@ -87,19 +91,15 @@ export class CallTelemetry {
     let status = 0
     const interpreted = Effect.matchCauseEffect(call, {
       onFailure: (cause): Effect.Effect<A, E | E2> => {
-        this.callEnded(undefined, Spans.errorTag(cause))
+        this.ended(Exit.failCause(cause), undefined, strings)
         return this.afterLogs(Effect.failCause(cause))
       },
       onSuccess: (response): Effect.Effect<A, E | E2> => {
         status = response.status
         const result = interpret(response)
-        if (Either.isLeft(result)) {
-          this.responseFailed(status, result.left)
-          return this.afterLogs(Effect.fail(result.left))
-        }
-        const now = this.callEnded(status, undefined)
-        this.shared.drift?.inspect(result.right, now, strings)
-        return this.afterLogs(Effect.succeed(result.right))
+        this.ended(Exit.fromEither(result), status, strings)
+        // Unlike an exit, `Effect.fail` lets the trace of the failure name the span.
+        return this.afterLogs(Either.match(result, { onLeft: Effect.fail, onRight: Effect.succeed }))
       }
     })
     if (!this.isTraced) return interpreted
@@ -107,10 +107,9 @@ export class CallTelemetry {
     return Spans.withSpan(`identity.${operation}`, { attributes: { ...attributes } }, (span) => {
       this.span = span
       return interpreted
-    }, (exit) => ({
+    }, () => ({
       "identity.attempts": this.attempts,
-      ...(status > 0 && { "http.response.status_code": status }),
-      ...(Exit.isFailure(exit) && { "error.type": Spans.errorTag(exit.cause) })
+      ...(status > 0 && { "http.response.status_code": status })
     }))
   }
 
@@ -123,10 +122,10 @@ export class CallTelemetry {
   waitEnded(millis: number): void {
     const { metrics } = this.shared
     Metrics.add(metrics.waiting, -1, this.labels)
-    Metrics.record(metrics.wait, millis / 1000, this.labels)
+    Metrics.update(metrics.wait, millis / 1000, this.labels)
     if (millis <= noWait) return
     this.spanEvent("identity.limiter.wait", millis)
-    this.logWait(millis, `the rate limiter delayed the call for ${Logs.formatMillis(millis)}`)
+    this.logWait(millis, `the rate limiter delayed the call for ${formatMillis(millis)}`)
   }
 
   /** Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. */
@@ -134,7 +133,7 @@ export class CallTelemetry {
     send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
-    Metrics.increment(this.shared.metrics.attempts, this.labels)
+    Metrics.update(this.shared.metrics.attempts, 1, this.labels)
     const sent = this.span === undefined
       ? Effect.suspend(() => send(undefined)) // it may throw
       : Spans.request(
@@ -148,23 +147,23 @@ export class CallTelemetry {
   /** The service responded to an attempt. */
   responseReceived({ headers, status }: RawResponse): void {
     const { metrics } = this.shared
-    if (status === 429) Metrics.increment(metrics.throttled, this.labels)
+    if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)
     const { limit, remaining } = Headers.rateLimit(headers)
     if (remaining === undefined) return
-    Metrics.set(metrics.remaining, remaining, this.labels)
+    Metrics.update(metrics.remaining, remaining, this.labels)
     if (limit !== undefined && limit > 0) this.checkQuota(remaining, limit)
   }
 
   /** The service refused the token, and the call is retried with a new one. */
   tokenReplaced(): void {
     this.spanEvent("identity.replay")
-    if (this.isDebugEnabled) this.log(Logs.debug, "the token was refused; retrying with a new one")
+    this.debug("the token was refused; retrying with a new one")
   }
 
   /** Gives the wait before a retry, with the log lines that precede it. */
   backoff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
     this.spanEvent("identity.backoff", millis)
-    this.logWait(millis, `retrying in ${Logs.formatMillis(millis)}`)
+    this.logWait(millis, `retrying in ${formatMillis(millis)}`)
     return this.afterLogs(wait)
   }
 
@@ -177,31 +176,33 @@ export class CallTelemetry {
     if (now < shared.nextQuotaWarningAt) return
     shared.isQuotaLow = true
     shared.nextQuotaWarningAt = now + warningInterval
-    this.log(Logs.warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
+    this.log(LogLevel.Warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
   }
 
-  private responseFailed(status: number, error: unknown): void {
-    if (error instanceof UnexpectedResponse && error.reason !== "status" && error.reason !== "redirect") {
-      Metrics.increment(this.shared.metrics.undecodable(error.reason), this.labels)
-    }
-    this.callEnded(status, Spans.errorTag(Cause.fail(error)))
-  }
-
-  /** Returns the time of the end. */
-  private callEnded(status: number | undefined, errorType: string | undefined): number {
+  private ended(
+    exit: Exit.Exit<unknown, unknown>,
+    status: number | undefined,
+    strings: () => ReadonlyArray<string>
+  ): void {
+    const { drift, metrics } = this.shared
     const now = this.clock.unsafeCurrentTimeMillis()
     const millis = now - this.startedAt
-    Metrics.record(this.shared.metrics.duration(status, errorType), millis / 1000, this.labels)
-    if (this.isDebugEnabled && errorType !== undefined) {
-      this.log(Logs.debug, `failed with ${errorType} after ${Logs.formatMillis(millis)}`)
+    const errorType = Exit.isFailure(exit) ? Spans.errorTag(exit.cause) : undefined
+    Metrics.update(metrics.duration(status, errorType), millis / 1000, this.labels)
+    if (Exit.isSuccess(exit)) drift?.inspect(exit.value, now, strings)
+    else {
+      const [error] = Cause.failures(exit.cause)
+      if (error instanceof UnexpectedResponse && error.reason !== "status" && error.reason !== "redirect") {
+        Metrics.update(metrics.undecodable(error.reason), 1, this.labels)
+      }
+      this.debug(`failed with ${errorType} after ${formatMillis(millis)}`)
     }
-    return now
   }
 
   private withDebugLog<A extends RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const sentAt = this.clock.unsafeCurrentTimeMillis()
     const logOutcome = (outcome: string) => {
-      this.log(Logs.debug, `${outcome} after ${Logs.formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
+      this.debug(`${outcome} after ${formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
       return this.afterLogs(Effect.void)
     }
     return sent.pipe(
@@ -224,12 +225,17 @@ export class CallTelemetry {
     const now = this.clock.unsafeCurrentTimeMillis()
     if (millis >= longWait && now >= this.shared.nextWaitWarningAt) {
       this.shared.nextWaitWarningAt = now + warningInterval
-      this.log(Logs.warning, message)
-    } else if (this.isDebugEnabled) this.log(Logs.debug, message)
+      this.log(LogLevel.Warning, message)
+    } else this.debug(message)
   }
 
-  private log(write: Logs.WriteLog, message: string): void {
-    const line = write(message, { operation: this.shared.operation, attempt: this.attempts })
+  private debug(message: string): void {
+    if (this.isDebugEnabled) this.log(LogLevel.Debug, message)
+  }
+
+  private log(level: LogLevel.LogLevel, message: string): void {
+    const annotations = { operation: this.shared.operation, attempt: this.attempts }
+    const line = Effect.annotateLogs(Effect.logWithLevel(level, message), annotations)
     this.pendingLogs = this.pendingLogs === undefined ? line : Effect.zipRight(this.pendingLogs, line)
   }
 
@@ -243,7 +249,7 @@ export class CallTelemetry {
 
 /** Makes the telemetry of a client. With `propagateTrace` the service can continue the traces of the calls. */
 export const make = (tenant: string, propagateTrace: boolean) => {
-  const sharedOf = memoizeByEndpoint((endpoint) => new OperationTelemetry(tenant, endpoint))
+  const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint))
   return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
     new CallTelemetry(sharedOf(endpoint), fiber, clock, propagateTrace)
 }

@@ -5,8 +5,6 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as HashMap from "effect/HashMap"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
 import * as Fiber from "../runtime/fiber.js"
@@ -34,85 +32,45 @@ export const attributes = (baseUrl: string, method: string, path: string): Attri
 /** The failure in a span: only its type, as the message contains text of the service. */
 class SpanFailure extends Data.Error<{ readonly name: string; readonly message: string }> {}
 
-/** Gives the attributes to add when a span ends, with `error.type` if it failed. */
-type EndAttributes<A, E> = (exit: Exit.Exit<A, E>) => Attributes
-
-const endSpan = <A, E>(
-  span: Tracer.Span,
-  now: bigint,
-  exit: Exit.Exit<A, E>,
-  endAttributes: EndAttributes<A, E>
-): void => {
-  const attributes = endAttributes(exit)
-  for (const name in attributes) span.attribute(name, attributes[name])
-  const type = attributes["error.type"]
-  const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
-  span.end(
-    now,
-    type === undefined || isInterrupted
-      ? Exit.asVoid(exit)
-      : Exit.fail(new SpanFailure({ name: String(type), message: `failed with ${String(type)}` }))
-  )
-}
-
-/** Finds the nearest span that is exported, the given one included. */
-const exportedParent = (span: Tracer.AnySpan): Option.Option<Tracer.AnySpan> =>
-  !Context.get(span.context, Tracer.DisablePropagation)
-    ? Option.some(span)
-    : span._tag === "Span"
-    ? Option.flatMap(span.parent, exportedParent)
-    : Option.none()
-
-type SpanOptions = Pick<Tracer.SpanOptions, "attributes" | "kind" | "links" | "root">
-
-/** Begins a span as `Effect.makeSpan` does, but does not copy all settings of the fiber. */
-const beginSpan = (fiber: Fiber.AnyFiber, name: string, options: SpanOptions) => {
-  const { attributes = {}, kind = "internal", links = [], root = false } = options
-  const settings = Fiber.spanSettingsOf(fiber)
-  const clock = Fiber.clockOf(fiber)
-  const now = () => settings.isTimed ? clock.unsafeCurrentTimeNanos() : 0n
-  const span = Fiber.tracerOf(fiber).span(
-    name,
-    root ? Option.none() : Option.flatMap(Option.fromNullable(Fiber.spanOf(fiber)), exportedParent),
-    Context.empty(),
-    settings.links.concat(links),
-    now(),
-    kind,
-    options
-  )
-  HashMap.forEach(settings.annotations, (value, name) => span.attribute(name, value))
-  for (const name in attributes) span.attribute(name, attributes[name])
-  return { span, now }
-}
-
 const setContext = (context: Context.Context<never>) => Fiber.updateContext(() => context)
 
 /**
- * Runs an effect in a new span, which is a child of the fiber's current span unless it is a root. Must run in a region
+ * Runs an effect in a new span, which is a child of the fiber's current span unless it is a root. `endAttributes` gives the
+ * attributes to add when it ends; `error.type` is the tag of its failure unless they contain it. Must run in a region
  * that is uninterruptible except for its waits: only there the span can be set without the mask of `Effect.withParentSpan`.
  */
 export const withSpan = <A, E>(
   name: string,
-  options: SpanOptions,
+  options: Tracer.SpanOptions,
   use: (span: Tracer.Span) => Effect.Effect<A, E>,
-  endAttributes: EndAttributes<A, E>
+  endAttributes: (exit: Exit.Exit<A, E>) => Attributes = () => ({})
 ): Effect.Effect<A, E> =>
   Fiber.withFiber((fiber) => {
     const outerContext = Fiber.contextOf(fiber)
-    const { now, span } = beginSpan(fiber, name, options)
-    // Restores the context first, as the tracer may throw.
-    const leave = (exit: Exit.Exit<A, E>) =>
-      Effect.flatMap(setContext(outerContext), () => {
-        endSpan(span, now(), exit, endAttributes)
-        return exit
-      })
-    return Effect.matchCauseEffect(
-      Effect.flatMap(setContext(Context.add(outerContext, Tracer.ParentSpan, span)), () => use(span)),
-      {
-        onFailure: (cause) => leave(Exit.failCause(cause)),
-        onSuccess: (value) => leave(Exit.succeed(value))
-      }
-    )
+    const end = (span: Tracer.Span, exit: Exit.Exit<A, E>): Effect.Effect<A, E> => {
+      const error = Exit.isFailure(exit) ? { "error.type": errorTag(exit.cause) } : {}
+      const attributes: Attributes = { ...error, ...endAttributes(exit) }
+      for (const name in attributes) span.attribute(name, attributes[name])
+      const type = attributes["error.type"]
+      const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
+      const failure = () => new SpanFailure({ name: String(type), message: `failed with ${String(type)}` })
+      span.end(
+        Fiber.spanTimeOf(fiber),
+        type === undefined || isInterrupted ? Exit.asVoid(exit) : Exit.fail(failure())
+      )
+      return exit
+    }
+    return Effect.flatMap(Effect.makeSpan(name, { ...options, captureStackTrace: false }), (span) => {
+      // Restores the context first, as the tracer may throw.
+      const leave = (exit: Exit.Exit<A, E>) => Effect.flatMap(setContext(outerContext), () => end(span, exit))
+      return Effect.matchCauseEffect(
+        Effect.flatMap(setContext(Context.add(outerContext, Tracer.ParentSpan, span)), () => use(span)),
+        {
+          onFailure: (cause) => leave(Exit.failCause(cause)),
+          onSuccess: (value) => leave(Exit.succeed(value))
+        }
+      )
+    })
   })
 
 /** Traces one request by OpenTelemetry's conventions for HTTP clients; `nth` counts the requests of a call from 1. */
@@ -131,7 +89,7 @@ export const request = <A extends { readonly status: number; readonly completene
       const type = status < 200 || status > 299
         ? status === 0 ? "redirect" : String(status)
         : completeness === "interrupted"
-        ? "broken"
+        ? "interrupted"
         : undefined
       return {
         ...(status > 0 && { "http.response.status_code": status }),

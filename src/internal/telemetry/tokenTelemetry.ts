@@ -1,11 +1,9 @@
 /** Spans, metrics and logs of token requests. */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
 import type { TokenError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawMessages.js"
 import * as Fiber from "../runtime/fiber.js"
-import * as Logs from "./logs.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
@@ -19,23 +17,18 @@ export const tokenRequest = <A>(
 ): Effect.Effect<A, TokenError> => {
   const labels = Fiber.metricLabelsOf(fiber)
   const counted = request.pipe(
-    Effect.tap(Effect.sync(() => Metrics.increment(Metrics.tokenRequests(), labels))),
+    Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokenRequests({}), 1, labels))),
     Effect.tapError(({ _tag, code, status }) => {
-      Metrics.increment(Metrics.tokenRequests(_tag), labels)
+      Metrics.update(Metrics.tokenRequests({ "error.type": _tag }), 1, labels)
       const reason = status === undefined ? code === undefined ? "" : ` (${code})` : ` (status ${status})`
-      return Logs.warning(`could not obtain a token${reason}`, { operation: "token" })
+      return Effect.annotateLogs(Effect.logWarning(`could not obtain a token${reason}`), { operation: "token" })
     })
   )
   const span = Fiber.spanOf(fiber)
   const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
   const traced = Spans.isTraced(fiber)
     ? Effect.uninterruptibleMask((restore) =>
-      Spans.withSpan(
-        "identity.token",
-        { root: true, links },
-        () => restore(counted),
-        (exit) => Exit.isFailure(exit) ? { "error.type": Spans.errorTag(exit.cause) } : {}
-      )
+      Spans.withSpan("identity.token", { root: true, links }, () => restore(counted))
     )
     : counted
   return traced.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
