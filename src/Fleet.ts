@@ -57,15 +57,31 @@ export interface Encryption {
   readonly encryptionKey?: Redacted.Redacted | undefined
 }
 
-const cipherOf = (operation: string, { encryptionKey }: Encryption): Effect.Effect<Cipher.Cipher, InvalidInput> =>
-  encryptionKey === undefined
-    ? Effect.as(
-      Effect.logWarning(
-        "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
-      ),
-      Cipher.none
-    )
-    : Cipher.make(operation, "encryptionKey", encryptionKey)
+/** Makes the layer of a provider whose tokens all processes share that have the same store and `name`. */
+const layerShared = <E, R>(
+  operation: string,
+  { encryptionKey }: Encryption,
+  source: Effect.Effect<
+    { readonly name: string; readonly request: Effect.Effect<TokenProvider.IssuedToken, TokenError> },
+    E,
+    R
+  >
+) =>
+  Layer.scoped(
+    TokenProvider.TokenProvider,
+    Effect.gen(function*() {
+      if (encryptionKey === undefined) {
+        yield* Effect.logWarning(
+          "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
+        )
+      }
+      const cipher = encryptionKey === undefined ? Cipher.none : yield* Cipher.make(operation, encryptionKey)
+      const { name, request } = yield* source
+      return yield* TokenCache.make(
+        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, dated(request))
+      )
+    })
+  )
 
 /**
  * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
@@ -77,16 +93,12 @@ const cipherOf = (operation: string, { encryptionKey }: Encryption): Effect.Effe
 export const layerClientCredentials = (
   options: TokenProvider.ClientCredentials & Encryption
 ): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> =>
-  Layer.scoped(
-    TokenProvider.TokenProvider,
+  layerShared(
+    "Fleet.layerClientCredentials",
+    options,
     Effect.gen(function*() {
-      const operation = "Fleet.layerClientCredentials"
-      const { identity, request, tenant } = yield* OAuth.make(operation, options)
-      const cipher = yield* cipherOf(operation, options)
-      const name = `${tenant}:${yield* Cipher.digest(JSON.stringify(identity))}`
-      return yield* TokenCache.make(
-        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, dated(request))
-      )
+      const { identity, request, tenant } = yield* OAuth.make("Fleet.layerClientCredentials", options)
+      return { name: `${tenant}:${yield* Cipher.digest(JSON.stringify(identity))}`, request }
     })
   )
 
@@ -108,15 +120,10 @@ export const layerEffect = <R>(
   request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,
   options: Encryption & { readonly name: string }
 ): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, R | SharedStore.SharedStore> =>
-  Layer.scoped(
-    TokenProvider.TokenProvider,
-    Effect.gen(function*() {
-      const context = yield* Effect.context<R>()
-      const cipher = yield* cipherOf("Fleet.layerEffect", options)
-      const name = `effect:${options.name}`
-      const requested = dated(Effect.provide(request, context))
-      return yield* TokenCache.make(
-        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, requested)
-      )
-    })
+  layerShared(
+    "Fleet.layerEffect",
+    options,
+    Effect.map(Effect.context<R>(), (context) => (
+      { name: `effect:${options.name}`, request: Effect.provide(request, context) }
+    ))
   )

@@ -37,15 +37,11 @@ export interface Write {
 }
 
 /** The operations of a store. Each must be atomic. @since 0.1.0 @category models */
-export interface Backend {
+export interface Backend<E = unknown> {
   /** Reads a key. */
-  readonly get: (key: string) => Effect.Effect<Snapshot, unknown>
+  readonly get: (key: string) => Effect.Effect<Snapshot, E>
   /** Writes (or with `next: undefined` removes) a value if the key's version is `version`; `undefined` stands for no value. */
-  readonly swap: (
-    key: string,
-    version: string | undefined,
-    next: Write | undefined
-  ) => Effect.Effect<SwapResult, unknown>
+  readonly swap: (key: string, version: string | undefined, next: Write | undefined) => Effect.Effect<SwapResult, E>
 }
 
 /**
@@ -60,18 +56,13 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
  * @since 0.1.0
  * @category tags
  */
-export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<SharedStore, {
-  /** Reads a key. */
-  readonly get: (key: string) => Effect.Effect<Snapshot, StoreUnavailable>
-  /** Writes or removes a value if the key still has this version. */
-  readonly swap: (
-    key: string,
-    version: string | undefined,
-    next: Write | undefined
-  ) => Effect.Effect<SwapResult, StoreUnavailable>
-  /** The longest that the store may delay a permit or a token in all. */
-  readonly timeout: Duration.Duration
-}>() {}
+export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<
+  SharedStore,
+  Backend<StoreUnavailable> & {
+    /** The longest that the store may delay a permit or a token in all. */
+    readonly timeout: Duration.Duration
+  }
+>() {}
 
 /** Settings of every store. @since 0.1.0 @category models */
 export interface Options {

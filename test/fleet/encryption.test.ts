@@ -5,7 +5,7 @@ import { InvalidInput } from "../../src/Errors.js"
 import * as Cipher from "../../src/internal/fleet/encryption.js"
 
 const keyOf = (byte: number, bytes = 32) => Buffer.alloc(bytes, byte).toString("base64")
-const cipherOf = (...keys: ReadonlyArray<string>) => Cipher.make("test", "key", Redacted.make(keys.join(",")))
+const cipherOf = (...keys: ReadonlyArray<string>) => Cipher.make("test", Redacted.make(keys.join(",")))
 
 /** Encrypted by an earlier version with `keyOf(1)`. */
 const early = "72cd6e8422c4.7Kk1FUWM76OK+5FI.dzTlC3SOpXp8+YatmtQYN/ia27A="
@@ -65,7 +65,7 @@ describe("a cipher", () => {
         const error = yield* Effect.flip(cipherOf(...keys))
         assert.instanceOf(error, InvalidInput)
         assert.deepStrictEqual(error.issues, [{
-          path: "key",
+          path: "encryptionKey",
           message: "expected 32 bytes in base64, or several such keys with commas between them"
         }])
       }))

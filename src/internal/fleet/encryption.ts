@@ -30,12 +30,16 @@ const [keyBytes, nonceBytes, idBytes] = [32, 12, 6]
 /** Read when it is used: a runtime without cryptography can load this module. */
 const subtle = () => globalThis.crypto.subtle
 
+/** Hashes bytes, in hexadecimal digits. */
+const hash = (bytes: Uint8Array<ArrayBuffer>, length: number) =>
+  Effect.map(
+    Effect.tryPromise(() => subtle().digest("SHA-256", bytes)),
+    (hash) => Encoding.encodeHex(new Uint8Array(hash).slice(0, length))
+  )
+
 const importKey = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Key, unknown> =>
   Effect.all({
-    id: Effect.map(
-      Effect.tryPromise(() => subtle().digest("SHA-256", bytes)),
-      (hash) => Encoding.encodeHex(new Uint8Array(hash).slice(0, idBytes))
-    ),
+    id: hash(bytes, idBytes),
     key: Effect.tryPromise(() => subtle().importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]))
   })
 
@@ -46,15 +50,11 @@ const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Either.getOrElse(Encoding.decodeBase64(text), () => new Uint8Array()))
 
 /** Makes a cipher of keys separated by commas: the first encrypts, each decrypts. */
-export const make = (
-  operation: string,
-  setting: string,
-  keys: Redacted.Redacted
-): Effect.Effect<Cipher, InvalidInput> =>
+export const make = (operation: string, keys: Redacted.Redacted): Effect.Effect<Cipher, InvalidInput> =>
   Effect.gen(function*() {
     const parts = Redacted.value(keys).split(",").map((part) => bytesOf(part.trim()))
     const message = "expected 32 bytes in base64, or several such keys with commas between them"
-    const refused = new InvalidInput({ operation, issues: [{ path: setting, message }] })
+    const refused = new InvalidInput({ operation, issues: [{ path: "encryptionKey", message }] })
     if (parts.some(({ length }) => length !== keyBytes)) return yield* refused
     const known = yield* Effect.mapError(Effect.forEach(parts, importKey), () => refused)
     const [first] = known
@@ -85,8 +85,4 @@ export const make = (
   })
 
 /** Makes a short name from which the text cannot be read. */
-export const digest = (text: string): Effect.Effect<string> =>
-  Effect.map(
-    Effect.promise(() => subtle().digest("SHA-256", utf8(text))),
-    (hash) => Encoding.encodeHex(new Uint8Array(hash).slice(0, 16))
-  )
+export const digest = (text: string): Effect.Effect<string> => Effect.orDie(hash(utf8(text), 16))
