@@ -11,11 +11,11 @@ import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { LimitStrategy } from "../limiter/strategy.js"
 import { makeRunner } from "../runtime/fiber.js"
-import { monotonicMillis } from "../runtime/monotonicClock.js"
+import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Timer from "../runtime/timer.js"
-import { type FleetGrant, Replica } from "./replica.js"
+import type { FleetGrant, Host } from "./replica.js"
 import { makeFormat } from "./snapshotFormat.js"
-import { type Host, TenantSync } from "./sync.js"
+import { TenantSync } from "./sync.js"
 
 export interface Fleet {
   readonly strategy: LimitStrategy<OperationState, FleetGrant>
@@ -33,14 +33,15 @@ export const make = (
     const scope = yield* Effect.scope
     const { fork, runSync } = yield* makeRunner()
     const clock = yield* Effect.clock
-    const id = yield* makeId
-    let offset = clock.unsafeCurrentTimeMillis() - monotonicMillis(clock)
-    const storeTime = () => Math.floor(monotonicMillis(clock) + offset)
+    let offset = clockOffset(clock)
     const host: Host = {
+      id: yield* makeId,
       store,
       format,
+      reserve,
       queue: undefined,
       isClosed: false,
+      storeTime: () => Math.floor(monotonicMillis(clock) + offset),
       setStoreTime: (now) => {
         offset = now - monotonicMillis(clock)
       },
@@ -52,8 +53,7 @@ export const make = (
       const known = tenants.get(tenant)
       if (known !== undefined) return known
       const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), scope))
-      const replica = new Replica({ id, tenant, reserve, storeTime, queueTime: timer.now })
-      const sync: TenantSync = new TenantSync(replica, tenant, host, timer)
+      const sync: TenantSync = new TenantSync(host, tenant, timer)
       tenants.set(tenant, sync)
       return sync
     }

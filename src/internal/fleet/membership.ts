@@ -26,11 +26,13 @@ export const rivals = (members: Members, now: number): ReadonlyArray<Member> =>
 export const countBefore = (members: Members, now: number, since: number): number =>
   rivals(members, now).filter(({ waitingSince }) => waitingSince <= since).length
 
-const count = (names: ReadonlyArray<string>): Readonly<Record<string, number>> => {
-  const counts: Record<string, number> = {}
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
-  return counts
+const sum = (counts: ReadonlyArray<readonly [name: string, calls: number]>): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const [name, calls] of counts) sums.set(name, (sums.get(name) ?? 0) + calls)
+  return sums
 }
+
+const count = (names: ReadonlyArray<string>) => Object.fromEntries(sum(names.map((name) => [name, 1])))
 
 /** Counts a process's calls in flight by operation and by bucket. */
 export const countInFlight = (grants: ReadonlyArray<AdaptiveGrant>): Member["inFlight"] => ({
@@ -38,16 +40,8 @@ export const countInFlight = (grants: ReadonlyArray<AdaptiveGrant>): Member["inF
   buckets: count(grants.flatMap(bucketIdsOf))
 })
 
-const sum = (counts: ReadonlyArray<Readonly<Record<string, number>>>): ReadonlyMap<string, number> => {
-  const sums = new Map<string, number>()
-  for (const [name, calls] of counts.flatMap((each) => Object.entries(each))) {
-    sums.set(name, (sums.get(name) ?? 0) + calls)
-  }
-  return sums
-}
-
 /** Adds up the calls in flight of several processes. */
 export const totalInFlight = (counts: ReadonlyArray<Member["inFlight"]>): InFlight => ({
-  operations: sum(counts.map(({ operations }) => operations)),
-  buckets: sum(counts.map(({ buckets }) => buckets))
+  operations: sum(counts.flatMap(({ operations }) => Object.entries(operations))),
+  buckets: sum(counts.flatMap(({ buckets }) => Object.entries(buckets)))
 })

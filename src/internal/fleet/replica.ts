@@ -1,11 +1,13 @@
 /** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
+import type * as Effect from "effect/Effect"
+import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState, TenantSnapshot } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
 import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
-import type { FleetSnapshot } from "./snapshotFormat.js"
+import type { FleetSnapshot, Format } from "./snapshotFormat.js"
 
 /** A call that was granted. */
 export interface FleetGrant {
@@ -27,6 +29,8 @@ interface EndedCall {
 /** The changes that a process wants to make known. */
 export interface Update {
   readonly snapshot: FleetSnapshot
+  /** The knowledge of the limits before it. */
+  readonly before: TenantSnapshot
   readonly own: Member
   /** The number of ended calls that it reports. */
   readonly reported: number
@@ -37,21 +41,30 @@ export interface Update {
 /** If the store's clock is behind the last write by more than this, it was set back. */
 const maxLag = 1000
 
-export interface ReplicaSettings {
+/** A process's part in a fleet, which all its tenants have in common. */
+export interface Host {
   /** The id of this process. */
   readonly id: string
-  readonly tenant: string
+  readonly store: SharedStore.SharedStore["Type"]
+  readonly format: Format
   /** The share of a limit that background calls leave to others. */
   readonly reserve: number
-  /** The time by the store's clock, as far as it is known. */
+  /** The waiting calls; set when the fleet begins to serve them. */
+  queue: CallQueue<OperationState> | undefined
+  /** Set when the process has left. Its calls may still end. */
+  isClosed: boolean
+  /** Reads and sets the time by the store's clock, as far as it is known. */
   readonly storeTime: () => number
-  /** The time by the queue's clock. */
-  readonly queueTime: () => number
+  readonly setStoreTime: (now: number) => void
+  readonly fork: (effect: Effect.Effect<void>) => void
 }
 
 export class Replica {
   readonly strategy = Adaptive.make()
-  private readonly settings: ReplicaSettings
+  private readonly host: Host
+  private readonly tenant: string
+  /** The time by the queue's clock. */
+  private readonly queueTime: () => number
   private members: Members = new Map()
   private writtenAt = -Infinity
   /** The time since which calls of this process wait, as the others know; `Infinity` if none does. */
@@ -66,13 +79,15 @@ export class Replica {
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   private readonly throttledAt = new Map<OperationState, number>()
 
-  constructor(settings: ReplicaSettings) {
-    this.settings = settings
+  constructor(host: Host, tenant: string, queueTime: () => number) {
+    this.host = host
+    this.tenant = tenant
+    this.queueTime = queueTime
   }
 
   /** The store's time, but not before the last write. */
   now(): number {
-    const now = this.settings.storeTime()
+    const now = this.host.storeTime()
     return this.writtenAt > now && this.writtenAt - now < maxLag ? this.writtenAt : now
   }
 
@@ -155,9 +170,9 @@ export class Replica {
 
   /** Makes the next update. It grants calls of the queue; without one it says that this process leaves. */
   update(queue: CallQueue<OperationState> | undefined): Update {
-    const { id, tenant } = this.settings
     const now = this.now()
     this.forgetGone(now)
+    const before = this.export()
     for (const call of this.ended) this.settle(call, now)
     const { grants, throttled } = this.grant(queue, now)
     const waiting = this.countWaiting(queue) - grants.length
@@ -170,24 +185,23 @@ export class Replica {
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
       inFlight: countInFlight(Array.from(inFlight, ({ own }) => own))
     }
-    const members = Object.fromEntries(queue === undefined ? this.members : [...this.members, [id, own]])
-    const snapshot = { writtenAt: now, members, limits: this.strategy.exportTenant(tenant) }
-    return { snapshot, own, reported: this.ended.length, grants, throttled }
+    const members = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
+    const snapshot = { writtenAt: now, members, limits: this.export() }
+    return { snapshot, before, own, reported: this.ended.length, grants, throttled }
   }
 
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
-    const { reserve, tenant } = this.settings
     const isOwn = (waiters: Iterable<{ readonly state: OperationState }>) => {
-      for (const { state } of waiters) return state.call.tenant === tenant
+      for (const { state } of waiters) return state.call.tenant === this.tenant
       return false
     }
     const { grants, throttled } = grant({
       strategy: this.strategy,
       queues: Array.from(queue?.queues() ?? []).filter(isOwn),
       rivals: rivals(this.members, now).length,
-      reserve,
+      reserve: this.host.reserve,
       now,
-      queueNow: this.settings.queueTime(),
+      queueNow: this.queueTime(),
       throttledAt: this.throttledAt
     })
     this.uncommitted = grants.map((own) => ({ own, others: [], isOutdated: false }))
@@ -216,7 +230,7 @@ export class Replica {
       const { state } = grant.own
       this.granted.set(state, [...this.granted.get(state) ?? [], grant])
     }
-    for (const state of throttled) this.throttledAt.set(state, this.settings.queueTime())
+    for (const state of throttled) this.throttledAt.set(state, this.queueTime())
     this.uncommitted = []
     this.writtenAt = snapshot.writtenAt
     this.waitingSince = own.waiting > 0 ? own.waitingSince : Infinity
@@ -225,12 +239,12 @@ export class Replica {
   /** Takes over what another process has written. */
   load({ limits, members, writtenAt }: FleetSnapshot): void {
     this.writtenAt = writtenAt
-    this.members = new Map(Object.entries(members).filter(([id]) => id !== this.settings.id))
+    this.members = new Map(Object.entries(members).filter(([id]) => id !== this.host.id))
     this.restore(limits)
   }
 
   export(): TenantSnapshot {
-    return this.strategy.exportTenant(this.settings.tenant)
+    return this.strategy.exportTenant(this.tenant)
   }
 
   /** Replaces the knowledge of the limits, and drops grants that were not committed. */
@@ -239,12 +253,12 @@ export class Replica {
     this.uncommitted = []
     const own = countInFlight(Array.from(this.inFlight, ({ own }) => own))
     const others = Array.from(this.members.values(), ({ inFlight }) => inFlight)
-    this.strategy.importTenant(this.settings.tenant, limits, totalInFlight([own, ...others]))
+    this.strategy.importTenant(this.tenant, limits, totalInFlight([own, ...others]))
   }
 
   /** Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are left here. */
   rejoin(snapshot: FleetSnapshot | undefined): void {
-    const { strategy, settings: { tenant } } = this
+    const { strategy, tenant } = this
     const { buckets } = strategy.tenantOf(tenant)
     const now = this.now()
     const left = new Map(Array.from(buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0]))

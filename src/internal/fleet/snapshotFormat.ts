@@ -19,83 +19,57 @@ const optional = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefine
 
 const byName = <A, I>(schema: Schema.Schema<A, I>) => Schema.Record({ key: Schema.String, value: schema })
 
+/** Makes fields of one type. */
+const fields = <S extends Schema.Schema.Any, Name extends string>(schema: S, ...names: ReadonlyArray<Name>) =>
+  // Sound: it has each of the names.
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, S>
+
+/** The meaning of the fields stands in `limiter/estimator` and `limiter/adaptiveState.ts`; times are on the store's clock. */
 const makeSchema = (version: number) => {
-  const time = JsonNumber // milliseconds on the store's clock
-  const count = JsonNumber
-  const rate = JsonNumber // calls per millisecond
   // There are hundreds of these: without a check for infinity a value is decoded twice as fast.
-  const finite = Schema.Number
+  const numbers = <Name extends string>(...names: ReadonlyArray<Name>) => Schema.Struct(fields(Schema.Number, ...names))
 
   const Window = Schema.Struct({
-    isFound: Schema.Boolean,
-    isNew: Schema.Boolean,
-    endsAt: time,
-    lastReset: JsonNumber,
-    lastLeft: count,
-    beganAt: time,
-    length: JsonNumber,
-    minSecondsPerCall: JsonNumber,
-    minCallsPerSecond: JsonNumber,
-    refusals: count
+    ...fields(Schema.Boolean, "isFound", "isNew"),
+    ...fields(JsonNumber, "endsAt", "lastReset", "lastLeft", "beganAt", "length", "refusals"),
+    ...fields(JsonNumber, "minSecondsPerCall", "minCallsPerSecond")
   })
 
   const Estimator = Schema.Struct({
-    limit: optional(count),
-    level: JsonNumber,
-    levelAt: time,
-    netRate: rate,
-    provenRate: rate,
-    isShared: Schema.Boolean,
-    reported: JsonNumber,
-    reportedAt: time,
-    callMillis: JsonNumber,
-    started: count,
-    ended: count,
-    served: count,
-    rateLimited: count,
-    pausedUntil: time,
-    latest: time,
-    lastSentAt: time,
-    loweredAt: time,
-    fullResponses: count,
-    isRecovering: Schema.Boolean,
-    maxInFlight: count,
-    refusalsInRow: count,
-    samples: Schema.Array(Schema.Struct({ sentAt: finite, endedAt: finite, low: finite, high: finite })),
+    limit: optional(JsonNumber),
+    ...fields(JsonNumber, "level", "levelAt", "netRate", "provenRate", "reported", "reportedAt", "callMillis"),
+    ...fields(JsonNumber, "started", "ended", "served", "rateLimited", "pausedUntil", "latest", "lastSentAt"),
+    ...fields(JsonNumber, "loweredAt", "fullResponses", "maxInFlight", "refusalsInRow"),
+    ...fields(Schema.Boolean, "isShared", "isRecovering"),
+    samples: Schema.Array(numbers("sentAt", "endedAt", "low", "high")),
     window: Window
   })
 
   const Limits = Schema.Struct({
-    bucketCount: count,
-    startedAt: time,
+    ...fields(JsonNumber, "bucketCount", "startedAt"),
     unknown: Estimator,
     buckets: Schema.Array(Schema.Struct({
       id: Schema.String,
-      limit: count,
+      limit: JsonNumber,
       estimator: Estimator,
-      similarity: byName(count)
+      similarity: byName(JsonNumber)
     })),
     operations: byName(Schema.Struct({
-      startedAt: time,
+      ...fields(JsonNumber, "startedAt", "contradictions"),
       bucket: optional(Schema.String),
       isSilent: Schema.Boolean,
-      observations: Schema.Array(
-        Schema.Struct({ sentAt: finite, endedAt: finite, remaining: finite, fullAt: finite })
-      ),
-      contradictions: count
+      observations: Schema.Array(numbers("sentAt", "endedAt", "remaining", "fullAt"))
     }))
   })
 
   const Member = Schema.Struct({
-    seenAt: time,
-    waiting: count,
-    waitingSince: time,
-    inFlight: Schema.Struct({ operations: byName(count), buckets: byName(count) })
+    ...fields(JsonNumber, "seenAt", "waiting", "waitingSince"),
+    inFlight: Schema.Struct({ operations: byName(JsonNumber), buckets: byName(JsonNumber) })
   })
 
   return Schema.parseJson(Schema.Struct({
     version: Schema.Literal(version),
-    writtenAt: time,
+    writtenAt: JsonNumber,
     members: byName(Member),
     limits: Limits
   }))

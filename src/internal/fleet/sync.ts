@@ -7,11 +7,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
-import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import type { Timer } from "../runtime/timer.js"
-import type { FleetGrant, Replica, Update } from "./replica.js"
-import type { FleetSnapshot, Format } from "./snapshotFormat.js"
+import { type FleetGrant, type Host, Replica, type Update } from "./replica.js"
+import type { FleetSnapshot } from "./snapshotFormat.js"
 import { reader } from "./versionedJson.js"
 
 /** All in milliseconds. */
@@ -36,19 +35,6 @@ const refillPerVisit = 1 / 8
 /** The store removes a value that is not written for this time. */
 const timeToLive = Duration.hours(1)
 
-/** A process's part in a fleet, which all its tenants have in common. */
-export interface Host {
-  readonly store: SharedStore.SharedStore["Type"]
-  readonly format: Format
-  /** The waiting calls; set when the fleet begins to serve them. */
-  queue: CallQueue<OperationState> | undefined
-  /** Set when the process has left. Its calls may still end. */
-  isClosed: boolean
-  /** Sets the clock to the store's time. */
-  readonly setStoreTime: (now: number) => void
-  readonly fork: (effect: Effect.Effect<void>) => void
-}
-
 export class TenantSync {
   readonly replica: Replica
   private readonly host: Host
@@ -67,8 +53,8 @@ export class TenantSync {
   private notBefore = -Infinity
   private dueAt = Infinity
 
-  constructor(replica: Replica, tenant: string, host: Host, timer: Timer) {
-    this.replica = replica
+  constructor(host: Host, tenant: string, timer: Timer) {
+    this.replica = new Replica(host, tenant, timer.now)
     this.host = host
     this.timer = timer
     this.key = host.format.keyOf(tenant)
@@ -116,7 +102,7 @@ export class TenantSync {
       Effect.suspend(() => {
         this.replica.returnGrants()
         // A call may wait for two visits, and the last request of each takes up to another quarter.
-        return this.exchange(Duration.toMillis(this.host.store.timeout) / 4)
+        return this.exchange(this.timer.now() + Duration.toMillis(this.host.store.timeout) / 4)
       })
     )
   }).pipe(
@@ -124,27 +110,28 @@ export class TenantSync {
     Effect.zipRight(Effect.sync(() => this.afterVisit()))
   )
 
-  /** Writes an update until no other process interferes; gives up after `limit` milliseconds. */
-  private exchange(limit: number, isLeaving = false): Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> {
-    const { host: { format, store }, replica, timer } = this
-    const began = timer.now()
-    let before = replica.export()
-    const attempt: Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> = Effect.suspend(() => {
-      const update = replica.update(isLeaving ? undefined : this.host.queue)
-      const write = { value: format.encode(update.snapshot), timeToLive }
-      return Effect.flatMap(store.swap(this.key, this.version, write), ({ entry, now, swapped }) => {
-        this.host.setStoreTime(now)
-        this.version = entry?.version
-        if (swapped) return Effect.sync(() => this.commit(update))
-        return Effect.flatMap(this.read(entry), (snapshot) => {
-          if (snapshot === undefined) replica.restore(before)
-          else replica.load(snapshot)
-          before = replica.export()
-          return timer.now() - began > limit ? Effect.fail("contended" as const) : attempt
+  /** Writes an update until no other process interferes; gives up at `until`, by the timer's clock. */
+  private exchange(until: number, isLeaving = false): Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> {
+    const { host: { format, queue, setStoreTime, store }, replica, timer } = this
+    return Effect.suspend(() => {
+      const update = replica.update(isLeaving ? undefined : queue)
+      const written = Effect.suspend(() =>
+        store.swap(this.key, this.version, { value: format.encode(update.snapshot), timeToLive })
+      )
+      return written.pipe(
+        Effect.onError(() => Effect.sync(() => replica.restore(update.before))),
+        Effect.flatMap(({ entry, now, swapped }) => {
+          setStoreTime(now)
+          this.version = entry?.version
+          if (swapped) return Effect.sync(() => this.commit(update))
+          return Effect.flatMap(this.read(entry), (snapshot) => {
+            if (snapshot === undefined) replica.restore(update.before)
+            else replica.load(snapshot)
+            return timer.now() > until ? Effect.fail("contended" as const) : this.exchange(until, isLeaving)
+          })
         })
-      })
+      )
     })
-    return Effect.onError(attempt, () => Effect.sync(() => replica.restore(before)))
   }
 
   private commit(update: Update): void {
@@ -197,6 +184,6 @@ export class TenantSync {
   readonly leave: Effect.Effect<void> = Effect.suspend(() => {
     if (this.isAlone) return Effect.void
     this.replica.returnGrants()
-    return Effect.ignore(this.exchange(timing.leave, true))
+    return Effect.ignore(this.exchange(this.timer.now() + timing.leave, true))
   })
 }
