@@ -1,13 +1,15 @@
-/** The tenant's page at `/docs`: with a mouse, with the keyboard alone, on a phone, in dark mode. */
-import { HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
+/** The tenant's page at `/docs`: with a mouse, on a phone, in dark mode. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as HttpServer from "@effect/platform/HttpServer"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
-import type { Locator, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
-import { Browser, faint, open, overflow, picture, type View, views } from "./browser.js"
+import { Browser, open, overflow, picture, type View, views } from "./browser.js"
 
 const TenantLive = Layer.provideMerge(
   Tenant.layerServer,
@@ -20,192 +22,96 @@ if (desk === undefined) throw new Error("no view")
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-const docs = (view: View, hash = "") =>
-  HttpServer.addressFormattedWith((origin) => open(`${origin}/docs${hash}`, view)).pipe(
-    Effect.tap(({ page }) => go(() => page.waitForSelector("details")))
+const docs = (view: View) =>
+  HttpServer.addressFormattedWith((origin) => open(`${origin}/docs`, view)).pipe(
+    Effect.tap(({ page }) => go(() => page.getByRole("button", { name: "Authorize", exact: true }).waitFor()))
   )
 
+/** Asks the tenant for a token, as the page's form does. */
 const logIn = (page: Page, { id, secret }: Tenant.Client, given = Redacted.value(secret)) =>
   go(async () => {
-    await page.getByLabel("Client id").fill(id)
-    await page.getByLabel("Client secret").fill(given)
-    await page.getByRole("button", { name: "Get a token" }).click()
-    await page.locator("#token :is(.good, .bad)").waitFor()
-    return page.locator("#token").innerText()
+    const form = page.getByRole("region", { name: "Authentication", exact: true })
+    await form.getByRole("textbox").nth(1).fill(id)
+    await form.getByRole("textbox", { name: "Client Secret" }).fill(given)
+    const [response] = await Promise.all([
+      page.waitForResponse("**/oauth/token/"),
+      form.getByRole("button", { name: "Authorize", exact: true }).click()
+    ])
+    return response.status()
   })
 
-/** Sends the call and gives the shown response. */
-const send = (section: Locator) =>
+/** Opens an operation, sends its example, and returns the shown response. */
+const send = (page: Page, method: string, path: string) =>
   go(async () => {
-    await section.getByRole("button", { name: "Send" }).click()
-    const response = section.locator(".response")
-    await response.locator(".good, .bad").waitFor()
-    return response.innerText()
+    await page.getByRole("button", { name: `Test Request (${method.toLowerCase()} ${path})` }).click()
+    const client = page.getByRole("dialog", { name: "API Client" })
+    await client.getByRole("button", { name: /^Send / }).first().click()
+    const response = client.getByRole("region", { name: "Response", exact: true })
+    await response.getByText(/Status:/).first().waitFor({ state: "attached" })
+    const text = await response.innerText()
+    await client.getByRole("button", { name: "Close Client" }).click()
+    return text
   })
+
+const pathOf = ({ path }: { readonly path: string }) => `/api/v2${path.replace(/:([^/]+)/g, "{$1}")}`
 
 layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
   for (const view of views) {
-    it.scoped(`is readable and fits (${view.name})`, () =>
+    it.scoped(`fits, and loads nothing from other hosts (${view.name})`, () =>
       Effect.gen(function*() {
         const { page, problems } = yield* docs(view)
-        yield* logIn(page, full)
-        for (const summary of yield* go(() => page.locator("summary").all())) yield* go(() => summary.click())
-        yield* send(page.locator("#listActionVersions"))
-        yield* send(page.locator("#createUsersExport"))
         yield* picture(page, `tenant ${view.name}`)
         assert.strictEqual(yield* overflow(page), 0)
-        assert.deepStrictEqual(yield* faint(page), [])
+        const isDark = yield* go(() => page.evaluate(() => document.body.classList.contains("dark-mode")))
+        assert.strictEqual(isDark, view.colorScheme === "dark")
+        assert.strictEqual(yield* logIn(page, full), 200)
+        assert.match(yield* send(page, "GET", "/api/v2/actions/actions/{actionId}/versions"), /200/)
         assert.deepStrictEqual(problems, [])
-      }))
+      }), 30_000)
   }
 
   it.scoped("shows every operation with its path, scope and fields", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk)
-      assert.strictEqual(yield* go(() => page.locator("details").count()), operations.length)
+      const text = yield* go(() => page.locator("main").innerText())
       for (const { endpoint } of operations) {
-        const section = page.locator(`#${endpoint.name}`)
-        yield* go(() => section.locator("summary").click())
-        const text = yield* go(() => section.innerText())
-        const path = `/api/v2${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
         const fields = Object.keys({ ...endpoint.params, ...endpoint.query, ...endpoint.payload })
-        for (const part of [endpoint.method, path, endpoint.scope, ...fields]) assert.include(text, part)
+        for (const part of [endpoint.scope, ...fields]) assert.include(text, part)
+        const name = `Test Request (${endpoint.method.toLowerCase()} ${pathOf(endpoint)})`
+        assert.strictEqual(yield* go(() => page.getByRole("button", { name }).count()), 1)
       }
-    }))
+    }), 30_000)
 
   it.scoped("sends the example of each operation, and the tenant carries it out", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* docs(desk)
-      assert.include(yield* logIn(page, full), "read:users")
+      yield* logIn(page, full)
       // In this order, the event is redelivered before its stream is deleted.
-      const names = operations.map(({ endpoint }) => endpoint.name).toSorted((a, b) => b.localeCompare(a))
-      for (const name of names) {
-        const section = page.locator(`#${name}`)
-        yield* go(() => section.locator("summary").click())
-        assert.match(yield* send(section), /^20[024] /, name)
+      const sorted = operations.map(({ endpoint }) => endpoint).toSorted((a, b) => b.name.localeCompare(a.name))
+      for (const endpoint of sorted) {
+        assert.match(yield* send(page, endpoint.method, pathOf(endpoint)), /20[024] /, endpoint.name)
       }
-      assert.deepStrictEqual(problems, [])
-    }).pipe(Effect.provide(Layer.fresh(TenantLive))))
-
-  it.scoped("sends the body as a form, and sends nothing if it is not JSON", () =>
-    Effect.gen(function*() {
-      const { page } = yield* docs(desk, "#createUsersExport")
       const { requests } = yield* Tenant.Tenant
-      yield* logIn(page, full)
-      const section = page.locator("#createUsersExport")
-      yield* go(() => section.getByLabel("Content type").selectOption("application/x-www-form-urlencoded"))
-      assert.match(yield* send(section), /^200 /)
-      const last = (yield* requests).at(-1)
-      assert.strictEqual(last?.contentType?.split(";")[0], "application/x-www-form-urlencoded")
-      assert.deepInclude(last?.body, { fields: [{ name: "email" }, { name: "name", export_as: "Name" }], limit: 1000 })
-      const before = (yield* requests).length
-      yield* go(() => section.getByLabel("Body as JSON").fill("{"))
-      yield* go(() => section.getByRole("button", { name: "Send" }).click())
-      yield* go(() => section.getByText("The request was not sent:").waitFor())
-      assert.lengthOf(yield* requests, before)
-    }))
-
-  it.scoped("shows failures: a wrong secret, no token, a missing scope, a rate limit", () =>
-    Effect.gen(function*() {
-      const { page } = yield* docs(desk, "#listActionVersions")
-      const section = page.locator("#listActionVersions")
-      assert.match(yield* send(section), /^401 .*Missing authentication/s)
-      assert.match(yield* logIn(page, full, "wrong"), /^401 .*invalid_client/s)
-      yield* logIn(page, readsActions)
-      assert.match(yield* send(section), /^200 .*x-ratelimit-remaining/s)
-      const exports = page.locator("#createUsersExport")
-      yield* go(() => exports.locator("summary").click())
-      assert.match(yield* send(exports), /^403 .*Insufficient scope/s)
-      const { injectFault } = yield* Tenant.Tenant
-      yield* injectFault({ status: 429, headers: { "retry-after": "7" } })
-      assert.match(yield* send(section), /^429 .*retry-after\s+7/s)
-    }))
-
-  it.scoped("drops its token after a response without one, and shows that response", () =>
-    Effect.gen(function*() {
-      const { page, problems } = yield* docs(desk, "#listActionVersions")
-      const { injectFault, requests } = yield* Tenant.Tenant
-      for (const body of ["no JSON", null, [], { access_token: 7 }]) {
-        yield* logIn(page, full)
-        yield* injectFault({ operation: "token", status: 200, body })
-        assert.match(yield* logIn(page, full), /^200 OK.*No token\.$/s)
-      }
-      yield* injectFault({ operation: "token", status: 200, body: { access_token: "a.b.c" } })
-      assert.match(yield* logIn(page, full), /^Got a token\..*unknown/s)
-      assert.match(yield* send(page.locator("#listActionVersions")), /^401 .*Invalid/s)
-      assert.strictEqual((yield* requests).at(-1)?.operation, "listActionVersions")
-      assert.lengthOf(problems, 1) // the 401
-    }).pipe(Effect.provide(Layer.fresh(TenantLive))))
-
-  it.scoped("sends nothing to a path other than the shown one", () =>
-    Effect.gen(function*() {
-      const { page, problems } = yield* docs(desk, "#deleteEventStream")
-      const { requests } = yield* Tenant.Tenant
-      const before = (yield* requests).length
-      const section = page.locator("#deleteEventStream")
-      for (const [id, reason] of [["..", "id cannot be .."], [".", "id cannot be ."], ["\ud800", "URI malformed"]]) {
-        yield* go(() =>
-          section.locator("input").evaluate((input, id) => {
-            const field = input as HTMLInputElement
-            field.value = id
-          }, id ?? "")
-        )
-        yield* go(() => section.getByRole("button", { name: "Send" }).click())
-        yield* go(() => section.getByText(`The request was not sent: ${reason}`, { exact: true }).waitFor())
-      }
-      assert.lengthOf(yield* requests, before)
+      const served = (yield* requests).filter(({ operation }) => operation !== "token")
+      assert.deepStrictEqual(served.map(({ operation }) => operation), sorted.map(({ name }) => name))
       assert.deepStrictEqual(problems, [])
-    }))
+    }).pipe(Effect.provide(Layer.fresh(TenantLive))), 60_000)
 
-  it.scoped("keeps the token in memory only, and forgets it on request", () =>
-    Effect.gen(function*() {
-      const { page } = yield* docs(desk, "#listActionVersions")
-      yield* logIn(page, full)
-      const kept = () =>
-        go(() =>
-          page.evaluate(() =>
-            JSON.stringify([localStorage, sessionStorage, document.cookie, location.href]) + document.body.innerHTML
-          )
-        )
-      assert.notMatch(yield* kept(), /eyJ|demo-full-secret/)
-      yield* go(() => page.getByRole("button", { name: "Forget the token" }).click())
-      assert.match(yield* send(page.locator("#listActionVersions")), /^401 /)
-      assert.strictEqual(yield* go(() => page.getByLabel("Client secret").inputValue()), "")
-    }))
-
-  it.scoped("works with the keyboard alone, and shows the focus", () =>
+  it.scoped("shows failures: a wrong secret, a missing scope", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk)
-      const press = (key: string, times = 1) =>
-        go(async () => {
-          for (let i = 0; i < times; i++) await page.keyboard.press(key)
-        })
-      const focused = () => go(() => page.evaluate(() => document.activeElement?.textContent ?? ""))
-      yield* press("Tab", 2) // the first is the link to the document
-      yield* go(() => page.keyboard.type(full.id))
-      yield* press("Tab")
-      yield* go(() => page.keyboard.type(Redacted.value(full.secret)))
-      yield* press("Enter")
-      yield* go(() => page.locator("#token .good").waitFor())
-      for (let i = 0; i < 20 && !(yield* focused()).includes("/versions"); i++) yield* press("Tab")
-      assert.isTrue(
-        yield* go(() => page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle !== "none"))
-      )
-      yield* press("Enter")
-      for (let i = 0; i < 20 && (yield* focused()) !== "Send"; i++) yield* press("Tab")
-      yield* press("Enter")
-      yield* go(() => page.locator("#listActionVersions .response .good").waitFor())
-    }))
+      assert.strictEqual(yield* logIn(page, full, "wrong"), 401)
+      assert.strictEqual(yield* logIn(page, readsActions), 200)
+      assert.match(yield* send(page, "POST", "/api/v2/jobs/users-exports"), /403 Forbidden.*Insufficient scope/s)
+    }), 30_000)
 
-  it.scoped("opens the operation named in its address", () =>
+  it.scoped("keeps the token in memory only", () =>
     Effect.gen(function*() {
-      const { page } = yield* docs(desk, "#redeliverEvent")
-      assert.isTrue(
-        yield* go(() => page.locator("#redeliverEvent").evaluate((element) => element.hasAttribute("open")))
+      const { page } = yield* docs(desk)
+      yield* logIn(page, full)
+      const stored = yield* go(() =>
+        page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie, location.href]))
       )
-      assert.strictEqual(yield* go(() => page.locator("details[open]").count()), 1)
-      const { page: other, problems } = yield* docs(desk, "#%")
-      assert.strictEqual(yield* go(() => other.locator("details").count()), operations.length)
-      assert.deepStrictEqual(problems, [])
+      assert.notMatch(stored, /eyJ|demo-full-secret/)
     }))
 })

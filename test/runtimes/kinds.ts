@@ -58,6 +58,7 @@ export const bundle = async (
     entryPoints: [file],
     outfile,
     bundle: true,
+    external: ["@effect/platform/HttpApiScalar"], // 3 MB, imported by the tenant's page only
     format: "esm",
     target: "es2022",
     platform: isLean ? "node" : "neutral",
