@@ -1,6 +1,6 @@
 /** Sends one request and reads its response, over the platform's HTTP client or over a leaner transport. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import * as CallbackTask from "../runtime/callbackTask.js"
 import * as Timeouts from "../runtime/timeouts.js"
@@ -14,14 +14,13 @@ export type Exchange = (
   time?: Timeouts.TimeLimit
 ) => Effect.Effect<RawResponse, NoResponse>
 
+type SendTask = CallbackTask.CallbackTask<RawResponse, NoResponse>
+
 /**
  * A transport that needs no fiber and no objects of the platform, follows no redirect and makes no span. It saves two
  * thirds of the processor time of a small call: 73 µs instead of 269 µs over the platform's undici client (`npm run bench`).
  */
-export type LeanTransport = (
-  request: RawRequest,
-  bodyLimit: BodyLimit
-) => CallbackTask.CallbackTask<RawResponse, NoResponse>
+export type LeanTransport = (request: RawRequest, bodyLimit: BodyLimit) => SendTask
 
 /** The lean transports, by the platform's client that offers them. A client that wraps such a client hides it. */
 const leanTransports = globalValue(
@@ -38,14 +37,21 @@ export const withLeanTransport = (
   return client
 }
 
-const ended = (code: string, hasBegun: boolean) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
+/** Runs a task, and ends it at its time limit without waiting for it. */
+const run = (task: SendTask, time: Timeouts.TimeLimit | undefined): Effect.Effect<RawResponse, NoResponse> =>
+  time === undefined
+    ? CallbackTask.run(task)
+    : Timeouts.runWithin(
+      time,
+      task,
+      (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
+    )
 
 /** Makes an exchange over a client, by its lean transport if it has one. No body limit may exceed `maxBodySize` bytes. */
 export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
   const transport = leanTransports.get(client)
-  if (transport === undefined) return PlatformClient.over(client, maxBodySize)
-  return (request, bodyLimit, time) => {
-    const task = transport(request, bodyLimit)
-    return time === undefined ? CallbackTask.run(task) : Timeouts.runWithin(time, task, ended)
-  }
+  if (transport !== undefined) return (request, bodyLimit, time) => run(transport(request, bodyLimit), time)
+  const send = PlatformClient.over(client, maxBodySize)
+  return (request, bodyLimit, time) =>
+    Effect.flatMap(send(request, bodyLimit), (task) => run(task, time))
 }

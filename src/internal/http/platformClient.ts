@@ -5,10 +5,10 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as CallbackTask from "../runtime/callbackTask.js"
 import * as Fiber from "../runtime/fiber.js"
-import { type EndReason, runWithin, type TimeLimit } from "../runtime/timeouts.js"
 import * as Body from "./body.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
+import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawMessages.js"
 import * as TransportFailure from "./transportFailure.js"
 
 interface UndiciOptions {
@@ -74,43 +74,18 @@ const execute = (
 /** The platform's span would hold the whole URL. */
 const makesNoSpan = () => true
 
-const ended = (code: EndReason, hasBegun: boolean): NoResponse =>
-  new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
-
-/**
- * Ends a request at its time limit, without waiting for a client that cannot be interrupted. The request runs in a daemon:
- * interrupting a fiber interrupts its children even while it is uninterruptible itself.
- */
-const limited = (
-  executed: Effect.Effect<RawResponse, NoResponse>,
-  time: TimeLimit
-): Effect.Effect<RawResponse, NoResponse> =>
-  Effect.suspend(() =>
-    time.timeouts.isOpen()
-      ? Effect.flatMap(Effect.forkDaemon(Effect.interruptible(executed)), (fiber) =>
-        runWithin(time, (done) => {
-          const cancel = Fiber.onExit(fiber, done)
-          return () => {
-            cancel()
-            Fiber.interruptInBackground(fiber)
-            return true
-          }
-        }, ended))
-      : ended("CLOSED", false)
-  )
-
 /** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
   const setOptions = Fiber.updateContext(withStrictOptions(maxBodySize))
   const strict = HttpClient.mapRequestEffect(client, (request) => Effect.as(setOptions, request))
-  return (request: RawRequest, bodyLimit: BodyLimit, time?: TimeLimit): Effect.Effect<RawResponse, NoResponse> => {
-    const executed = execute(strict, request, bodyLimit).pipe(
-      Fiber.restoringContext,
-      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan)
+  return (
+    request: RawRequest,
+    bodyLimit: BodyLimit
+  ): Effect.Effect<CallbackTask.CallbackTask<RawResponse, NoResponse>> =>
+    CallbackTask.fromEffect(execute(strict, request, bodyLimit)).pipe(
+      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan),
+      // The runtime would log how the platform's fibers fail, with the URL and the token.
+      Effect.withUnhandledErrorLogLevel(Option.none())
     )
-    const sent = time === undefined ? executed : limited(executed, time)
-    // The runtime would log how the platform's fibers fail, with the URL and the token.
-    return Effect.withUnhandledErrorLogLevel(sent, Option.none())
-  }
 }

@@ -49,10 +49,6 @@ export const updateContext = (
   update: (context: Context.Context<never>) => Context.Context<never>
 ): Effect.Effect<void> => FiberRef.update(FiberRef.currentContext, update)
 
-/** Runs an effect and then takes back what it changed with `updateContext`. */
-export const restoringContext = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  withFiber((fiber) => Effect.locally(self, FiberRef.currentContext, contextOf(fiber)))
-
 export const tracerOf = (fiber: AnyFiber): Tracer.Tracer => fiber.currentTracer
 
 export const spanOf = (fiber: AnyFiber): Tracer.AnySpan | undefined => fiber.currentSpan
