@@ -7,6 +7,7 @@ import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
+import { defined } from "./internal/runtime/defined.js"
 
 /** The fields that all failures reported by the service share. @since 0.1.0 @category models */
 export interface ErrorDetails {
@@ -56,16 +57,6 @@ export interface ErrorClass<A = unknown> {
   readonly matches: (response: ErrorResponse) => boolean
 }
 
-/** Drops all other fields, and optional fields that are `undefined`. */
-const pickDetails = (details: ErrorDetails): ErrorDetails => ({
-  operation: details.operation,
-  message: details.message,
-  ...(details.errorCode !== undefined && { errorCode: details.errorCode }),
-  ...(details.requestId !== undefined && { requestId: details.requestId }),
-  ...(details.retryAfter !== undefined && { retryAfter: details.retryAfter }),
-  ...(details.raw !== undefined && { raw: details.raw })
-})
-
 /** The class that `statusError` returns. Declaration files need a name for it. @since 0.1.0 @category models */
 export interface StatusErrorClass<Tag extends string, Status extends number> {
   new(details: ErrorDetails): Cause.YieldableError & ErrorDetails & {
@@ -93,8 +84,8 @@ export const statusError = <const Tag extends string, const Status extends numbe
       return true
     }
     readonly status: Status = status
-    constructor(details: ErrorDetails) {
-      super(pickDetails(details) as never) // sound: TypeScript cannot resolve `TaggedError`'s conditional argument type
+    constructor({ errorCode, message, operation, raw, requestId, retryAfter }: ErrorDetails) {
+      super(defined({ operation, message, errorCode, requestId, retryAfter, raw }) as never) // sound: TypeScript cannot resolve `TaggedError`'s conditional argument type
     }
   }
 
@@ -161,9 +152,8 @@ export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429)
   constructor(details: ErrorDetails & Quota & { readonly source?: "service" | "limiter" }) {
     super(details)
     this.source = details.source ?? "service"
-    if (details.limit !== undefined) this.limit = details.limit
-    if (details.remaining !== undefined) this.remaining = details.remaining
-    if (details.resetAt !== undefined) this.resetAt = details.resetAt
+    const { limit, remaining, resetAt } = details
+    Object.assign(this, defined({ limit, remaining, resetAt }))
   }
 }
 

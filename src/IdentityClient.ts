@@ -15,7 +15,7 @@ import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import * as RunningCalls from "./internal/call/drain.js"
 import * as Pipeline from "./internal/call/pipeline.js"
-import * as Retry from "./internal/call/retry.js"
+import { RetryLoop } from "./internal/call/retry.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
 import { bodyLimits } from "./internal/http/body.js"
@@ -23,7 +23,6 @@ import * as Exchange from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as Fiber from "./internal/runtime/fiber.js"
-import { memoizeByEndpoint } from "./internal/runtime/memoizeByEndpoint.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
@@ -83,14 +82,9 @@ export const make = (
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
-    const calls = yield* RunningCalls.make(
-      timeouts,
-      (operation) => Pipeline.transportError(operation, "not-sent", "CLOSED")
-    )
-
+    const calls = yield* RunningCalls.make(timeouts)
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
-    const bodyLimitOf = memoizeByEndpoint((endpoint) => Response.bodyLimit(endpoint, maxBodySize))
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
@@ -103,16 +97,16 @@ export const make = (
         const telemetry = telemetryOf(endpoint, fiber, clock)
         const inputStrings = () => Request.strings(request.fields)
         return telemetry.run(
-          Retry.retrying(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
+          new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, { tenant, operation }, attempt, (traceHeaders) =>
                 Pipeline.exchange(
                   exchange,
                   operation,
                   Request.authorize(request, tenant, authorization, traceHeaders),
-                  bodyLimitOf(endpoint),
+                  Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
-                )))),
+                )))).run(),
           (response) => {
             settings.onResponse?.(response)
             return Response.interpret(endpoint, response, inputStrings, clock)

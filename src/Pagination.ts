@@ -16,6 +16,7 @@ import { IdentityClient } from "./IdentityClient.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import { PageTracker } from "./internal/pagination/pageTracker.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
+import { mismatch } from "./internal/schema/issues.js"
 import type { Paged } from "./Operation.js"
 
 /** The part of a paged operation's input that selects the page. @since 0.1.0 @category models */
@@ -84,7 +85,7 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   const decode = (item: unknown, index: number, page: number) =>
     Either.mapLeft(decodeItem(item), (issue) => {
       const path = `${items}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`
-      const message = `does not match the schema at ${path}: ${issue.message}`
+      const message = mismatch({ path, message: issue.message })
       return new UndecodableItem({ operation: name, message, page, path, raw: Redacted.make(item) })
     }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: the decoder has just validated it
   // Sound: the derived endpoint has the operation's own input and failures.

@@ -1,30 +1,24 @@
 /** Counts the calls of a client, so that closing the client waits for them. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
+import type { TransportError } from "../../Errors.js"
 import { type AnyFiber, type Restore, withFiber } from "../runtime/fiber.js"
 import type { Timeouts } from "../runtime/timeouts.js"
+import { transportError } from "./pipeline.js"
 
 /** The longest time that closing waits for calls, in milliseconds. */
 const gracePeriod = 5000
 
 type CallBody<A, E> = (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>
 
-export interface RunningCalls<Closed> {
+export interface RunningCalls {
   /** Runs a call, uninterruptible except for the waits that it wraps in `restore`. Fails while the client is closing. */
-  readonly run: <A, E>(operation: string, call: CallBody<A, E>) => Effect.Effect<A, E | Closed>
+  readonly run: <A, E>(operation: string, call: CallBody<A, E>) => Effect.Effect<A, E | TransportError>
 }
 
-/** Starts a call; what it throws is a defect. Runs eagerly: `Effect.suspend` would retain the closure while it waits. */
-const start = <A, E>(call: CallBody<A, E>, restore: Restore, fiber: AnyFiber): Effect.Effect<A, E> =>
-  Either.merge(Either.try({ try: () => call(restore, fiber), catch: Effect.die }))
-
 /** Starts to count calls. Closing the scope waits up to 5 s for them. `timeouts` must outlive the scope. */
-export const make = <Closed>(
-  timeouts: Timeouts,
-  closed: (operation: string) => Closed
-): Effect.Effect<RunningCalls<Closed>, never, Scope.Scope> =>
+export const make = (timeouts: Timeouts): Effect.Effect<RunningCalls, never, Scope.Scope> =>
   Effect.gen(function*() {
     let running = 0
     let isClosing = false
@@ -59,14 +53,12 @@ export const make = <Closed>(
 
     return {
       run: <A, E>(operation: string, call: CallBody<A, E>) =>
-        withFiber<A, E | Closed>((fiber) =>
-          Effect.uninterruptibleMask((restore): Effect.Effect<A, E | Closed> => {
-            if (isClosing) return Effect.fail(closed(operation))
+        withFiber<A, E | TransportError>((fiber) =>
+          Effect.uninterruptibleMask((restore): Effect.Effect<A, E | TransportError> => {
+            if (isClosing) return transportError(operation, "not-sent", "CLOSED")
+            const started = call(restore, fiber) // if it throws, the call is a defect and not counted
             running++
-            return Effect.matchCauseEffect(start(call, restore, fiber), {
-              onFailure: failed<E>,
-              onSuccess: succeeded<A>
-            })
+            return Effect.matchCauseEffect(started, { onFailure: failed<E>, onSuccess: succeeded<A> })
           })
         )
     }

@@ -6,6 +6,7 @@ import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
 import type { Exchange } from "../http/exchange.js"
 import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "../http/rawMessages.js"
 import type { Call, Limiter } from "../limiter/limiter.js"
+import { defined } from "../runtime/defined.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
 import type { Tokens } from "../token/cache.js"
 import { isValidToken } from "../token/clientCredentials.js"
@@ -40,14 +41,7 @@ export const authorized = <E>(
   const sendWith = (token: Redacted.Redacted): Effect.Effect<AuthorizedResponse, E> =>
     Effect.map(
       send(`Bearer ${Redacted.value(token)}`),
-      ({ body, completeness, headers, redirected, status }) => ({
-        status,
-        headers,
-        body,
-        completeness,
-        redirected,
-        token
-      })
+      (response) => ({ ...response, token })
     )
   return withToken(tokens, operation, attempt, (token) =>
     Effect.flatMap(
@@ -116,11 +110,11 @@ export const transportError = (
   outcome: TransportError["outcome"],
   code: string | undefined
 ): TransportError =>
-  new TransportError({
+  new TransportError(defined({
     operation,
     outcome,
     message: `${outcome === "not-sent" ? "the service could not be reached" : "the service did not respond"}${
       code === undefined ? "" : ` (${code})`
     }`,
-    ...(code !== undefined && { code })
-  })
+    code
+  }))

@@ -38,7 +38,11 @@ const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
 
 const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 
-class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements AttemptContext {
+/**
+ * Makes attempts until one has a final result, the policy allows no more of them, or the next wait would exceed the total
+ * time. Must run in an uninterruptible region; `restore` makes the waits interruptible.
+ */
+export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements AttemptContext {
   private readonly endpoint: Any
   private readonly policy: Policy
   readonly restore: Restore
@@ -127,16 +131,3 @@ class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements A
     return this.clock.unsafeCurrentTimeMillis()
   }
 }
-
-/**
- * Makes attempts until one has a final result, the policy allows no more of them, or the next wait would exceed the total
- * time. Must run in an uninterruptible region; `restore` makes the waits interruptible.
- */
-export const retrying = <A extends RawResponse, E extends AttemptFailure, R>(
-  endpoint: Any,
-  policy: Policy,
-  clock: Clock.Clock,
-  restore: Restore,
-  telemetry: CallTelemetry,
-  attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => new RetryLoop(endpoint, policy, clock, restore, telemetry, attempt).run()

@@ -1,6 +1,7 @@
 /** The retry policy of a call. Changes around the call win over those of its client, and both over the default. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import { defined } from "../runtime/defined.js"
 import * as Fiber from "../runtime/fiber.js"
 
 /**
@@ -41,10 +42,6 @@ export const defaultPolicy: Policy = {
 const noChanges: Partial<Policy> = {}
 
 const changesAroundCalls = /* @__PURE__ */ Fiber.makeSetting("Retry/overrides", () => noChanges)
-
-/** Drops the settings that are `undefined`. */
-const defined = (changes: Changes): Partial<Policy> =>
-  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) // sound: it only removes fields
 
 /** Changes the policy of the calls in an effect. */
 export const change = <A, E, R>(self: Effect.Effect<A, E, R>, changes: Changes): Effect.Effect<A, E, R> =>

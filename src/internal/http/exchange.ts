@@ -52,6 +52,5 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
   const transport = leanTransports.get(client)
   if (transport !== undefined) return (request, bodyLimit, time) => run(transport(request, bodyLimit), time)
   const send = PlatformClient.over(client, maxBodySize)
-  return (request, bodyLimit, time) =>
-    Effect.flatMap(send(request, bodyLimit), (task) => run(task, time))
+  return (request, bodyLimit, time) => Effect.flatMap(send(request, bodyLimit), (task) => run(task, time))
 }

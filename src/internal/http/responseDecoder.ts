@@ -2,10 +2,13 @@
 import type * as Clock from "effect/Clock"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
-import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
+import { TransportError, UnexpectedResponse } from "../../Errors.js"
+import { defined } from "../runtime/defined.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
+import * as Issues from "../schema/issues.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
 import type { BodyLimit, RawBody, RawResponse } from "./rawMessages.js"
@@ -26,75 +29,38 @@ export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boole
 export const bodyLimit = (endpoint: Pick<Any, "success">, max: number): BodyLimit => (status) =>
   isDecoded(endpoint, status) ? max : bodyLimits.drained
 
-/** Makes an `UnexpectedResponse` with a message of ours. */
-type Refuse = (reason: UnexpectedResponse["reason"], message: string, path?: string) => UnexpectedResponse
+/** Fails with an `UnexpectedResponse` that has a message of ours. */
+type Refuse = (
+  reason: UnexpectedResponse["reason"],
+  message: string,
+  path?: string
+) => Either.Either<never, UnexpectedResponse>
 
-const refusal = (
-  endpoint: Pick<Any, "name" | "scope">,
-  response: RawResponse,
-  now: number,
-  redactor: ErrorBody.Redactor,
-  ...[reason, message, path]: Parameters<Refuse>
-): UnexpectedResponse => {
-  const { errorCode, operation, raw, requestId, retryAfter, status } = ErrorBody.read(endpoint, response, now, redactor)
-  const contentType = response.headers["content-type"]
-  return new UnexpectedResponse({
-    operation,
-    status,
-    reason,
-    message,
-    shape: ErrorBody.shape(response, redactor),
-    raw,
-    ...(contentType !== undefined && { contentType: redactor.code(contentType) }),
-    ...(path !== undefined && { path }),
-    ...(errorCode !== undefined && { errorCode }),
-    ...(requestId !== undefined && { requestId }),
-    ...(retryAfter !== undefined && { retryAfter })
-  })
-}
-
-const decoderOf = memoizeByEndpoint(({ success }): Decode.Decoder =>
-  success === undefined ? Either.right : Decode.make(success)
-)
+const decoderOf = memoizeByEndpoint(({ success = Schema.Unknown }) => Decode.make(success))
 
 /** Decodes a success. The value is the very object that was parsed, unless nulls had to be removed from a copy. */
 const decode = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
-  response: RawResponse,
+  { body, completeness }: RawResponse,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
-  const text = decodeText(response.body)
-  // Old pages are not UTF-8, and a truncated page may end within a character.
-  const isPage = () => ErrorBody.isHtml(text ?? ErrorBody.text(response.body))
-  // Without a schema any body will do, except a web page: that comes from a proxy.
-  if (endpoint.success === undefined) {
-    return isPage()
-      ? Either.left(refuse("html", "the response is a web page"))
-      : Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
+  const isVoid = endpoint.success === undefined
+  if (completeness === "truncated" && !isVoid) {
+    return refuse("size", "the response body is larger than maxBodySize")
   }
-  if (response.completeness === "truncated") {
-    return Either.left(refuse("size", "the response body is larger than maxBodySize"))
+  const text = decodeText(body)
+  // A web page comes from a proxy. Old pages are not UTF-8, and a truncated page may end within a character.
+  if (ErrorBody.isHtml(text ?? ErrorBody.text(body))) return refuse("html", "the response is a web page")
+  if (isVoid) return Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
+  if (text === undefined || completeness === "corrupt") {
+    return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
-  const parsed = text === undefined || response.completeness === "corrupt"
-    ? Either.left("encoding" as const)
-    : text.trim() === "" ?
-    Either.right(undefined)
-    : ErrorBody.parseJson(text)
-  if (Either.isLeft(parsed)) {
-    return Either.left(
-      isPage() ?
-        refuse("html", "the response is a web page")
-        : parsed.left === "encoding" ?
-        refuse("encoding", "the response body is not valid UTF-8 or gzip")
-        : refuse("json", "the response body is not JSON")
-    )
-  }
-  const value = parsed.right === "" || parsed.right === null ? undefined : parsed.right
-  // Sound: the decoder has checked the value against the schema of `Success`.
-  return Either.mapLeft(decoderOf(endpoint)(value) as Either.Either<Success, Issue>, ({ message, path }) =>
-    path === ""
-      ? refuse("schema", `unexpected response body: ${message}`)
-      : refuse("schema", `unexpected response body at ${path}: ${message}`, path))
+  const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
+  if (Either.isLeft(json)) return refuse("json", "the response body is not JSON")
+  const decoded = decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
+  if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
+  const issue = decoded.left
+  return refuse("schema", Issues.mismatch(issue), issue.path === "" ? undefined : issue.path)
 }
 
 /** Turns a response into the operation's value or error. `strings` gives those of the call's input, which errors hide. */
@@ -104,12 +70,30 @@ export const interpret = <Input, Success, Failure>(
   strings: () => ReadonlyArray<string>,
   clock: Clock.Clock
 ): Either.Either<Success, Failure | TransportError | UnexpectedResponse> => {
-  const { status, token } = response
+  const { headers, status, token } = response
   const redactor = ErrorBody.makeRedactor(token, strings)
-  const refuse: Refuse = (...details) =>
-    refusal(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor, ...details)
+  const read = () => ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
+  const refuse: Refuse = (reason, message, path) => {
+    const { errorCode, operation, raw, requestId, retryAfter } = read()
+    const contentType = headers["content-type"] && redactor.code(headers["content-type"])
+    const shape = ErrorBody.shape(response, redactor)
+    const details = {
+      operation,
+      status,
+      reason,
+      message,
+      errorCode,
+      requestId,
+      retryAfter,
+      raw,
+      contentType,
+      path,
+      shape
+    }
+    return Either.left(new UnexpectedResponse(defined(details)))
+  }
   if (response.redirected || status === 0 || (status >= 300 && status < 400)) {
-    return Either.left(refuse("redirect", "the response is a redirect, which the client does not follow"))
+    return refuse("redirect", "the response is a redirect, which the client does not follow")
   }
   if (isSuccess(status)) {
     return response.completeness === "interrupted" && isDecoded(endpoint, status)
@@ -122,7 +106,7 @@ export const interpret = <Input, Success, Failure>(
       )
       : decode(endpoint, response, refuse)
   }
-  const details = ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
+  const details = read()
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
-  return Either.left(Declared === undefined ? refuse("status", details.message) : new Declared(details))
+  return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))
 }

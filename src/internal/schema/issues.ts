@@ -48,3 +48,7 @@ export const of = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Issu
       return [{ path, message: `expected ${describe(fromAST(issue.ast))}` }]
   }
 }
+
+/** Describes a response that does not match its schema. */
+export const mismatch = ({ message, path }: Issue): string =>
+  `unexpected response body${path === "" ? "" : ` at ${path}`}: ${message}`
