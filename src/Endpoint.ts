@@ -8,11 +8,7 @@ export type Fields = Schema.Struct.Fields
 /** The encodings of a payload (contract: Endpoints 1 and 2). @since 0.1.0 @category models */
 export type ContentType = "application/json" | "application/x-www-form-urlencoded"
 
-/**
- * The description of any operation, without the types of its input, success and failures.
- * @since 0.1.0
- * @category models
- */
+/** The description of any operation, without types for its input and results. @since 0.1.0 @category models */
 export interface Any {
   /** The name under which the operation is exported, for example `deleteEventStream`. Errors, spans and metrics carry it. */
   readonly name: string

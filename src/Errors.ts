@@ -91,25 +91,13 @@ export const statusError = <const Tag extends string, const Status extends numbe
 
 // The `@__PURE__` marks here and elsewhere let bundlers drop unused classes: a call may have side effects without them.
 
-/**
- * 400: the request is not valid, or names something that does not exist. The message says which.
- * @since 0.1.0
- * @category errors
- */
+/** 400: the request is invalid or names something unknown. The message says which. @since 0.1.0 @category errors */
 export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {}
 
-/**
- * 401: the token is not accepted, even after a retry with a fresh one, or the client is not global.
- * @since 0.1.0
- * @category errors
- */
+/** 401: the token is refused, even a fresh one, or the client is not global. @since 0.1.0 @category errors */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
-/**
- * 403: the token lacks a scope. `required` lists the scopes that would each be enough.
- * @since 0.1.0
- * @category errors
- */
+/** 403: the token lacks a scope. Each scope in `required` would be enough. @since 0.1.0 @category errors */
 export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
   /** Matches responses that report a missing scope. */
   static override matches(response: ErrorResponse): boolean {
@@ -180,11 +168,7 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   }
 }
 
-/**
- * The client could not obtain a token, so nothing was sent to the service (contract: Authentication).
- * @since 0.1.0
- * @category errors
- */
+/** No token could be obtained, so nothing was sent (contract: Authentication). @since 0.1.0 @category errors */
 export class TokenError extends Data.TaggedError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string
@@ -201,11 +185,7 @@ export class TokenError extends Data.TaggedError("TokenError")<{
   readonly code?: string
 }> {}
 
-/**
- * No complete response arrived. `outcome` tells if the service may have carried out the call.
- * @since 0.1.0
- * @category errors
- */
+/** No complete response came. `outcome` tells if the call may have been carried out. @since 0.1.0 @category errors */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly operation: string
   readonly message: string
@@ -215,11 +195,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{
   readonly code?: string
 }> {}
 
-/**
- * The response has a status that the operation does not declare, or a body that cannot be decoded.
- * @since 0.1.0
- * @category errors
- */
+/** The response has an undeclared status, or a body that cannot be decoded. @since 0.1.0 @category errors */
 export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
   ErrorDetails & {
     readonly status: number

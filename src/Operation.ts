@@ -6,11 +6,7 @@ import type { Any, Endpoint, Fields } from "./Endpoint.js"
 import type { ClientError, ErrorClass, RateLimited } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 
-/**
- * A call of the management interface: a function from input to Effect, together with its description.
- * @since 0.1.0
- * @category models
- */
+/** A call of the interface: a function from input to Effect, with its description. @since 0.1.0 @category models */
 export interface Operation<Input, Success, Failure> {
   (input: Input): Effect.Effect<Success, Failure | ClientError, IdentityClient>
   /** The declaration as data: method, path, schemas, scope, errors. */
@@ -31,18 +27,10 @@ interface AnyOperation {
   readonly endpoint: Any
 }
 
-/**
- * The input of an operation: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`.
- * @since 0.1.0
- * @category models
- */
+/** Input: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`. @since 0.1.0 @category models */
 export type Input<Op extends AnyOperation> = Parameters<Op>[0]
 
-/**
- * The success of an operation: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`.
- * @since 0.1.0
- * @category models
- */
+/** The success: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`. @since 0.1.0 @category models */
 export type Success<Op extends AnyOperation> = Effect.Effect.Success<ReturnType<Op>>
 
 /** Every failure of an operation: those that it declares, and `Errors.ClientError`. @since 0.1.0 @category models */

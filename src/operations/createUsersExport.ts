@@ -31,17 +31,9 @@ const job = Schema.Struct(
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ identifier: "UsersExportJob" })
 
-/**
- * A job that exports users, with every field that the service sends (contract: Export users job).
- * @since 0.1.0
- * @category models
- */
+/** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category models */
 export interface UsersExportJob extends Schema.Schema.Type<typeof job> {}
-/**
- * A job that exports users, with every field that the service sends (contract: Export users job).
- * @since 0.1.0
- * @category schemas
- */
+/** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category schemas */
 export const UsersExportJob: Schema.Schema<UsersExportJob> = job
 
 /**

@@ -48,17 +48,9 @@ const version = Schema.Struct({
   }))
 }).annotations({ identifier: "ActionVersion" })
 
-/**
- * A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version).
- * @since 0.1.0
- * @category models
- */
+/** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category models */
 export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
-/**
- * A version of an action: its code, dependencies and names of secrets; every field is optional (contract: Action version).
- * @since 0.1.0
- * @category schemas
- */
+/** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category schemas */
 export const ActionVersion: Schema.Schema<ActionVersion> = version
 
 const page = Schema.Struct({
@@ -68,17 +60,9 @@ const page = Schema.Struct({
   versions: Schema.Array(ActionVersion)
 }).annotations({ identifier: "ActionVersions" })
 
-/**
- * A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3).
- * @since 0.1.0
- * @category models
- */
+/** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category models */
 export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
-/**
- * A page of versions. The service omits the field `page` on the first page, which is page 0 (contract: Endpoints 3).
- * @since 0.1.0
- * @category schemas
- */
+/** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category schemas */
 export const ActionVersions: Schema.Schema<ActionVersions> = page
 
 /**

@@ -29,17 +29,9 @@ const profile = Schema.Struct({
   updated_at: omittable(Timestamp)
 }).annotations({ identifier: "TokenExchangeProfile" })
 
-/**
- * A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile).
- * @since 0.1.0
- * @category models
- */
+/** A profile; every field is optional (contract: Token exchange profile). @since 0.1.0 @category models */
 export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}
-/**
- * A token exchange profile as the service returns it; every field is optional (contract: Token exchange profile).
- * @since 0.1.0
- * @category schemas
- */
+/** A profile; every field is optional (contract: Token exchange profile). @since 0.1.0 @category schemas */
 export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
 
 /**
