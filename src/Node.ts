@@ -45,7 +45,7 @@ const tokens = Config.orElse(
 )
 
 /** Options of undici's connection pools. All times are in milliseconds. @since 0.1.0 @category models */
-export interface TransportOptions extends Transport.Options {}
+export interface TransportOptions extends Transport.PoolOptions {}
 
 /**
  * Provides an `HttpClient` over undici, with a connection pool for each origin. Any program can use it; for an

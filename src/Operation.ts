@@ -75,8 +75,9 @@ type Declared<Input, Success, Failure, Items extends string> = [Items] extends [
   : Paged<Input, Success, Failure, Items>
 
 /** The declaration of an operation. Field names are those of the service. @since 0.1.0 @category models */
-export interface Declaration<Path, Params, Query, Payload, Success, Items, Errors> {
-  readonly method: Endpoint<never, never, never>["method"]
+export interface Declaration<Path, Params, Query, Payload, Success, Items, Errors>
+  extends Pick<Any, "method" | "minProperties" | "idempotent">
+{
   /** The path relative to the base URL; `:name` is the placeholder of a field of `params`. */
   readonly path: Path
   /** The fields that fill the placeholders of the path, exactly those, each a string. */
@@ -85,16 +86,12 @@ export interface Declaration<Path, Params, Query, Payload, Success, Items, Error
   readonly query?: Query
   /** The fields of the body, sent as JSON or, with `IdentityClient.withFormBody`, as a form. */
   readonly payload?: Payload
-  /** The least number of payload fields that a caller must set (default 0). */
-  readonly minProperties?: number
   /** The schema of the response's body. Without it the body is not decoded and the operation returns `void`. */
   readonly success?: Schema.Schema<Success>
   /** The field of the success that holds the items of a page; `Pagination` streams the operation then. */
   readonly items?: Items
   /** The scope that the token needs, for example `read:users`. */
   readonly scope: `${"create" | "read" | "update" | "delete"}:${string}`
-  /** `true` if sending the request twice is harmless. If `false`, it is retried only after a 429 or if it was certainly not sent. */
-  readonly idempotent: boolean
   /** The classes of the failures that the service documents; `RateLimited` must be among them. */
   readonly error: Errors
 }

@@ -13,7 +13,7 @@ import * as UndiciDispatcher from "./undiciDispatcher.js"
 const grace = 5000
 
 /** undici's own options; all times are in milliseconds. */
-export interface Options extends
+export interface PoolOptions extends
   Pick<
     Pool.Options,
     | "bodyTimeout"
@@ -34,7 +34,7 @@ export interface Options extends
 }
 
 /** Makes a pool for each origin, and a function that destroys them all. */
-const makeDispatcher = ({ connect, proxy, ...options }: Options) => {
+const makeDispatcher = ({ connect, proxy, ...options }: PoolOptions) => {
   const pools = new Set<Pool>()
   const settings: Agent.Options = {
     connections: 128,
@@ -69,7 +69,7 @@ const withPoolTimeouts: Dispatcher.DispatcherComposeInterceptor = (dispatch) => 
 /** Makes the client. Closing its scope waits up to 5 s for running requests. */
 export const make = (
   operation: string,
-  options: Options
+  options: PoolOptions
 ): Effect.Effect<HttpClient.HttpClient, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
     const timeouts = yield* Timeouts.make

@@ -58,7 +58,15 @@ export const shape = ({ body, completeness, headers }: RawResponse, { clean, cod
   ].filter(Predicate.isString).join(", ")
 }
 
-const string = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+/** A string that is not empty. */
+export const nonEmpty = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
+
+/** The fields of a JSON object; none if the text is none. */
+export const parseFields = (text: string): Readonly<Record<string, unknown>> => {
+  const json = Either.getOrUndefined(parseJson(text))
+  return Predicate.isReadonlyRecord(json) ? json : {}
+}
 
 /** Finds up to 20 scopes in a text, except those that may be strings of the call's input. */
 const scopes = (text: string | undefined, { code }: Redactor): ReadonlyArray<string> =>
@@ -75,14 +83,13 @@ export const read = (
 ): ErrorResponse => {
   const { headers, status } = response
   const content = text(response.body)
-  const json = Either.getOrUndefined(parseJson(content))
-  const body: Readonly<Record<string, unknown>> = Predicate.isReadonlyRecord(json) ? json : {}
-  const description = string(body.message) ?? string(body.error_description) ?? string(body.description)
+  const body = parseFields(content)
+  const description = nonEmpty(body.message) ?? nonEmpty(body.error_description) ?? nonEmpty(body.description)
   // `error` is the reason phrase, but a code where the body has the OAuth shape.
-  const errorCode = string(body.errorCode) ?? string(body.code) ??
-    (body.statusCode === undefined ? string(body.error) : undefined)
+  const errorCode = nonEmpty(body.errorCode) ?? nonEmpty(body.code) ??
+    (body.statusCode === undefined ? nonEmpty(body.error) : undefined)
   // A success may be longer than what is read of an error; its message is not used.
-  const message = (description ?? string(body.error))?.slice(0, bodyLimits.drained)
+  const message = (description ?? nonEmpty(body.error))?.slice(0, bodyLimits.drained)
   const insufficientScope = status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(description ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]

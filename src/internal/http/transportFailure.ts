@@ -18,37 +18,30 @@ const beforeSending = {
   messages: /before secure TLS connection was established|client error \(Connect\)/
 }
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+/** An error of any platform; nothing is known of its fields. */
+type PlatformError = { readonly [Name in "cause" | "code" | "errors" | "message" | "syscall"]?: unknown }
 
 /** An error and its causes, the outermost first. Platforms wrap the system's errors, one for each address they tried. */
-const causes = (error: unknown, depth = 0): ReadonlyArray<object> => {
-  if (!isObject(error) || depth >= 8) return []
-  const inner = "cause" in error ?
-    error.cause
-    : "errors" in error && Array.isArray(error.errors) ?
-    error.errors[0] as unknown
-    : undefined
-  return [error, ...causes(inner, depth + 1)]
+const causes = (error: unknown, depth = 0): ReadonlyArray<PlatformError> => {
+  if (typeof error !== "object" || error === null || depth >= 8) return []
+  const { cause, errors }: PlatformError = error
+  return [error, ...causes(cause ?? (Array.isArray(errors) ? errors[0] : undefined), depth + 1)]
 }
 
-const messageOf = (error: object): string => "message" in error ? String(error.message) : ""
+const word = (error: PlatformError, name: "code" | "syscall"): string | undefined =>
+  typeof error[name] === "string" && /^\w{1,64}$/.test(error[name]) ? error[name] : undefined
 
-const word = (error: object, name: "code" | "syscall"): string | undefined => {
-  const value = name in error ? (error as Record<string, unknown>)[name] : undefined // sound: it is in there
-  return typeof value === "string" && /^\w{1,64}$/.test(value) ? value : undefined
-}
-
-const innermostCode = (chain: ReadonlyArray<object>): string | undefined =>
+const innermostCode = (chain: ReadonlyArray<PlatformError>): string | undefined =>
   chain.map((error) => word(error, "code")).findLast(Predicate.isNotUndefined)
 
 /** Finds the innermost code of an error: the system's own. */
 export const codeOf = (error: unknown): string | undefined => innermostCode(causes(error))
 
-const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<object>): boolean =>
+const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<PlatformError>): boolean =>
   error._tag === "RequestError" && (
     error.reason !== "Transport" ||
     chain.some((error) =>
-      beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(messageOf(error))
+      beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(String(error.message))
     ) ||
     beforeSending.codes.test(innermostCode(chain) ?? "")
   )
@@ -66,7 +59,7 @@ export const noResponse = (error: HttpClientError.HttpClientError): NoResponse =
 export const completenessOf = (error: unknown): RawBody["completeness"] => {
   const chain = causes(error)
   const code = innermostCode(chain) ?? ""
-  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(messageOf(error)))) return "corrupt"
+  if (/^Z_|^ZlibError$/.test(code) || chain.some((error) => /decompress/i.test(String(error.message)))) return "corrupt"
   return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "truncated" : "interrupted"
 }
 

@@ -57,30 +57,23 @@ const policy = {
 /** The `operation` of token errors. The client replaces it with the operation that needed the token. */
 const operation = "token"
 
-type ResponseFields = Readonly<Record<string, unknown>>
-
-const parseFields = (text: string | undefined): ResponseFields => {
-  const json = Either.getOrUndefined(ErrorBody.parseJson(text ?? ""))
-  return Predicate.isReadonlyRecord(json) ? json : {}
-}
-
 /** Reads a number of seconds. Some servers send it as a string. */
 const parseSeconds = (value: unknown): number | undefined => {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined
 }
 
-const nonEmpty = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
-
 /** Reads an error description. Some servers send an object. */
 const parseDescription = (value: unknown): string | undefined =>
   Predicate.isReadonlyRecord(value) || Array.isArray(value)
     ? Either.getOrUndefined(Either.try(() => JSON.stringify(value))) // throws if nested too deep
-    : nonEmpty(value)
+    : ErrorBody.nonEmpty(value)
 
 /** Reads the lifetime of a JSON Web Token, in seconds: from `iat`, or else the response's `Date`, to `exp`. */
 const lifetimeInClaims = (token: string, respondedAt: number | undefined): number | undefined => {
-  const claims = parseFields(Either.getOrUndefined(Encoding.decodeBase64UrlString(token.split(".")[1] ?? "")))
+  const claims = ErrorBody.parseFields(
+    Either.getOrElse(Encoding.decodeBase64UrlString(token.split(".")[1] ?? ""), () => "")
+  )
   const [from, until] = [parseSeconds(claims.iat) ?? respondedAt, parseSeconds(claims.exp)]
   return from === undefined || until === undefined ? undefined : Math.max(0, until - from)
 }
@@ -91,11 +84,11 @@ export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(to
 /** Turns a response without a usable token into an error that contains none of the secrets. */
 const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
   const { status } = response
-  const body = parseFields(ErrorBody.text(response.body))
+  const body = ErrorBody.parseFields(ErrorBody.text(response.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
-  const error = clean(nonEmpty(body.error) ?? nonEmpty(body.code))
+  const error = clean(ErrorBody.nonEmpty(body.error) ?? ErrorBody.nonEmpty(body.code))
   const description = clean(
-    nonEmpty(body.error_description) ?? parseDescription(body.description) ?? nonEmpty(body.message)
+    ErrorBody.nonEmpty(body.error_description) ?? parseDescription(body.description) ?? ErrorBody.nonEmpty(body.message)
   )
   const retryAfter = Headers.retryAfter(response.headers, now)
   return new TokenError({
@@ -126,8 +119,8 @@ const attempt = (
       return yield* new NoResponse({ outcome: "unknown", code: undefined })
     }
     const now = yield* Clock.currentTimeMillis
-    const body = parseFields(ErrorBody.text(response.body))
-    const token = nonEmpty(body.access_token)
+    const body = ErrorBody.parseFields(ErrorBody.text(response.body))
+    const token = ErrorBody.nonEmpty(body.access_token)
     if (!Response.isSuccess(response.status) || response.redirected || token === undefined || !isValidToken(token)) {
       return yield* failureOf(response, now, token === undefined ? secrets : [...secrets, token])
     }
