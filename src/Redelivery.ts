@@ -1,6 +1,6 @@
 /** Redelivers many failed events of a stream: one result per id, and no event sent twice, even if the process dies in between. */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -11,7 +11,8 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput, type Issue } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Request from "./internal/http/requestEncoder.js"
-import { type Journal, type JournalError, open } from "./internal/redelivery/journal.js"
+import { bindToStream, inMemory, type Journal, type JournalError } from "./internal/redelivery/journal.js"
+import * as Lock from "./internal/redelivery/lock.js"
 import type { Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
@@ -30,6 +31,11 @@ export interface Options {
   readonly concurrency?: number | undefined
   /** Makes the run resumable: run the same ids again with the same journal (default: kept in memory for this run). */
   readonly journal?: Journal | undefined
+  /**
+   * The time after which another run takes over the journal of a run that died (default 15 s, at least 100 ms, at most 1 h).
+   * While a run lives, it renews its lock on the journal three times as often.
+   */
+  readonly lockExpiry?: Duration.DurationInput | undefined
   /**
    * The outcomes of earlier runs that this run retries (default: `failed`, because such an event was certainly not
    * accepted). With `unknown`, an event may be delivered twice.
@@ -63,7 +69,8 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  *
  * With a journal, the run writes an entry before it sends an event and the outcome after it. If you run the same ids again
  * after a crash, no event is sent twice: an id that has a result keeps it, and an event that was being sent is `unknown`.
- * So is an event whose entry cannot be read. An interrupted run takes no more ids and gives running calls the `grace`
+ * So is an event whose entry cannot be read. One run at a time holds a journal: the next one waits until `lockExpiry` has
+ * passed without a sign of life from the run before it, and fails if it sees one. An interrupted run takes no more ids and gives running calls the `grace`
  * period; their results are in the journal and in `progress`, but not in the stream.
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
@@ -77,13 +84,17 @@ export const run = <E = never, R = never>(
 ): Stream.Stream<Result, E | InvalidInput | JournalError, R | IdentityClient> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stream, total } = options
+    const { journal, lockExpiry = "15 seconds" } = options
     yield* validateOptions(options)
     const client = yield* IdentityClient
     const startedAt = yield* Clock.currentTimeMillis
     const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
-    const journal = yield* open(options.journal, stream, runId, startedAt, dryRun)
+    const store = journal ?? inMemory()
+    const checkLock = journal === undefined || dryRun ? Effect.void : yield* Lock.acquire(journal, runId, lockExpiry)
+    yield* bindToStream(store, stream, dryRun)
     const process = yield* Run.make({
-      ...journal,
+      store,
+      checkLock,
       runId,
       repeat,
       dryRun,
@@ -105,12 +116,15 @@ const validateIds = (stream: string, event_id: string): InvalidInput | undefined
   Option.getOrUndefined(Either.getLeft(Request.validate(redeliverEvent.endpoint, { id: stream, event_id })))
 
 const validateOptions = (options: Options): Effect.Effect<void, InvalidInput> => {
-  const { concurrency = 1, stream, total = 0 } = options
+  const { concurrency = 1, lockExpiry = "15 seconds", stream, total = 0 } = options
   const streamIssues = (validateIds(stream, stream)?.issues ?? []).filter(({ path }) => path === "id")
   const issues = [
     ...streamIssues.map(({ message }) => ({ path: "stream", message })),
     ...atLeast("concurrency", concurrency, 1),
-    ...atLeast("total", total, 0)
+    ...atLeast("total", total, 0),
+    ...(Duration.between(lockExpiry, { minimum: "100 millis", maximum: "1 hour" })
+      ? []
+      : [{ path: "lockExpiry", message: "expected a duration from 100 milliseconds to 1 hour" }])
   ]
   return issues.length === 0 ? Effect.void : new InvalidInput({ operation: "Redelivery.run", issues })
 }

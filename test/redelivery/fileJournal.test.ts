@@ -1,123 +1,129 @@
-/** The lock of a journal in a directory, and the lock files that other processes have left there. */
+/** The files of a journal in a directory: readable by their user only, whole at any time, and synced before a run goes on. */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Option } from "effect"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { hostname, tmpdir } from "node:os"
+import { Deferred, Effect, Exit, Fiber, FiberId, Option } from "effect"
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { vi } from "vitest"
 import * as FileJournal from "../../src/node/fileJournal.js"
 
-describe("a file journal", () => {
-  const here = Buffer.from(hostname()).toString("hex")
-  const other = Buffer.from("another-machine").toString("hex")
-  const gone = 4_194_999
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "journal-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
 
-  const directory = Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "journal-"))),
-    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-  )
-
-  /** Locks the directory, lists its files, and unlocks it. Each `/proc/PID/stat` has the content `stat`; without it there is no `/proc`. */
-  const tryLock = (path: string, stat?: string) =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const readFileString: typeof fs.readFileString = (file) =>
-        !file.startsWith("/proc/")
-          ? fs.readFileString(file)
-          : stat === undefined
-          ? fs.readFileString(join(path, "none"))
-          : Effect.succeed(stat)
-      const { lock } = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, {
-        ...fs,
-        readFileString
-      })
-      return yield* Effect.either(Effect.scoped(Effect.map(lock!, () => readdirSync(path))))
-    }).pipe(Effect.provide(NodeContext.layer))
-
-  /** The content of `/proc/PID/stat`. The start time is field 22. */
-  const statOf = (name: string, state: string, start: number) =>
-    `${gone} (${name}) ${state} ${Array.from({ length: 18 }, (_, nth) => nth + 100).join(" ")} ${start} 0 0`
-
-  for (
-    const [description, isHeld, name, stat] of [
-      ["is alive", true, `${gone}.17`, statOf("node", "S", 17)],
-      ["is alive and has an odd name", true, `${gone}.17`, statOf("a) Z 1 (b", "S", 17)],
-      ["was started at another time", false, `${gone}.17`, statOf("node", "S", 18)],
-      ["has ended, but is still a zombie", false, `${gone}.17`, statOf("node", "Z", 17)],
-      ["is being removed", false, `${gone}.17`, statOf("node", "X", 17)],
-      ["is alive, where start times are not available", true, `${process.pid}.17`, undefined],
-      ["does not exist, where start times are not available", false, `${gone}.17`, undefined]
-    ] as const
-  ) {
-    it.scoped(`is ${isHeld ? "held" : "not held"} by a process that ${description}`, () =>
-      Effect.gen(function*() {
-        const path = yield* directory
-        const file = join(path, `lock.${here}.${name}.x1`)
-        writeFileSync(file, "then")
-        const files = yield* tryLock(path, stat)
-        assert.deepStrictEqual([Either.isLeft(files), existsSync(file)], [isHeld, isHeld])
-        if (Either.isRight(files)) {
-          assert.match(files.right.join(), new RegExp(`^lock\\.${here}\\.${process.pid}\\.\\d*\\.[0-9a-z]+$`))
-        }
-      }))
+/** A file system that records what is done to it, in order. */
+const recording = Effect.map(FileSystem.FileSystem, (fs) => {
+  const steps: Array<string> = []
+  const nameOf = (path: string) => path.split("/").at(-1)!.replace(/\.[0-9a-z]+\.new$/, ".new")
+  const note = <A, E, R>(effect: Effect.Effect<A, E, R>, step: string) =>
+    Effect.tap(effect, () => Effect.sync(() => void steps.push(step)))
+  const recorded: FileSystem.FileSystem = {
+    ...fs,
+    open: (path, options) =>
+      Effect.map(fs.open(path, options), (file) => ({
+        ...file,
+        writeAll: (content) => note(file.writeAll(content), `write ${nameOf(path)}`),
+        sync: note(file.sync, `sync ${options?.flag === "r" ? "directory" : nameOf(path)}`)
+      })),
+    rename: (from, to) => note(fs.rename(from, to), `rename ${nameOf(from)} to ${nameOf(to)}`)
   }
+  return { recorded, steps }
+})
 
-  it.scoped("is held by a process that we have no permission to signal", () =>
+describe("a file journal", () => {
+  it.scoped("syncs a new file, gives it the entry's name, and syncs the directory", () =>
     Effect.gen(function*() {
       const path = yield* directory
-      writeFileSync(join(path, `lock.${here}.${gone}.17.x1`), "")
-      const refuse = () => {
-        throw Object.assign(new Error("no"), { code: "EPERM" })
-      }
-      yield* Effect.acquireRelease(
-        Effect.sync(() => vi.spyOn(process, "kill").mockImplementation(refuse)),
-        (kill) => Effect.sync(() => kill.mockRestore())
-      )
-      assert.isTrue(Either.isLeft(yield* tryLock(path)))
-    }))
+      const { recorded, steps } = yield* recording
+      const journal = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, recorded)
+      yield* journal.set("a", "1")
+      assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a", "sync directory"])
+      assert.deepStrictEqual(yield* journal.get("a"), Option.some("1"))
+      assert.deepStrictEqual(readdirSync(path), ["a"])
+    }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("names the process that holds it, and since when if that can be read", () =>
-    Effect.gen(function*() {
-      for (
-        const [name, since, message] of [
-          [`lock.${other}.12..x1`, "2026", "process 12 of another machine holds the journal since 2026"],
-          [`lock.${other}.12..x1`, "", "process 12 of another machine holds the journal"],
-          [`lock.${other}.12..x1`, undefined, "process 12 of another machine holds the journal"],
-          [`lock.${here}.${process.pid}..x1`, "2026", `process ${process.pid} holds the journal since 2026`]
-        ] as const
-      ) {
-        const path = yield* directory
-        const file = join(path, name)
-        if (since === undefined) mkdirSync(file)
-        else writeFileSync(file, since)
-        const files = yield* tryLock(path)
-        assert.deepInclude(Option.getOrThrow(Either.getLeft(files)), {
-          _tag: "JournalError",
-          reason: "locked",
-          message: `${message}; if it has ended, remove ${file}`
-        })
-        assert.deepStrictEqual(readdirSync(path), [name])
-      }
-    }))
-
-  it.scoped("ignores files that are not locks", () =>
+  it.scoped("syncs the directory once for entries that are written at the same time, after all of them", () =>
     Effect.gen(function*() {
       const path = yield* directory
-      const names = [`lock.${other}.12..x1.old`, `old.lock.${other}.12..x1`]
-      for (const name of names) writeFileSync(join(path, name), "")
-      assert.isTrue(Either.isRight(yield* tryLock(path)))
-      assert.deepStrictEqual(readdirSync(path).sort(), names)
-    }))
+      const { recorded, steps } = yield* recording
+      const journal = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, recorded)
+      const keys = Array.from({ length: 20 }, (_, nth) => `k${nth}`)
+      yield* Effect.forEach(keys, (key) => journal.set(key, key), { concurrency: "unbounded" })
+      assert.isBelow(steps.filter((step) => step === "sync directory").length, 20)
+      assert.strictEqual(steps.at(-1), "sync directory")
+      for (const key of keys) assert.deepStrictEqual(yield* journal.get(key), Option.some(key))
+    }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("fails with a JournalError if the directory was removed", () =>
+  it.scoped("can be read by its user only", () =>
+    Effect.gen(function*() {
+      const path = join(yield* directory, "deep", "journal")
+      const journal = yield* FileJournal.make(path)
+      yield* journal.set("a", new Uint8Array([1]))
+      yield* journal.modify("a", (text) => `${text}.`)
+      const modes = [path, join(path, "a")].map((file) => (statSync(file).mode & 0o777).toString(8))
+      assert.deepStrictEqual(modes, ["700", "600"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("keeps the old entry if the new one cannot be written, and leaves no file behind", () =>
     Effect.gen(function*() {
       const path = yield* directory
-      const { lock } = yield* Effect.provide(FileJournal.make(path), NodeContext.layer)
+      const journal = yield* FileJournal.make(path)
+      yield* journal.set("a", "1")
+      const { recorded } = yield* recording
+      const broken = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, {
+        ...recorded,
+        rename: () => recorded.readFileString(join(path, "none")).pipe(Effect.asVoid)
+      })
+      assert.strictEqual((yield* Effect.flip(broken.set("a", "2")))._tag, "SystemError")
+      assert.deepStrictEqual(yield* journal.get("a"), Option.some("1"))
+      assert.deepStrictEqual(readdirSync(path), ["a"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("fails if its directory was removed", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const journal = yield* FileJournal.make(path)
       rmSync(path, { recursive: true })
-      const error = yield* Effect.flip(Effect.scoped(lock!))
-      assert.deepInclude(error, { _tag: "JournalError", reason: "store" })
-      assert.match(error.message, /^the journal cannot be used: .*ENOENT/s)
+      assert.strictEqual((yield* Effect.flip(journal.set("a", "1")))._tag, "SystemError")
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("does not read entries that were being written when the process died", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      writeFileSync(join(path, "a.x1.new"), "half an ent")
+      const journal = yield* FileJournal.make(path)
+      assert.deepStrictEqual(yield* journal.get("a"), Option.none())
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
+describe("a shared run", () => {
+  it.effect("began after each of its callers asked; callers who ask meanwhile share the next one", () =>
+    Effect.gen(function*() {
+      const runs: Array<Deferred.Deferred<void, string>> = []
+      const shared = FileJournal.shareRuns(Effect.suspend(() => {
+        const run = Deferred.unsafeMake<void, string>(FiberId.none)
+        runs.push(run)
+        return Deferred.await(run)
+      }))
+      const settle = Effect.repeatN(Effect.yieldNow(), 20)
+      const call = Effect.zipLeft(Effect.forkDaemon(shared), settle)
+      const first = yield* call
+      const second = yield* call
+      const third = yield* call
+      assert.lengthOf(runs, 1)
+      yield* Deferred.succeed(runs[0]!, undefined)
+      yield* Fiber.join(first)
+      yield* settle
+      assert.lengthOf(runs, 2)
+      const fourth = yield* call
+      yield* Deferred.fail(runs[1]!, "disk")
+      assert.deepStrictEqual(yield* Effect.exit(Fiber.join(second)), Exit.fail("disk"))
+      assert.deepStrictEqual(yield* Effect.exit(Fiber.join(third)), Exit.fail("disk"))
+      yield* settle
+      assert.lengthOf(runs, 3)
+      yield* Deferred.succeed(runs[2]!, undefined)
+      yield* Fiber.join(fourth)
     }))
 })

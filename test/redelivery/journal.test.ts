@@ -1,5 +1,4 @@
-/** The entries of a journal: for events, for its stream, and for its lock. */
-import { KeyValueStore } from "@effect/platform"
+/** The entries of a journal: for events and for its stream. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Journal from "../../src/internal/redelivery/journal.js"
@@ -20,21 +19,36 @@ describe("a journal", () => {
       assert.deepStrictEqual(yield* Journal.readEntry(store, "a"), Option.some(entry))
     }))
 
+  it.effect("belongs to the first stream that it is bound to", () =>
+    Effect.gen(function*() {
+      const store = Journal.inMemory()
+      yield* Journal.bindToStream(store, "s", true) // a dry run writes nothing
+      assert.deepStrictEqual(yield* store.get("journal"), Option.none())
+      yield* Journal.bindToStream(store, "s", false)
+      yield* Journal.bindToStream(store, "s", false)
+      assert.deepStrictEqual(
+        Option.map(yield* store.get("journal"), (text) => JSON.parse(text)),
+        Option.some({ version: 1, stream: "s" })
+      )
+      assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "t", true)), {
+        reason: "foreign",
+        message: "the journal belongs to another stream"
+      })
+    }))
+
   it.effect.each(["", "{", "{}", "{\"version\":1}"])(
-    "with the header %j belongs to no stream yet",
+    "with the damaged header %j is refused and not changed",
     (header) =>
       Effect.gen(function*() {
         const store = Journal.inMemory()
         yield* store.set("journal", header)
-        yield* Journal.bindToStream(store, "s", false)
-        assert.deepStrictEqual(
-          Option.map(yield* store.get("journal"), (text) => JSON.parse(text)),
-          Option.some({ version: 1, stream: "s" })
-        )
-        assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "t", true)), {
-          reason: "foreign",
-          message: "the journal belongs to another stream"
-        })
+        for (const isReadOnly of [false, true]) {
+          assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "s", isReadOnly)), {
+            reason: "foreign",
+            message: "the journal has a damaged entry \"journal\": it may belong to another stream"
+          })
+        }
+        assert.deepStrictEqual(yield* store.get("journal"), Option.some(header))
       })
   )
 
@@ -53,26 +67,4 @@ describe("a journal", () => {
         assert.deepStrictEqual(yield* store.get("journal"), Option.some(header))
       })
   )
-
-  it.effect("can be locked by one run at a time; the error shows the lock's entry", () =>
-    Effect.gen(function*() {
-      const store = yield* KeyValueStore.KeyValueStore
-      const lock = (run: string) => Journal.lock(store, run, "2026-01-01T00:00:00.000Z")
-      const ours = yield* lock("ours")
-      yield* ours
-      const expected = (run: string) => ({
-        reason: "locked" as const,
-        message: `another run holds the journal: {"run":"${run}","since":"2026-01-01T00:00:00.000Z"}; `
-          + "if it has ended, remove the entry \"lock\""
-      })
-      assert.deepInclude(yield* Effect.flip(Effect.asVoid(lock("theirs"))), expected("ours"))
-      yield* store.remove("lock")
-      assert.deepInclude(yield* Effect.flip(ours), {
-        reason: "locked",
-        message: "the journal's entry \"lock\" was removed: another run may hold the journal"
-      })
-      const theirs = yield* lock("theirs")
-      yield* theirs
-      assert.deepInclude(yield* Effect.flip(ours), expected("theirs"))
-    }).pipe(Effect.scoped, Effect.provide(KeyValueStore.layerMemory)))
 })

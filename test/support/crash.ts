@@ -78,7 +78,7 @@ export const crash = (events: number, kills: number): Effect.Effect<CrashReport>
     /** Runs the process until it ends. `plan` receives the function that kills it. */
     const start = (plan: (kill: () => void) => void) =>
       Effect.async<ProcessResult>((resume) => {
-        const child = spawn(process.execPath, [program, stream, join(directory, "journal"), String(events)], {
+        const child = spawn(process.execPath, [program, stream, join(directory, "journal"), String(events), "200"], {
           stdio: ["ignore", "pipe", "inherit"],
           env: {
             IDENTITY_BASE_URL: `${origin}/api/v2`,

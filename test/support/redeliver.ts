@@ -1,10 +1,12 @@
-/** Redelivers a number of events with a journal, and prints a line per result. The crash test bundles this program and kills it. */
+/** Redelivers a number of events with a journal, and prints a line per result. Tests bundle this program, run it twice at once, and kill it. */
 import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Stream from "effect/Stream"
 import * as Node from "../../src/Node.js"
 import * as Redelivery from "../../src/Redelivery.js"
 
-const [, , stream = "", directory = "", count = ""] = process.argv
+const [, , stream = "", directory = "", count = "", lockExpiry = "15000"] = process.argv
 
 const ids = Array.from({ length: Number(count) }, (_, nth) => `evt_${String(nth).padStart(22, "0")}`)
 
@@ -13,7 +15,7 @@ void Effect.runPromise(
     Node.journal(directory),
     (journal) =>
       Stream.runForEachChunk(
-        Redelivery.run(ids, { stream, journal }),
+        Redelivery.run(ids, { stream, journal, lockExpiry: Number(lockExpiry) }),
         (results) =>
           Effect.sync(() =>
             void process.stdout.write(
@@ -21,5 +23,5 @@ void Effect.runPromise(
             )
           )
       )
-  ).pipe(Effect.provide(Node.layer))
+  ).pipe(Effect.provide(Node.layer), Logger.withMinimumLogLevel(LogLevel.None))
 )

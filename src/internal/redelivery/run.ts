@@ -14,7 +14,10 @@ import * as Outcome from "./outcome.js"
 /** Processes an id in an uninterruptible region; it restores interruption only while it waits. */
 export type Process = (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
 
-export interface RunOptions extends Journal.OpenJournal {
+export interface RunOptions {
+  readonly store: Journal.EntryStore
+  /** Fails if another run has taken the journal over. */
+  readonly checkLock: Effect.Effect<void, Journal.JournalError>
   /** Identifies the run in its journal. */
   readonly runId: string
   /** Returns the error of an id that cannot be an event's id. */
