@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
+import { bucketIdsOf, exportTenant, importTenant } from "../../src/internal/limiter/adaptiveState.js"
 import { makeStrategy, noneInFlight, nothing } from "../support/adaptive.js"
 import { largeReading, rateLimited, reading } from "../support/readings.js"
 
@@ -54,9 +54,9 @@ describe("the state of a tenant", () => {
     const elsewhere = "https://u.example.com/api/v2"
     strategy.settle(strategy.start(strategy.stateOf({ tenant: elsewhere, operation: "z" }), 0, false), reading(3), 0)
     assert.deepStrictEqual(save(), before)
-    strategy.importTenant(elsewhere, nothing, noneInFlight)
+    importTenant(strategy.tenantOf(elsewhere), nothing, noneInFlight)
     assert.deepStrictEqual(save(), before)
-    assert.deepStrictEqual(Object.keys(strategy.exportTenant(elsewhere).operations), ["z"])
+    assert.deepStrictEqual(Object.keys(exportTenant(strategy.tenantOf(elsewhere)).operations), ["z"])
     assert.strictEqual(levels(0, elsewhere).size, 0)
   })
 

@@ -1,12 +1,18 @@
 /** An adaptive strategy for tests, and calls of its operations. */
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
-import type { InFlight, TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
+import {
+  exportTenant,
+  importTenant,
+  type InFlight,
+  type TenantSnapshot,
+  TenantState
+} from "../../src/internal/limiter/adaptiveState.js"
 import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
 
 export const tenant = "https://t.example.com/api/v2"
 
 /** The state of a tenant about which nothing is known. */
-export const nothing: TenantSnapshot = Adaptive.make().exportTenant("")
+export const nothing: TenantSnapshot = exportTenant(new TenantState(""))
 
 export const noneInFlight: InFlight = { operations: new Map(), buckets: new Map() }
 
@@ -24,8 +30,9 @@ export const makeStrategy = () => {
     wait: (operation: string, at: number, waited = 0) => strategy.wait(stateOf(operation), at, 0, 0, waited),
     /** Whether two operations share a bucket. */
     share: (one: string, other: string) => strategy.bucketOf(stateOf(one)) === strategy.bucketOf(stateOf(other)),
-    save: (): TenantSnapshot => structuredClone(strategy.exportTenant(tenant)),
-    load: (snapshot: TenantSnapshot, inFlight = noneInFlight) => strategy.importTenant(tenant, snapshot, inFlight),
+    save: (): TenantSnapshot => structuredClone(exportTenant(strategy.tenantOf(tenant))),
+    load: (snapshot: TenantSnapshot, inFlight = noneInFlight) =>
+      importTenant(strategy.tenantOf(tenant), snapshot, inFlight),
     /** The calls left in each bucket, by its id. */
     levels: (now: number, name = tenant): ReadonlyMap<string, number> =>
       new Map(

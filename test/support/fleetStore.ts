@@ -6,7 +6,7 @@ import * as Fleet from "../../src/Fleet.js"
 import type { Member } from "../../src/internal/fleet/membership.js"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
-import type { TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
+import { exportTenant, type TenantSnapshot } from "../../src/internal/limiter/adaptiveState.js"
 import type { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
@@ -135,7 +135,7 @@ export const limitsOf = (now: number, { isShared = false, left, limit, operation
     }
     strategy.settle(strategy.start(strategy.stateOf(callOf(operation)), now - 10, false), reading, now)
   }
-  return withEstimate(strategy.exportTenant(tenant), {
+  return withEstimate(exportTenant(strategy.tenantOf(tenant)), {
     level: left,
     reported: left,
     netRate: perSecond / 1000,

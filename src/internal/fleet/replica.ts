@@ -2,7 +2,13 @@
 import type * as Effect from "effect/Effect"
 import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
-import type { AdaptiveGrant, OperationState, TenantSnapshot } from "../limiter/adaptiveState.js"
+import {
+  type AdaptiveGrant,
+  exportTenant,
+  importTenant,
+  type OperationState,
+  type TenantSnapshot
+} from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
 import { grant } from "./grant.js"
@@ -244,7 +250,7 @@ export class Replica {
   }
 
   export(): TenantSnapshot {
-    return this.strategy.exportTenant(this.tenant)
+    return exportTenant(this.strategy.tenantOf(this.tenant))
   }
 
   /** Replaces the knowledge of the limits, and drops grants that were not committed. */
@@ -253,7 +259,7 @@ export class Replica {
     this.uncommitted = []
     const own = countInFlight(Array.from(this.inFlight, ({ own }) => own))
     const others = Array.from(this.members.values(), ({ inFlight }) => inFlight)
-    this.strategy.importTenant(this.tenant, limits, totalInFlight([own, ...others]))
+    importTenant(this.strategy.tenantOf(this.tenant), limits, totalInFlight([own, ...others]))
   }
 
   /** Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are left here. */

@@ -1,16 +1,6 @@
 /** The strategy that learns limits from responses, one tenant at a time. */
-import {
-  type AdaptiveGrant,
-  exportTenant,
-  importTenant,
-  type InFlight,
-  OperationState,
-  type SharedBucket,
-  type TenantSnapshot,
-  TenantState
-} from "./adaptiveState.js"
+import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
-import type { Call } from "./limiter.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
 import type { LimitStrategy } from "./strategy.js"
 
@@ -23,33 +13,18 @@ const patience = 2000
 /** Learns from every response. */
 export interface AdaptiveStrategy extends LimitStrategy<OperationState, AdaptiveGrant> {
   readonly tenantOf: (name: string) => TenantState
-  /** Copies all that is known of a tenant into plain data. */
-  readonly exportTenant: (name: string) => TenantSnapshot
-  /** Replaces all that is known of a tenant; `inFlight` are its calls now. */
-  readonly importTenant: (name: string, snapshot: TenantSnapshot, inFlight: InFlight) => void
 }
 
 export const make = (): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
   const tenantOf = (name: string): TenantState => {
-    const tenant = tenants.get(name) ?? new TenantState()
+    const tenant = tenants.get(name) ?? new TenantState(name)
     tenants.set(name, tenant)
     return tenant
   }
-  const stateOf = ({ operation, tenant: name }: Call): OperationState => {
-    const tenant = tenantOf(name)
-    const state = tenant.operations.get(operation) ?? new OperationState({ tenant: name, operation }, tenant)
-    tenant.operations.set(operation, state)
-    return state
-  }
   return {
     tenantOf,
-    exportTenant: (name) => exportTenant(tenantOf(name)),
-    importTenant: (name, snapshot, inFlight) => {
-      for (const operation of Object.keys(snapshot.operations)) stateOf({ tenant: name, operation })
-      importTenant(tenantOf(name), snapshot, inFlight)
-    },
-    stateOf,
+    stateOf: ({ operation, tenant }) => tenantOf(tenant).operation(operation),
     states: () => Array.from(tenants.values()).flatMap(({ operations }) => Array.from(operations.values())),
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),

@@ -42,6 +42,7 @@ export class SharedBucket {
 }
 
 export class TenantState {
+  readonly name: string
   /** Its operations by their names. */
   readonly operations = new Map<string, OperationState>()
   /** Stands for the buckets of operations about which nothing is known. */
@@ -51,6 +52,16 @@ export class TenantState {
   bucketCount = 0
   /** The start of its last call. */
   startedAt = -Infinity
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  operation(name: string): OperationState {
+    const state = this.operations.get(name) ?? new OperationState({ tenant: this.name, operation: name }, this)
+    this.operations.set(name, state)
+    return state
+  }
 }
 
 /** A call that has ended, and what its response said. Times are local milliseconds. */
@@ -104,6 +115,7 @@ export interface TenantSnapshot {
   readonly operations: Readonly<Record<string, ReturnType<typeof exportOperation>>>
 }
 
+/** Copies all that is known of a tenant. */
 export const exportTenant = (
   { bucketCount, buckets, operations, startedAt, unknown }: TenantState
 ): TenantSnapshot => ({
@@ -114,7 +126,7 @@ export const exportTenant = (
   operations: Object.fromEntries(Array.from(operations, ([name, state]) => [name, exportOperation(state)]))
 })
 
-/** Replaces the state of a tenant. The objects of its operations, and of buckets that remain, stay the same. */
+/** Replaces all that is known of a tenant; `inFlight` are its calls now. The objects of its operations, and of buckets that remain, stay the same. */
 export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFlight: InFlight): void => {
   const before = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
   const buckets = new Map<string, SharedBucket>()
@@ -131,6 +143,7 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
     tenant.buckets.add(bucket)
     buckets.set(id, bucket)
   }
+  for (const name of Object.keys(snapshot.operations)) tenant.operation(name)
   for (const [name, state] of tenant.operations) {
     const { bucket, ...stored } = snapshot.operations[name] ?? exportOperation(new OperationState(state.call, tenant))
     Object.assign(state, stored)

@@ -65,13 +65,11 @@ export const metricLabelsOf = (fiber: AnyFiber): ReadonlyArray<MetricLabel.Metri
 export const minimumLogLevelOf = (fiber: AnyFiber): LogLevel.LogLevel =>
   fiber.getFiberRef(FiberRef.currentMinimumLogLevel)
 
-/** Runs an effect with the tracer of a fiber that it works for. */
-export const withTracingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  self.pipe(Effect.withTracer(tracerOf(fiber)), Effect.withTracerEnabled(isTracerEnabled(fiber)))
-
-/** Runs an effect with the loggers of a fiber that it works for. */
-export const withLoggingOf = (fiber: AnyFiber) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** Runs an effect with the tracer and the loggers of a fiber that it works for. */
+export const withTelemetryOf = <A, E, R>(fiber: AnyFiber, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   self.pipe(
+    Effect.withTracer(tracerOf(fiber)),
+    Effect.withTracerEnabled(isTracerEnabled(fiber)),
     Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
@@ -88,15 +86,13 @@ export const onExit = <A, E>(
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
 
-/** Runs effects from plain code. */
-export interface Runner<R> {
-  readonly fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) => Fiber.RuntimeFiber<A, E>
-  readonly runSync: <A, E>(effect: Effect.Effect<A, E, R>) => A
-}
-
-/** Makes a runner with the current services and settings. The effects it runs are interruptible even if it is made in an uninterruptible region. */
-export const makeRunner = <R = never>(): Effect.Effect<Runner<R>, never, R> =>
-  Effect.map(Effect.interruptible(Effect.runtime<R>()), (runtime) => {
-    const runFork = Runtime.runFork(runtime)
-    return { fork: (effect, scope) => runFork(effect, scope && { scope }), runSync: Runtime.runSync(runtime) }
-  })
+/**
+ * Makes functions that run effects from plain code, with the current services and settings, and interruptible even if they
+ * are made in an uninterruptible region.
+ */
+export const makeRunner = <R = never>() =>
+  Effect.map(Effect.interruptible(Effect.runtime<R>()), (runtime) => ({
+    fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
+      Runtime.runFork(runtime, effect, scope && { scope }),
+    runSync: Runtime.runSync(runtime)
+  }))

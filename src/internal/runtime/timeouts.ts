@@ -82,20 +82,15 @@ export const runWithin = <A, E, E2>(
   ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
-  let abandon = () => {}
-  const running = Effect.async<A, E | E2>((resume) => {
+  return restore(Effect.async<A, E | E2>((resume) => {
     const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
     const stop = task((result) => {
       cancel()
       resume(result)
     })
-    abandon = () => {
+    return Effect.sync(() => {
       cancel()
       stop()
-    }
-  })
-  return Effect.catchAllCause(restore(running), (cause) => {
-    abandon()
-    return Effect.failCause(cause)
-  })
+    })
+  }))
 }

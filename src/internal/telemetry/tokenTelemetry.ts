@@ -31,7 +31,7 @@ export const tokenRequest = <A>(
       Spans.withSpan("identity.token", { root: true, links }, () => restore(counted))
     )
     : counted
-  return traced.pipe(Fiber.withTracingOf(fiber), Fiber.withLoggingOf(fiber))
+  return Fiber.withTelemetryOf(fiber, traced)
 }
 
 /** Traces one attempt of a token request; `nth` counts from 1. Only what `restore` wraps can be interrupted. */
