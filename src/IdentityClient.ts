@@ -119,7 +119,7 @@ export const make = (
     return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
   })
 
-/** Provides a client. Build the layer once, so that all calls share its state. @since 0.1.0 @category layers */
+/** Provides a client. Build it once: all calls share token, limits and connections. @since 0.1.0 @category layers */
 export const layer = (
   options: Options
 ): Layer.Layer<IdentityClient, InvalidInput, HttpClient.HttpClient | TokenProvider | RateLimiter> =>

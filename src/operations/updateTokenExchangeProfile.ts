@@ -29,9 +29,9 @@ const profile = Schema.Struct({
   updated_at: omittable(Timestamp)
 }).annotations({ identifier: "TokenExchangeProfile" })
 
-/** A profile; every field is optional (contract: Token exchange profile). @since 0.1.0 @category models */
+/** A token exchange profile; every field is optional (contract: Endpoints 2). @since 0.1.0 @category models */
 export interface TokenExchangeProfile extends Schema.Schema.Type<typeof profile> {}
-/** A profile; every field is optional (contract: Token exchange profile). @since 0.1.0 @category schemas */
+/** A token exchange profile; every field is optional (contract: Endpoints 2). @since 0.1.0 @category schemas */
 export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
 
 /**

@@ -61,7 +61,7 @@ export const page = Effect.gen(function*() {
     "referrer-policy": "no-referrer",
     "content-security-policy": [
       "default-src 'none'",
-      `script-src ${hashes.join(" ")} 'wasm-unsafe-eval'`, // Scalar decodes with WebAssembly; it needs no `eval`
+      `script-src ${hashes.join(" ")} 'wasm-unsafe-eval'`, // Scalar renders nothing without WebAssembly; it needs no `eval`
       "style-src 'unsafe-inline'", // Scalar adds its style sheet and inline styles by script
       "img-src data:",
       "connect-src 'self'",
