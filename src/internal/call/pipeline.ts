@@ -41,7 +41,14 @@ export const authorized = <E>(
   const sendWith = (token: Redacted.Redacted): Effect.Effect<AuthorizedResponse, E> =>
     Effect.map(
       send(`Bearer ${Redacted.value(token)}`),
-      (response) => ({ ...response, token })
+      ({ body, completeness, headers, redirected, status }) => ({
+        status,
+        headers,
+        body,
+        completeness,
+        redirected,
+        token
+      })
     )
   return withToken(tokens, operation, attempt, (token) =>
     Effect.flatMap(

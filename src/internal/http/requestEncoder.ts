@@ -3,8 +3,6 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
-import * as Predicate from "effect/Predicate"
-import * as Struct from "effect/Struct"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
@@ -64,16 +62,16 @@ const transportHeaders = new Set(
   ["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
 )
 
-/** Refuses headers that a call may not set. */
-const checkHeaders = (headers: Headers.Headers): Either.Either<void, Issue> => {
+/** Finds the first header that a call may not set. */
+const checkHeaders = (headers: Headers.Headers): Issue | undefined => {
   for (const [name, value] of Object.entries(headers)) {
     const path = `headers.${name}`
-    if (transportHeaders.has(name)) return Either.left({ path, message: "only the transport sets this header" })
+    if (transportHeaders.has(name)) return { path, message: "only the transport sets this header" }
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      return Either.left({ path, message: "expected a valid HTTP header" })
+      return { path, message: "expected a valid HTTP header" }
     }
   }
-  return Either.void
+  return undefined
 }
 
 /** A valid request without the headers that differ from attempt to attempt. */
@@ -99,30 +97,31 @@ export const make = (
   const checked = isValid(input) ? Either.right(Validator.copy(input)) : explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(Issues.of(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
-  const body = payload && Struct.pick(fields, ...payload)
-  if (Object.values(body ?? {}).filter(Predicate.isNotUndefined).length < minProperties) {
-    const path = payload?.join(", ") ?? ""
-    return Either.left(invalid([{ path, message: `at least ${minProperties} must be set` }]))
+  if (payload !== undefined && payload.filter((field) => fields[field] !== undefined).length < minProperties) {
+    return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))
   }
-  const encoded = Either.all({
-    path: encodePath(segments, fields),
-    headers: checkHeaders(settings.headers),
-    query: Form.encode(Struct.pick(fields, ...query)),
-    text: body === undefined || settings.contentType === "application/json"
-      ? Either.right(body && JSON.stringify(body))
-      : Form.encode(body)
-  })
-  return Either.mapBoth(encoded, {
-    onLeft: (issue) => invalid([issue]),
-    onRight: ({ path, query, text }) => ({
-      method,
-      target: query === "" ? path : `${path}?${query}`,
-      text,
-      settings,
-      fields
-    })
-  })
+  const refused = checkHeaders(settings.headers)
+  if (refused !== undefined) return Either.left(invalid([refused]))
+  const path = encodePath(segments, fields)
+  if (Either.isLeft(path)) return Either.left(invalid([path.left]))
+  const search = Form.encode(pick(fields, query))
+  if (Either.isLeft(search)) return Either.left(invalid([search.left]))
+  const text = payload === undefined ? noText : encodeBody(pick(fields, payload), settings.contentType)
+  if (Either.isLeft(text)) return Either.left(invalid([text.left]))
+  const target = search.right === "" ? path.right : `${path.right}?${search.right}`
+  return Either.right({ method, target, text: text.right, settings, fields })
 }
+
+const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
+  const picked: Record<string, unknown> = {}
+  for (const name of names) picked[name] = fields[name]
+  return picked
+}
+
+const noText = Either.right(undefined)
+
+const encodeBody = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
+  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : Form.encode(fields)
 
 /** Validates an input as a call with default settings does. */
 export const validate = <Input, Success, Failure>(

@@ -82,15 +82,20 @@ export const runWithin = <A, E, E2>(
   ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
-  return restore(Effect.async<A, E | E2>((resume) => {
+  let abandon = () => {}
+  const running = Effect.async<A, E | E2>((resume) => {
     const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
     const stop = task((result) => {
       cancel()
       resume(result)
     })
-    return Effect.sync(() => {
+    abandon = () => {
       cancel()
       stop()
-    })
-  }))
+    }
+  })
+  return Effect.catchAllCause(restore(running), (cause) => {
+    abandon()
+    return Effect.failCause(cause)
+  })
 }
