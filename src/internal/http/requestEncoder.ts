@@ -29,11 +29,16 @@ const anyOrigin = "http://localhost"
 /** Writes a path segment as URL parsers do, because a transport may send it as it is. */
 const normalized = (segment: string): string => new URL(`${anyOrigin}/${segment}`).href.slice(anyOrigin.length + 1)
 
+/** A part of a path: fixed text, or the name of a parameter. */
+type Segment = { readonly text: string } | { readonly parameter: string }
+
 /** Derives from an operation's declaration, once, all that its calls need. */
 const planOf = memoizeByEndpoint(({ input, path, payload, query = {} }) => ({
   isValid: Validator.strict(input),
   explain: ParseResult.validateEither(input, { errors: "all", onExcessProperty: "error" }),
-  segments: path.split("/").map((segment) => segment.startsWith(":") ? segment : normalized(segment)),
+  segments: path.split("/").map((segment): Segment =>
+    segment.startsWith(":") ? { parameter: segment.slice(1) } : { text: normalized(segment) }
+  ),
   query: Object.keys(query),
   payload: payload && Object.keys(payload)
 }))
@@ -42,17 +47,23 @@ const planOf = memoizeByEndpoint(({ input, path, payload, query = {} }) => ({
  * Puts the parameters into the path, percent-encoded. Refuses an empty parameter, a dot segment and a lone surrogate: URL
  * parsers would make another route of them, or fail.
  */
-const encodePath = (segments: ReadonlyArray<string>, params: InputFields): Either.Either<string, Issue> => {
+const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Either.Either<string, Issue> => {
   const parts: Array<string> = []
   for (const segment of segments) {
-    const name = segment.slice(1)
-    const value = String(params[name])
-    const isDot = value === "" || value === "." || value === ".."
-    const part = !segment.startsWith(":") ? segment : isDot ? undefined : Form.component(value)
-    if (part === undefined) {
-      return Either.left({ path: name, message: "expected well-formed Unicode that is not empty, \".\" or \"..\"" })
+    if ("text" in segment) {
+      parts.push(segment.text)
+      continue
     }
-    parts.push(part)
+    const { parameter } = segment
+    const value = String(params[parameter])
+    const encoded = value === "" || value === "." || value === ".." ? undefined : Form.component(value)
+    if (encoded === undefined) {
+      return Either.left({
+        path: parameter,
+        message: "expected well-formed Unicode that is not empty, \".\" or \"..\""
+      })
+    }
+    parts.push(encoded)
   }
   return Either.right(parts.join("/"))
 }

@@ -56,7 +56,7 @@ export const tokenRequests = counter("identity.token.requests", "Token requests"
 
 /** Makes the metrics of one operation of one client. */
 export const forOperation = (tags: Tags) => {
-  const durations = new Map<string, Histogram>()
+  const durations = new Map<string | number | undefined, Histogram>()
   return {
     attempts: attempts(tags),
     throttled: throttled(tags),
@@ -65,7 +65,7 @@ export const forOperation = (tags: Tags) => {
     remaining: remaining(tags),
     /** The duration of calls whose last response had this status, and that failed with this type of error. */
     duration: (status: number | undefined, error: string | undefined): Histogram => {
-      const key = `${status} ${error}`
+      const key = error === undefined ? status : `${status} ${error}`
       const metric = durations.get(key) ??
         duration({ ...tags, "http.response.status_code": status?.toString(), "error.type": error })
       durations.set(key, metric)
