@@ -49,11 +49,13 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
 
   const endDue = (): void => {
     const now = timer.now()
+    const due: Array<Timeout> = []
     let next = Infinity
-    for (const timeout of [...pending]) {
+    for (const timeout of pending) {
       if (timeout.at > now) next = Math.min(next, timeout.at)
-      else end(timeout, "TIMEOUT")
+      else due.push(timeout)
     }
+    for (const timeout of due) end(timeout, "TIMEOUT")
     if (next < Infinity) timer.set(next)
   }
 
@@ -62,7 +64,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isOpen = false
-      for (const timeout of [...pending]) end(timeout, "CLOSED")
+      for (let next = pending.first; next !== undefined; next = pending.first) end(next, "CLOSED")
     })
   )
 
