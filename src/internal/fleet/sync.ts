@@ -1,7 +1,7 @@
 /**
  * Keeps a process's copy of one tenant's limits in step with the shared store: it reads the value, adds the calls of this
  * process, and writes it back unless another process has written since; then it begins again with that. While the store is
- * unavailable the process goes on alone, and rejoins the others later.
+ * unavailable or its value unreadable, the process goes on alone, and rejoins the others later.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -111,7 +111,10 @@ export class TenantSync {
   )
 
   /** Writes an update until no other process interferes; gives up at `until`, by the timer's clock. */
-  private exchange(until: number, isLeaving = false): Effect.Effect<void, SharedStore.StoreUnavailable | "contended"> {
+  private exchange(
+    until: number,
+    isLeaving = false
+  ): Effect.Effect<void, SharedStore.StoreUnavailable | "contended" | "unreadable"> {
     const { host: { format, queue, setStoreTime, store }, replica, timer } = this
     return Effect.suspend(() => {
       const update = replica.update(isLeaving ? undefined : queue)
@@ -127,6 +130,7 @@ export class TenantSync {
           return Effect.flatMap(this.read(entry), (snapshot) => {
             if (snapshot === undefined) replica.restore(update.before)
             else replica.load(snapshot)
+            if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
             return timer.now() > until ? Effect.fail("contended" as const) : this.exchange(until, isLeaving)
           })
         })
