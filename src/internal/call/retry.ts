@@ -27,9 +27,10 @@ export interface AttemptContext {
 type AttemptFailure = TokenError | TransportError | RateLimited
 
 const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
-  status === 429 || (endpoint.idempotent && !redirected && (
+  // A redirected response is another host's: it does not say that the service refused the request.
+  !redirected && (status === 429 || (endpoint.idempotent && (
     status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && completeness === "interrupted")
-  ))
+  )))
 
 /** Tests if a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
 const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
