@@ -1,6 +1,6 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock, Tracer } from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
@@ -284,6 +284,39 @@ describe("a permit is settled exactly once", () => {
     const { layer, log } = setUp(() => Effect.dieMessage("boom"))
     return Effect.gen(function*() {
       const exit = yield* Effect.exit(deleteEventStream({ id }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("without a response if a tracer throws between the permit and the request", () => {
+    const { layer, log } = setUp(() => Effect.succeed(done), { acquire: Effect.sleep("2 seconds") })
+    const tracer = Tracer.make({
+      span: (name, parent, context, links, startTime, kind) => ({
+        _tag: "Span",
+        name,
+        parent,
+        context,
+        links,
+        kind,
+        spanId: "s",
+        traceId: "t",
+        sampled: true,
+        status: { _tag: "Started", startTime },
+        attributes: new Map(),
+        attribute: () => {},
+        addLinks: () => {},
+        end: () => {},
+        event: () => {
+          throw new Error("boom")
+        }
+      }),
+      context: (execute) => execute()
+    })
+    return Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.exit(Effect.withTracer(deleteEventStream({ id }), tracer)))
+      yield* TestClock.adjust("2 seconds")
+      const exit = yield* Fiber.join(fiber)
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(layer))

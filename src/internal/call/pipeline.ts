@@ -69,7 +69,7 @@ export const authorized = <E>(
     Effect.flatMap(
       sendWith(token, authorization),
       (response): Effect.Effect<AuthorizedResponse, E | TokenError> =>
-        response.status !== 401 ? Effect.succeed(response) : Effect.zipRight(
+        response.status !== 401 || response.redirected ? Effect.succeed(response) : Effect.zipRight(
           attempt.restore(tokens.invalidate(token)),
           withToken(tokens, operation, attempt, (other, authorization) => {
             if (Redacted.value(other) === Redacted.value(token)) return Effect.succeed(response)
@@ -99,13 +99,18 @@ export const permitted = <E>(
       return Effect.failCause(cause)
     },
     onSuccess: (permit) => {
-      attempt.resume()
-      return Effect.matchCauseEffect(attempt.telemetry.attempt(send), {
+      // Suspended, so that the permit is settled even if a tracer throws.
+      const sent = Effect.suspend(() => {
+        attempt.resume()
+        return attempt.telemetry.attempt(send)
+      })
+      return Effect.matchCauseEffect(sent, {
         onFailure: (cause) => Effect.zipRight(permit.settle(undefined), Effect.failCause(cause)),
-        onSuccess: (response) => {
-          attempt.telemetry.responseReceived(response)
-          return Effect.as(permit.settle(response), response)
-        }
+        onSuccess: (response) =>
+          Effect.map(permit.settle(response), () => {
+            attempt.telemetry.responseReceived(response)
+            return response
+          })
       })
     }
   })
