@@ -3,6 +3,7 @@ import type * as Undici from "@effect/platform-node/Undici"
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
 import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
@@ -91,6 +92,11 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Undici.Dispatcher.DispatchController, error: unknown): void {
+    this.fail(error)
+  }
+
+  /** Ends the exchange with an error. */
+  fail(error: unknown): void {
     this.settle(
       this.head === undefined
         ? this.noResponse(error)
@@ -137,9 +143,8 @@ export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, 
   const handler = new ResponseHandler(bodyLimit, done)
   const { body, headers, method, url } = request
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
-  dispatcher.dispatch(
-    { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytesOf(body) },
-    handler
-  )
+  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytesOf(body) }
+  const dispatch = () => void dispatcher.dispatch(options, handler)
+  Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests
   return () => handler.stop()
 }

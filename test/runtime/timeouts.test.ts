@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
+import type { CallbackTask } from "../../src/internal/runtime/callbackTask.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -52,6 +53,22 @@ describe("time-outs", () => {
       for (const cancel of [100, 200].map((millis) => timeouts.add(millis, () => {}))) cancel()
       yield* TestClock.adjust("100 millis")
       assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
+    }))
+
+  it.scoped("go on for other tasks if one throws when it starts", () =>
+    Effect.gen(function*() {
+      const timeouts = yield* Timeouts.make
+      const run = (millis: number, task: CallbackTask<never, never>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Timeouts.runWithin({ timeouts, millis, restore }, task, (reason) => reason)
+        )
+      const thrown = yield* Effect.exit(run(5, () => {
+        throw new Error("boom")
+      }))
+      assert.isTrue(Exit.isFailure(thrown))
+      const other = yield* Effect.fork(Effect.flip(run(10, () => () => true)))
+      yield* TestClock.adjust("10 millis")
+      assert.strictEqual(yield* Fiber.join(other), "TIMEOUT")
     }))
 
   it.effect("refuse a task when their scope is closed, without starting it", () =>

@@ -70,7 +70,18 @@ const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Eith
 
 /** Headers that only the transport may set. */
 const transportHeaders = new Set(
-  ["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
+  [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade"
+  ]
 )
 
 /** Finds the first header that a call may not set. */

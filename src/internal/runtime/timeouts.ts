@@ -87,8 +87,9 @@ export const runWithin = <A, E, E2>(
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
   let abandon = () => {}
   const running = Effect.async<A, E | E2>((resume) => {
+    let stop = () => false // also if the task throws
     const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
-    const stop = task((result) => {
+    stop = task((result) => {
       cancel()
       resume(result)
     })
