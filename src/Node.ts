@@ -60,7 +60,7 @@ export interface TransportOptions extends Transport.PoolOptions {}
  * - `headersTimeout` and `bodyTimeout`: 300 s each without a byte. `IdentityClient.withTimeout` limits an attempt as a whole.
  * - `maxResponseSize`: no limit. `maxBodySize` limits what an `IdentityClient` reads.
  * - `connect`: options of `tls.connect`, such as `ca`, `cert` and `key`
- * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`
+ * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`. Plain http for this machine does not go through it.
  *
  * Fails with `InvalidInput` if undici refuses the options. Closing waits up to 5 s for running requests.
  * @since 0.1.0

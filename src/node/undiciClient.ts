@@ -5,6 +5,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../Errors.js"
+import { isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
 import * as Timeouts from "../internal/runtime/timeouts.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
@@ -33,8 +34,8 @@ export interface PoolOptions extends
   readonly proxy?: string | ProxyAgent.Options
 }
 
-/** Makes a pool for each origin, and a function that destroys them all. */
-const makeDispatcher = ({ connect, proxy, ...options }: PoolOptions) => {
+/** Makes a pool for each origin, a function that closes them after their requests, and a function that destroys them all. */
+const makeDispatchers = ({ connect, proxy, ...options }: PoolOptions) => {
   const pools = new Set<Pool>()
   const settings: Agent.Options = {
     connections: 128,
@@ -50,17 +51,28 @@ const makeDispatcher = ({ connect, proxy, ...options }: PoolOptions) => {
   const timeout = { timeout: options.connectTimeout ?? 10_000 }
   // Their constructors refuse wrong options now instead of at the first call.
   for (const Checked of [Client, Pool]) void new Checked("http://localhost", options)
-  const dispatcher: Dispatcher = proxy === undefined
-    // All pools share one connector, which keeps TLS sessions even when a pool without connections is dropped.
-    ? new Agent({ ...settings, connect: buildConnector({ ...timeout, ...connect }) })
-    : new ProxyAgent({
-      ...settings,
-      requestTls: { ...timeout, ...connect },
-      proxyTls: timeout,
-      ...(typeof proxy === "string" ? { uri: proxy } : proxy)
-    })
-  return { dispatcher, destroy: () => pools.forEach((pool) => pool.destroy(() => {})) }
+  // All pools share one connector, which keeps TLS sessions even when a pool without connections is dropped.
+  const direct = new Agent({ ...settings, connect: buildConnector({ ...timeout, ...connect }) })
+  const proxied = proxy === undefined ? undefined : new ProxyAgent({
+    ...settings,
+    requestTls: { ...timeout, ...connect },
+    proxyTls: timeout,
+    ...(typeof proxy === "string" ? { uri: proxy } : proxy)
+  })
+  const dispatcher: Dispatcher = proxied === undefined ? direct : proxied.compose(withoutProxyForLoopback(direct))
+  return {
+    dispatcher,
+    close: () => Promise.all([direct.close(), proxied?.close()]),
+    destroy: () => pools.forEach((pool) => pool.destroy(() => {}))
+  }
 }
+
+/** Sends plain http for this machine directly: a proxy would see token and client secret. */
+const withoutProxyForLoopback =
+  (direct: Dispatcher): Dispatcher.DispatcherComposeInterceptor => (dispatch) => (options, handler) => {
+    const { hostname, protocol } = new URL(String(options.origin))
+    return protocol === "http:" && isLoopback(hostname) ? direct.dispatch(options, handler) : dispatch(options, handler)
+  }
 
 /** Restores the pools' time-outs: the platform's client sets its own for headers and body. */
 const withPoolTimeouts: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
@@ -75,23 +87,24 @@ export const make = (
     const timeouts = yield* Timeouts.make
     const { dispatcher } = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => makeDispatcher(options),
+        try: () => makeDispatchers(options),
         catch: (error) =>
           new InvalidInput({
             operation,
             issues: [{ path: "options", message: error instanceof Error ? error.message : "expected undici's options" }]
           })
       }),
-      ({ destroy, dispatcher }) =>
+      ({ close, destroy }) =>
         Effect.async<void>((resume) => {
           const cancel = timeouts.add(grace, () => {
             destroy()
             resume(Effect.void)
           })
-          dispatcher.close(() => {
+          const closed = () => {
             cancel()
             resume(Effect.void)
-          })
+          }
+          close().then(closed, closed)
         })
     )
     const client = NodeHttpClient.makeUndici(dispatcher.compose(withPoolTimeouts))

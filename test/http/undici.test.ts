@@ -1,5 +1,5 @@
 /** The lean transport: its connections, its options, its outcomes, and its use as a client of the platform. */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { Headers, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock, Tracer } from "effect"
@@ -9,6 +9,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import type { NoResponse, RawResponse } from "../../src/internal/http/rawMessages.js"
+import * as CallbackTask from "../../src/internal/runtime/callbackTask.js"
 import * as Node from "../../src/Node.js"
 import { over as exchanges } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
@@ -423,7 +424,7 @@ describe("options", () => {
         close
     )
 
-  it.scopedLive("a proxy carries requests, with TLS and without", () =>
+  it.scopedLive("a proxy carries requests with TLS, but never plain http for this machine", () =>
     Effect.gen(function*() {
       const secured = yield* tlsServer
       const plain = yield* listen((_, response) => json(response, 200, { total: 7, per_page: 1, versions: [] }))
@@ -432,7 +433,35 @@ describe("options", () => {
       assert.strictEqual(yield* Effect.provide(total, lean(secured.url, options)), 0)
       assert.strictEqual(yield* Effect.provide(total, lean(plain.url, options)), 7)
       const login = `Basic ${Buffer.from("user:pass").toString("base64")}`
-      assert.deepStrictEqual(asked, [`localhost ${login}`, `127.0.0.1 ${login}`])
+      assert.deepStrictEqual(asked, [`localhost ${login}`])
+    }))
+
+  it.effect("a request that undici refuses is not sent", () =>
+    Effect.gen(function*() {
+      const throwing = {
+        dispatch: () => {
+          throw Object.assign(new Error("no"), { code: "UND_ERR_INVALID_ARG" })
+        }
+      }
+      const send = exchanges(throwing as never) // sound: only `dispatch` is used
+      const request = {
+        method: "GET",
+        url: "https://t.example.com/",
+        headers: Headers.empty,
+        body: HttpBody.empty
+      } as const
+      const failure = yield* Effect.flip(CallbackTask.run(send(request, () => 10)))
+      assert.deepInclude(failure, { outcome: "not-sent", code: "UND_ERR_INVALID_ARG" })
+    }))
+
+  it.effect("a call may not set the header proxy-authorization", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(remove).pipe(
+        IdentityClient.withHeaders({ "proxy-authorization": "Basic eDp5" }),
+        Effect.provide(lean("https://t.example.com"))
+      )
+      assert.strictEqual(error._tag, "InvalidInput")
+      assert.include(error.message, "headers.proxy-authorization: only the transport sets this header")
     }))
 
   it.scopedLive("the outcome is not-sent if the proxy refuses", () =>

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../Errors.js"
 
-const isLoopback = (host: string): boolean =>
+/** Tests whether a host of a URL is this machine. */
+export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 
 const problem = (text: string, allowInsecure: boolean): string | undefined => {
