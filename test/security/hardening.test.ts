@@ -1,5 +1,5 @@
 /** Hostile servers, unlucky inputs and wrong settings do no harm. */
-import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
+import { Headers, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
@@ -234,6 +234,45 @@ describe("a token", () => {
       ).pipe(Layer.provide(network))
       const error = yield* Effect.flip(deleteEventStream({ id })).pipe(Effect.provide(over(following, url)))
       assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "redirect" })
+    }))
+
+  it.scopedLive.each([401, 429])(
+    "is final with status %d, even if the service carried the call out before",
+    (status) =>
+      Effect.gen(function*() {
+        let received = 0
+        const { url } = yield* listen((request, response) => {
+          if (request.url === "/elsewhere") return json(response, status, {})
+          received++
+          response.writeHead(307, { location: "/elsewhere" }).end()
+        })
+        const following = Layer.effect(
+          HttpClient.HttpClient,
+          Effect.map(HttpClient.HttpClient, (client) => HttpClient.followRedirects(client, 3))
+        ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+        let tokens = 0
+        const client = IdentityClient.layer({ baseUrl: url }).pipe(
+          Layer.provide(RateLimiter.layerUnlimited),
+          Layer.provide(TokenProvider.layerEffect(Effect.sync(() => ({ token: Redacted.make(`token-${++tokens}`) })))),
+          Layer.provide(following)
+        )
+        yield* Effect.flip(createUsersExport({})).pipe(Effect.provide(client))
+        assert.strictEqual(received, 1)
+      })
+  )
+
+  it.effect("is not taken for one when the client changes the URL of the request", () =>
+    Effect.gen(function*() {
+      let sentTo = ""
+      const client = HttpClient.make((request) => {
+        sentTo = request.url
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 204 })))
+      })
+      const rewriting = HttpClient.mapRequest(client, HttpClientRequest.setUrl("https://gateway.example.com/tenant"))
+      yield* deleteEventStream({ id: "est_0123456789012345678901" }).pipe(
+        Effect.provide(over(Layer.succeed(HttpClient.HttpClient, rewriting)))
+      )
+      assert.strictEqual(sentTo, "https://gateway.example.com/tenant")
     }))
 })
 

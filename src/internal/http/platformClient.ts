@@ -51,12 +51,19 @@ const isRedirected = (response: object): boolean => {
   return typeof inner === "object" && inner !== null && isRedirected(inner)
 }
 
+/** Sends a request. `prepare` runs last before it leaves: the client may have changed its URL, which is no redirect. */
 const execute = (
   client: HttpClient.HttpClient,
   request: RawRequest,
-  bodyLimit: BodyLimit
-): Effect.Effect<RawResponse, NoResponse> =>
-  client.execute(requestOf(request)).pipe(
+  bodyLimit: BodyLimit,
+  prepare: Effect.Effect<void>
+): Effect.Effect<RawResponse, NoResponse> => {
+  let url: string | undefined
+  const prepared = HttpClient.mapRequestEffect(client, (request) => {
+    url = request.url
+    return Effect.as(prepare, request)
+  })
+  return prepared.execute(requestOf(request)).pipe(
     Effect.mapError(TransportFailure.noResponse),
     Effect.flatMap((response) => {
       const { headers, status } = response
@@ -66,10 +73,11 @@ const execute = (
       const body = isSinglePiece
         ? Body.readSinglePiece(response.arrayBuffer, limit, TransportFailure.completenessOfResponse)
         : Body.readStream(response.stream, limit, TransportFailure.completenessOfResponse)
-      const redirected = isRedirected(response) || response.request.url !== request.url
+      const redirected = isRedirected(response) || response.request.url !== url
       return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
     })
   )
+}
 
 /** The platform's span would hold the whole URL. */
 const makesNoSpan = () => true
@@ -78,12 +86,11 @@ const makesNoSpan = () => true
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
   const setOptions = Fiber.updateContext(withStrictOptions(maxBodySize))
-  const strict = HttpClient.mapRequestEffect(client, (request) => Effect.as(setOptions, request))
   return (
     request: RawRequest,
     bodyLimit: BodyLimit
   ): Effect.Effect<CallbackTask.CallbackTask<RawResponse, NoResponse>> =>
-    CallbackTask.fromEffect(execute(strict, request, bodyLimit)).pipe(
+    CallbackTask.fromEffect(execute(client, request, bodyLimit, setOptions)).pipe(
       (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan),
       // The runtime would log how the platform's fibers fail, with the URL and the token.
       Effect.withUnhandledErrorLogLevel(Option.none())
