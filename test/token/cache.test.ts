@@ -48,6 +48,30 @@ const manual = Effect.gen(function*() {
   }
 })
 
+describe("a refused token", () => {
+  it.scoped("that replaced a refused one is kept for 30 s: the reason is not the token", () =>
+    Effect.gen(function*() {
+      const { get, invalidate, requests, succeed } = yield* manual
+      const obtain = (nth: number) =>
+        Effect.gen(function*() {
+          const fiber = yield* Effect.fork(get)
+          yield* breathe
+          yield* succeed(nth, `t${nth}`)
+          return yield* Fiber.join(fiber)
+        })
+      assert.strictEqual(yield* obtain(1), "t1")
+      yield* invalidate("t1")
+      assert.strictEqual(yield* obtain(2), "t2")
+      yield* TestClock.adjust("29999 millis")
+      yield* invalidate("t2")
+      assert.strictEqual(yield* get, "t2")
+      assert.lengthOf(requests, 2)
+      yield* TestClock.adjust("1 millis")
+      yield* invalidate("t2")
+      assert.strictEqual(yield* obtain(3), "t3")
+    }))
+})
+
 describe("one request", () => {
   it.scoped("serves any number of concurrent callers", () =>
     Effect.gen(function*() {

@@ -17,7 +17,7 @@ import type { DatedToken } from "./datedToken.js"
 export interface Tokens {
   /** Gives a token that is valid now. */
   readonly get: Effect.Effect<Redacted.Redacted, TokenError>
-  /** Reports a token that the service refused. `get` never gives it again, unless there is no other. */
+  /** Reports a token that the service refused. `get` does not give it again, unless there is no other or a token was refused just before. */
   readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
 }
 
@@ -41,6 +41,12 @@ interface CachedToken {
 /** The part of a lifetime in which a token is used: all but the last 10 %, at most 30 s. Both in milliseconds. */
 export const usableMillis = (lifetime: number): number => lifetime - Math.min(30_000, lifetime * 0.1)
 
+/**
+ * The time in milliseconds in which a second refused token is kept. If the service refuses the token that replaced a refused one,
+ * the reason is not the token, but for example a client that is not global: each call would cost a token request.
+ */
+const invalidationInterval = 30_000
+
 /** The pause after a failed renewal in milliseconds: 5 s, or longer if the token endpoint asks for it. */
 const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
   const { retryAfter = Duration.zero } = Option.getOrElse(Cause.failureOption(cause), (): Partial<TokenError> => ({}))
@@ -58,6 +64,7 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
     const clock = yield* Effect.clock
     const { runSync } = yield* makeRunner()
     let cached: CachedToken | undefined
+    let nextInvalidationAt = -Infinity
     /** The last token request, which may be under way. */
     let last: Fiber.RuntimeFiber<Redacted.Redacted, TokenError> | undefined
 
@@ -98,7 +105,12 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
       }),
       invalidate: (token) =>
         Effect.suspend(() => {
-          if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) cached = undefined
+          if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) {
+            const now = monotonicMillis(clock)
+            if (now < nextInvalidationAt) return Effect.void
+            nextInvalidationAt = now + invalidationInterval
+            cached = undefined
+          }
           return forget === undefined ? Effect.void : forget(token)
         })
     }
