@@ -74,6 +74,10 @@ const swapResult = (reply: unknown): SharedStore.SwapResult => {
   }
 }
 
+/** The time to live in milliseconds, as an integer that Redis accepts. */
+const timeToLive = (write: SharedStore.Write): number =>
+  Math.min(Math.max(1, Math.ceil(Duration.toMillis(write.timeToLive))), Number.MAX_SAFE_INTEGER)
+
 const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =>
   Effect.map(connect(url, client), (redis): SharedStore.Backend => {
     redis.defineCommand("identityClientSwap", { numberOfKeys: 1, lua: script })
@@ -89,7 +93,7 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
         next === undefined
           ? run(key, "remove", version)
           : Effect.map(
-            run(key, "set", version, next.value, Math.max(1, Math.ceil(Duration.toMillis(next.timeToLive)))),
+            run(key, "set", version, next.value, timeToLive(next)),
             // The script does not send the new value back.
             (result) =>
               result.swapped && result.entry !== undefined

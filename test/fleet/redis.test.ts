@@ -99,6 +99,16 @@ const contract = (name: string, store: Effect.Effect<SharedStore.SharedStore["Ty
         assert.strictEqual(results.filter(({ swapped }) => swapped).length, 1)
       }).pipe(Effect.scoped))
 
+    it.live("keeps a value for as long as it can if its time to live is longer than any store counts", () =>
+      Effect.gen(function*() {
+        const { get, swap } = yield* store
+        for (const millis of [1e16, 1e22, Number.MAX_VALUE]) {
+          const { entry, swapped } = yield* swap(`long ${millis}`, undefined, next("a", Duration.millis(millis)))
+          assert.isTrue(swapped)
+          assert.deepStrictEqual((yield* get(`long ${millis}`)).entry, entry)
+        }
+      }).pipe(Effect.scoped))
+
     it.live("removes a value after its time to live, and returns the time", () =>
       Effect.gen(function*() {
         const { get, swap } = yield* store
