@@ -5,6 +5,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -123,7 +124,12 @@ export const layerEffect = <R>(
   layerShared(
     "Fleet.layerEffect",
     options,
-    Effect.map(Effect.context<R>(), (context) => (
-      { name: `effect:${options.name}`, request: Effect.provide(request, context) }
-    ))
+    // What the call provides wins: its span is the parent of the request's.
+    Effect.map(Effect.context<R>(), (layerContext) => ({
+      name: `effect:${options.name}`,
+      request: Effect.mapInputContext(
+        request,
+        (context: Context.Context<never>) => Context.merge(layerContext, context)
+      )
+    }))
   )

@@ -10,6 +10,7 @@ import {
   Fiber,
   Layer,
   Logger,
+  LogLevel,
   Redacted,
   Scope
 } from "effect"
@@ -380,6 +381,26 @@ interface Content {
   }
   readonly lease?: { readonly owner: string; readonly until: number }
 }
+
+describe("a token request of a user's own", () => {
+  it.scoped("runs in the span of its token request, not in a span in which the layer was built", () =>
+    Effect.gen(function*() {
+      const parents: Array<string | undefined> = []
+      const request = Effect.flatMap(Effect.currentSpan, (span) =>
+        Effect.sync(() => {
+          parents.push(span.name)
+          return { token: Redacted.make("t") }
+        })).pipe(Effect.orDie)
+      const context = yield* Effect.withSpan(
+        Layer.build(
+          Fleet.layerEffect(request, { name: "spans" }).pipe(Layer.provide(SharedStore.layerMemory))
+        ),
+        "building"
+      ).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+      yield* Effect.withSpan(Context.get(context, TokenProvider.TokenProvider).get, "call")
+      assert.deepStrictEqual(parents, ["identity.token"])
+    }))
+})
 
 describe("the stored value", () => {
   const key = "token:1:name"
