@@ -277,3 +277,26 @@ describe("a response from another URL", () => {
       assert.deepInclude(yield* fetched(deleteEventStream, Response.error()), { reason: "redirect", status: 0 })
     }))
 })
+
+describe("a success that is a text", () => {
+  const reply = (contentType: string, body = "OK") => Testing.reply({ headers: { "content-type": contentType }, body })
+  const input = { id: "tep_1", name: "name" }
+
+  it.effect("has no value where the value is optional", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* resultOf(updateTokenExchangeProfile, input, reply("text/plain; charset=utf-8")))
+    }))
+
+  it.effect("is unexpected as JSON or HTML, and where a value is required", () =>
+    Effect.gen(function*() {
+      const failures = [
+        yield* failed(updateTokenExchangeProfile, input, reply("application/json")),
+        yield* failed(updateTokenExchangeProfile, input, reply("text/plain", "<html>Sign in</html>")),
+        yield* failed(createUsersExport, {}, reply("text/plain"))
+      ]
+      assert.deepStrictEqual(
+        failures.map((error) => error instanceof Errors.UnexpectedResponse && error.reason),
+        ["json", "html", "json"]
+      )
+    }))
+})

@@ -41,7 +41,7 @@ const decoderOf = memoizeByEndpoint(({ success = Schema.Unknown }) => Decode.mak
 /** Decodes a success. The value is the very object that was parsed, unless nulls had to be removed from a copy. */
 const decode = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
-  { body, completeness }: RawResponse,
+  { body, completeness, headers: { "content-type": contentType = "" } }: RawResponse,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
   const isVoid = endpoint.success === undefined
@@ -56,7 +56,13 @@ const decode = <Input, Success, Failure>(
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
   const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
-  if (Either.isLeft(json)) return refuse("json", "the response body is not JSON")
+  if (Either.isLeft(json)) {
+    // Where a value is optional, a text such as `OK` is a success without it.
+    const nothing = /^text\/plain\b/i.test(contentType) ? decoderOf(endpoint)(undefined) : json
+    return Either.isRight(nothing)
+      ? Either.right(nothing.right as Success) // sound: it matches the schema of `Success`
+      : refuse("json", "the response body is not JSON")
+  }
   const decoded = decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
   const issue = decoded.left
