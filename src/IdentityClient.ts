@@ -149,8 +149,8 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
 }))
 
 /**
- * Limits the time of each attempt, from sending the request to the last byte of the response. Default: 30 s. Waits for a
- * token, for a permit and between attempts do not count. Exceeding it is `TransportError` with the code `TIMEOUT`.
+ * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
+ * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
  * @since 0.1.0
  * @category combinators
  */
