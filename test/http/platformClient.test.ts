@@ -77,6 +77,33 @@ describe("a request with a time-out, over a client of the platform", () => {
       assert.deepStrictEqual(statuses, [204])
     }))
 
+  it.scoped("is sent by a finalizer, and in a region that was interrupted before and cannot be", () =>
+    Effect.gen(function*() {
+      let sent = 0
+      const send = yield* sendOver((request) =>
+        Effect.sync(() => {
+          sent++
+          return HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
+        })
+      )
+      const results: Array<Exit.Exit<unknown, unknown>> = []
+      const recorded = Effect.map(Effect.exit(send), (exit) => void results.push(exit))
+      const gate = yield* Deferred.make<void>()
+      const callers = yield* Effect.forEach([
+        Effect.ensuring(Effect.never, recorded),
+        Effect.onInterrupt(Effect.never, () => recorded),
+        Effect.scoped(Effect.zipRight(Effect.acquireRelease(Effect.void, () => recorded), Effect.never)),
+        Effect.uninterruptible(Effect.zipRight(Deferred.await(gate), recorded))
+      ], Effect.fork)
+      yield* breathe
+      for (const caller of callers) yield* Fiber.interruptFork(caller)
+      yield* breathe
+      yield* Deferred.succeed(gate, undefined)
+      for (const caller of callers) yield* Fiber.await(caller)
+      assert.deepStrictEqual(results.map(Exit.isSuccess), [true, true, true, true])
+      assert.strictEqual(sent, 4)
+    }))
+
   it.scoped("leaves no fiber-local value of the client in its caller", () =>
     Effect.gen(function*() {
       const value = yield* FiberRef.make("the caller's")

@@ -10,6 +10,7 @@ import { globalValue } from "effect/GlobalValue"
 import type * as LogLevel from "effect/LogLevel"
 import type * as MetricLabel from "effect/MetricLabel"
 import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 
@@ -87,12 +88,15 @@ export const onExit = <A, E>(
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
 
 /**
- * Makes functions that run effects from plain code, with the current services and settings, and interruptible even if they
- * are made in an uninterruptible region.
+ * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted
+ * even if the functions are made in an uninterruptible region; making them cannot, so that a finalizer can make requests.
  */
 export const makeRunner = <R = never>() =>
-  Effect.map(Effect.interruptible(Effect.runtime<R>()), (runtime) => ({
-    fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
-      Runtime.runFork(runtime, effect, scope && { scope }),
-    runSync: Runtime.runSync(runtime)
-  }))
+  Effect.map(Effect.runtime<R>(), (current) => {
+    const runtime = Runtime.enableRuntimeFlag(current, RuntimeFlags.Interruption)
+    return {
+      fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
+        Runtime.runFork(runtime, effect, scope && { scope }),
+      runSync: Runtime.runSync(runtime)
+    }
+  })
