@@ -10,6 +10,7 @@ import {
   Fiber,
   FiberId,
   FiberRef,
+  Option,
   Redacted,
   Scope,
   TestClock
@@ -141,6 +142,23 @@ describe("one request", () => {
       const { get } = yield* Scope.extend(manual, scope)
       yield* Scope.close(scope, Exit.void)
       assert.isTrue(Exit.isInterrupted(yield* Effect.exit(get)))
+    }))
+
+  it.scoped("serves its callers as soon as there is a token, even if something that it started goes on", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      const tokens = yield* TokenProvider.make(
+        Effect.zipRight(
+          Effect.zip(Effect.fork(Effect.uninterruptible(Effect.sleep("1 hour"))), Effect.yieldNow()),
+          Effect.sync(() => ({ token: Redacted.make(`t${++requests}`) }))
+        )
+      )
+      const fiber = yield* Effect.fork(Effect.zip(tokens.get, tokens.get))
+      yield* breathe
+      const exit = yield* Fiber.poll(fiber)
+      yield* TestClock.adjust("1 hour")
+      assert.isTrue(Option.exists(exit, Exit.isSuccess))
+      assert.strictEqual(requests, 1)
     }))
 
   it.scoped("that dies fails its caller with the defect, and the next caller starts another", () =>

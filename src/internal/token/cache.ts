@@ -1,9 +1,10 @@
 /** Caches a token until shortly before it expires, and makes one token request for all callers that need one. */
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -65,14 +66,15 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
     const { runSync } = yield* makeRunner()
     let cached: CachedToken | undefined
     let nextInvalidationAt = -Infinity
-    /** The last token request, which may be under way. */
-    let last: Fiber.RuntimeFiber<Redacted.Redacted, TokenError> | undefined
+    /** The result of the token request under way. */
+    let underWay: Deferred.Deferred<Redacted.Redacted, TokenError> | undefined
 
     /** Reads the monotonic clock, or the time of day if that is ahead: the former may stop while the machine sleeps. */
     const timeFor = ({ offset }: CachedToken): number =>
       Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - offset)
 
     const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<Redacted.Redacted, TokenError> => {
+      underWay = undefined
       if (Exit.isSuccess(exit)) {
         const { lifetime, requestedAt, token } = exit.value
         cached = {
@@ -87,19 +89,21 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
 
     /** Joins the request under way, or starts one. */
     const renew = withFiber((fiber) => {
-      if (last !== undefined && last.unsafePoll() === null) return Effect.succeed(last)
+      if (underWay !== undefined) return Effect.succeed(underWay)
+      const result = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
+      underWay = result
       // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
       const requested = Effect.interruptible(TokenTelemetry.tokenRequest(fiber, request))
-      const fetched = Effect.flatMap(Effect.exit(requested), ended)
-      last = runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
-      return Effect.succeed(last)
+      const fetched = Effect.flatMap(Effect.exit(requested), (exit) => Deferred.done(result, ended(exit)))
+      runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
+      return Effect.succeed(result)
     })
 
     return {
       get: Effect.suspend(() => {
         const now = cached === undefined ? Infinity : timeFor(cached)
         if (cached === undefined || now >= cached.unusableAt) {
-          return Effect.flatten(Effect.flatMap(renew, Fiber.await))
+          return Effect.flatMap(renew, Deferred.await)
         }
         return now < cached.renewAt ? Effect.succeed(cached.token) : Effect.as(renew, cached.token)
       }),
