@@ -74,6 +74,20 @@ describe("the lock of a journal", () => {
       assert.isTrue(Option.contains(yield* store.get("lock"), "{\"run\":\"second\",\"expiresAfter\":9000}"))
     }))
 
+  it.effect("is not taken for renewed while its holder is just releasing it", () =>
+    Effect.gen(function*() {
+      const store = yield* makeStore
+      const slow = { ...store, remove: (key: string) => Effect.delay(store.remove(key), "2 seconds") }
+      const first = yield* hold(slow, "first")
+      yield* TestClock.adjust("4 seconds")
+      const second = yield* Effect.fork(hold(store, "second"))
+      yield* TestClock.adjust("1 second")
+      const released = yield* Effect.fork(first.release)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(released)
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(second)))
+    }))
+
   it.effect("is taken over from a run that died, after its own expiry, not after the other's", () =>
     Effect.gen(function*() {
       const store = yield* makeStore
@@ -184,6 +198,40 @@ const stallingRuns = (seed: number) =>
     yield* Effect.forEach([1, 2, 3], process, { concurrency: "unbounded" })
     return { ids, sent, takeovers, unknown }
   })
+
+it.effect("a run that lost its lock keeps the results of its successor", () =>
+  Effect.gen(function*() {
+    const shared = yield* makeStore
+    const stream = "est_0000000000000000000001"
+    const id = "evt_0000000000000000000001"
+    const sent: Array<string> = []
+    const { freeze, store } = freezable(shared)
+    const isEntry = (key: string) => !["lock", "renewal", "journal"].includes(key)
+    // The first run stalls after it has found no entry for the event, and comes to life after the second run.
+    const stalling = {
+      ...store,
+      get: (key: string) => Effect.tap(shared.get(key), () => isEntry(key) ? Effect.sleep("10 seconds") : Effect.void),
+      set: (key: string, value: string | Uint8Array) =>
+        Effect.suspend(() => {
+          if (key === "lock") freeze()
+          return key === "renewal" ? Effect.never : shared.set(key, value)
+        })
+    }
+    const run = (name: string, journal: Redelivery.Journal) =>
+      Stream.runCollect(Redelivery.run([id], { stream, journal, lockExpiry: "1 second" })).pipe(
+        Effect.provide(Testing.layer(Testing.handle(redeliverEvent, () => Effect.sync(() => void sent.push(name)))))
+      )
+    const first = yield* Effect.fork(Effect.flip(run("first", stalling)))
+    yield* TestClock.adjust("100 millis")
+    const second = yield* Effect.fork(run("second", shared))
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(second)
+    yield* TestClock.adjust("10 seconds")
+    assert.deepInclude(yield* Fiber.join(first), lost)
+    const [third] = yield* run("third", shared)
+    assert.deepInclude(third, { outcome: "accepted", recalled: true })
+    assert.deepStrictEqual(sent, ["second"])
+  }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 
 describe("runs that stall for longer than the lock's expiry", () => {
   it.effect("send no event twice, and report every event that was not sent", () =>

@@ -25,7 +25,8 @@ const locked = (message: string) => new JournalError({ reason: "locked", message
  * A run writes the entry `lock` once, before it reads any event's entry, and never again; renewals go to the entry `renewal`.
  * Before it sends an event, it writes the event's entry `sending` and then checks that `lock` is still its own. Of two runs,
  * the one that locked first either fails that check, or has written `sending` before the other one reads the entry: no event
- * is sent by both, even if a holder that is alive loses the lock because it could not renew it in time.
+ * is sent by both, even if a holder that is alive loses the lock because it could not renew it in time. If it stalls while it
+ * writes `sending`, it may overwrite a result of its successor: later runs report that event as `unknown`.
  *
  * No clock of another process counts: the lock has expired if it stays unchanged for `expiry` while this run looks on.
  */
@@ -80,7 +81,8 @@ export const acquire = (
     yield* Effect.acquireRelease(
       write("lock", own),
       () =>
-        Effect.ignore(Effect.zip(check, Effect.zip(Effect.ignore(journal.remove("renewal")), journal.remove("lock"))))
+        // `lock` goes first: a run that waits for it would take the end of `renewal` for a renewal.
+        Effect.ignore(Effect.zip(check, Effect.zip(journal.remove("lock"), journal.remove("renewal"))))
     )
     yield* check
     yield* Effect.forkScoped(Effect.ignore(renew(1))) // a run that lost the lock notices before it sends
