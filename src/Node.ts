@@ -70,8 +70,8 @@ export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<Htt
   Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
 
 /**
- * Opens a journal for `Redelivery.run` in a directory of its own, which is created if it does not exist, readable by this user
- * only. Each entry is a file that is synced to disk before the run goes on, so it survives the loss of power. The directory
+ * Opens a journal for `Redelivery.run` in a directory of its own, which is created for this user only if it does not exist. Its
+ * files are readable by this user only. Each entry is a file that is synced to disk before the run goes on, so it survives the loss of power. The directory
  * must be on a file system that shows a renamed file to every process at once: a local one, or NFS without attribute caching
  * (`noac`). With caching, runs on two machines may hold the journal at the same time.
  * @since 0.1.0

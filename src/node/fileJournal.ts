@@ -35,12 +35,15 @@ export const make = (
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
-    const store = yield* Effect.provide(KeyValueStore.KeyValueStore, KeyValueStore.layerFileSystem(directory))
+    const { clear, get, getUint8Array, has, remove, size } = yield* Effect.provide(
+      KeyValueStore.KeyValueStore,
+      KeyValueStore.layerFileSystem(directory)
+    )
 
     const sync = (file: string, flag: "r" | "wx", content?: Uint8Array) =>
       Effect.scoped(Effect.gen(function*() {
         const opened = yield* fs.open(file, { flag, mode: 0o600 })
-        if (content !== undefined) yield* opened.writeAll(content)
+        if (content !== undefined && content.length > 0) yield* opened.writeAll(content)
         yield* opened.sync
       }))
 
@@ -50,15 +53,16 @@ export const make = (
     /** Writes a new file, syncs it, and gives it the entry's name: a reader sees the old value or the new one, never a part. */
     const set = (key: string, value: string | Uint8Array) =>
       Effect.gen(function*() {
-        const file = path.join(directory, encodeURIComponent(key))
-        const temporary = `${file}.${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}.new`
+        const name = encodeURIComponent(key)
+        const suffix = (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
+        const temporary = path.join(directory, `${name}.${suffix}.new`)
         const content = typeof value === "string" ? new TextEncoder().encode(value) : value
         yield* Effect.onError(
-          Effect.zipRight(sync(temporary, "wx", content), fs.rename(temporary, file)),
+          Effect.zipRight(sync(temporary, "wx", content), fs.rename(temporary, path.join(directory, name))),
           () => Effect.ignore(fs.remove(temporary))
         )
         yield* syncDirectory
       })
 
-    return KeyValueStore.make({ ...store, set })
+    return KeyValueStore.make({ clear, get, getUint8Array, has, remove, set, size })
   })

@@ -81,6 +81,28 @@ describe("a file journal", () => {
       assert.deepStrictEqual(readdirSync(path), ["a"])
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scoped("changes an entry as durably as it writes one", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const { recorded, steps } = yield* recording
+      const journal = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, recorded)
+      yield* journal.set("a", "1")
+      steps.length = 0
+      yield* journal.modify("a", (text) => `${text}.`)
+      assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a", "sync directory"])
+      assert.deepStrictEqual(yield* journal.get("a"), Option.some("1."))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("holds an empty entry, and writes nothing outside its directory", () =>
+    Effect.gen(function*() {
+      const parent = yield* directory
+      const journal = yield* FileJournal.make(join(parent, "journal"))
+      yield* journal.set("empty", "")
+      assert.deepStrictEqual(yield* journal.get("empty"), Option.some(""))
+      for (const key of ["", ".", "..", "../a"]) yield* Effect.exit(journal.set(key, "1"))
+      assert.deepStrictEqual(readdirSync(parent), ["journal"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scoped("fails if its directory was removed", () =>
     Effect.gen(function*() {
       const path = yield* directory
