@@ -13,6 +13,7 @@ import {
   Retry
 } from "../../src/index.js"
 import * as Exchange from "../../src/internal/http/exchange.js"
+import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
@@ -225,7 +226,18 @@ describe("a request", () => {
       assert.deepStrictEqual(seen.map((init) => [init?.redirect, init?.cache]), [["manual", "no-store"]])
     }))
 
-  it.effect.each<readonly [string, Effect.Effect<HttpClientResponse.HttpClientResponse>]>([
+  /** Sends a request within an hour. */
+  const sendOver = (client: HttpClient.HttpClient) =>
+    Effect.flatMap(Timeouts.make, (timeouts) =>
+      Effect.uninterruptibleMask((restore) =>
+        Exchange.make(client, 10)(
+          { method: "GET", url: baseUrl, headers: {}, body: plain.body },
+          () => 10,
+          { timeouts, millis: 3_600_000, restore }
+        )
+      ))
+
+  it.scoped.each<readonly [string, Effect.Effect<HttpClientResponse.HttpClientResponse>]>([
     ["gets a response", Effect.sync(() => HttpClientResponse.fromWeb(plain, new Response(null)))],
     ["dies", Effect.die("broken")],
     ["is interrupted", Effect.interrupt]
@@ -243,19 +255,16 @@ describe("a request", () => {
         })
       )
       const before = yield* held
-      const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
-      yield* Effect.exit(Exchange.make(client, 10)(message, () => 10))
+      yield* Effect.exit(sendOver(client))
       assert.deepStrictEqual(seen, [[true, Option.some({ redirect: "manual" })]])
       assert.deepStrictEqual(yield* held, before)
       assert.deepStrictEqual(before, [false, Option.none()])
     }))
 
-  it.effect("ends its caller's fiber if that is interrupted", () =>
+  it.scoped("ends its caller's fiber if that is interrupted", () =>
     Effect.gen(function*() {
-      const exchange = Exchange.make(HttpClient.make(() => Effect.never), 10)
-      const message = { method: "GET", url: baseUrl, headers: {}, body: plain.body } as const
       const fiber = yield* Effect.fork(
-        Effect.zipRight(Effect.exit(exchange(message, () => 10)), Effect.yieldNow())
+        Effect.zipRight(Effect.exit(sendOver(HttpClient.make(() => Effect.never))), Effect.yieldNow())
       )
       yield* Effect.yieldNow()
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))

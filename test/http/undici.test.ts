@@ -9,7 +9,6 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import type { NoResponse, RawResponse } from "../../src/internal/http/rawMessages.js"
-import * as CallbackTask from "../../src/internal/runtime/callbackTask.js"
 import * as Node from "../../src/Node.js"
 import { over as exchanges } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
@@ -450,7 +449,9 @@ describe("options", () => {
         headers: Headers.empty,
         body: HttpBody.empty
       } as const
-      const failure = yield* Effect.flip(CallbackTask.run(send(request, () => 10)))
+      const failure = yield* Effect.flip(
+        Effect.async<RawResponse, NoResponse>((resume) => void send(request, () => 10)(resume))
+      )
       assert.deepInclude(failure, { outcome: "not-sent", code: "UND_ERR_INVALID_ARG" })
     }))
 

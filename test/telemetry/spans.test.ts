@@ -132,7 +132,7 @@ describe("a call", () => {
         "an interrupted body",
         () => new Response(new ReadableStream({ pull: (body) => body.error(new Error("gone")) })),
         [200, undefined],
-        [200, "interrupted"]
+        [200, "incomplete"]
       ]
     ] as const
   ) {

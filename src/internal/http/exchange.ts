@@ -2,16 +2,16 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
-import * as CallbackTask from "../runtime/callbackTask.js"
+import type * as CallbackTask from "../runtime/callbackTask.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as PlatformClient from "./platformClient.js"
 import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
 
-/** Sends a request once, within its time limit if it has one. */
+/** Sends a request once, within a time limit. */
 export type Exchange = (
   request: RawRequest,
   bodyLimit: BodyLimit,
-  time?: Timeouts.TimeLimit
+  time: Timeouts.TimeLimit
 ) => Effect.Effect<RawResponse, NoResponse>
 
 type SendTask = CallbackTask.CallbackTask<RawResponse, NoResponse>
@@ -38,14 +38,12 @@ export const withLeanTransport = (
 }
 
 /** Runs a task, and ends it at its time limit without waiting for it. */
-const run = (task: SendTask, time: Timeouts.TimeLimit | undefined): Effect.Effect<RawResponse, NoResponse> =>
-  time === undefined
-    ? CallbackTask.run(task)
-    : Timeouts.runWithin(
-      time,
-      task,
-      (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
-    )
+const run = (task: SendTask, time: Timeouts.TimeLimit): Effect.Effect<RawResponse, NoResponse> =>
+  Timeouts.runWithin(
+    time,
+    task,
+    (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
+  )
 
 /** Makes an exchange over a client, by its lean transport if it has one. No body limit may exceed `maxBodySize` bytes. */
 export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {

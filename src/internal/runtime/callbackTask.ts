@@ -8,13 +8,6 @@ import { interruptInBackground, makeRunner, onExit } from "./fiber.js"
  */
 export type CallbackTask<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
 
-/** Runs a task, and stops it on interruption. */
-export const run = <A, E>(task: CallbackTask<A, E>): Effect.Effect<A, E> =>
-  Effect.async<A, E>((resume) => {
-    const stop = task(resume)
-    return Effect.sync(stop)
-  })
-
 /** Makes a task of an effect. It runs in a fiber of its own, which is interrupted in the background when the task is stopped. */
 export const fromEffect = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<CallbackTask<A, E>> =>
   Effect.map(makeRunner(), ({ fork }) => (done) => {

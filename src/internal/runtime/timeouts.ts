@@ -12,7 +12,7 @@ import * as Timer from "./timer.js"
 /** The time is up, or the scope of the time-outs was closed. */
 export type EndReason = "TIMEOUT" | "CLOSED"
 
-/** A list instead of a set: the tables of a set that ever grows and shrinks make a call cost 10 % more (`npm run bench`). */
+/** The time-outs are a linked list: as a `Set`, to which each call adds one and removes it, they cost 10 % of a call (`npm run bench`). */
 class Timeout extends LinkedNode<Timeout> {
   readonly at: number
   readonly end: (reason: EndReason) => void

@@ -89,7 +89,7 @@ export const request = <A extends { readonly status: number; readonly completene
       const type = status < 200 || status > 299
         ? status === 0 ? "redirect" : String(status)
         : completeness === "interrupted"
-        ? "interrupted"
+        ? "incomplete"
         : undefined
       return {
         ...(status > 0 && { "http.response.status_code": status }),
