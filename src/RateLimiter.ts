@@ -12,7 +12,7 @@ import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
 import { isBackgroundWork, make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 
-export type { Call, LimitedResponse, Options, Permit, Status } from "./internal/limiter/limiter.js"
+export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}

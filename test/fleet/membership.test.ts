@@ -66,7 +66,8 @@ describe("members", () => {
           remaining: limit - 1,
           untilFull: 1,
           date: undefined,
-          pause: undefined
+          pause: undefined,
+          isPauseCut: false
         },
         now
       )

@@ -47,6 +47,7 @@ const early = {
       loweredAt: "-Infinity",
       fullResponses: 0,
       isRecovering: false,
+      isProbing: false,
       maxInFlight: 1,
       refusalsInRow: 0,
       samples: [],

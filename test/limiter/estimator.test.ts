@@ -239,7 +239,7 @@ describe("the rate", () => {
             due.push({
               at: arrived + 5 + next() * 40,
               run: (ended) => {
-                estimator.settle(reservation, readRateLimit(response, ended), ended)
+                estimator.settle(reservation, readRateLimit(response, ended, Infinity), ended)
                 look()
               }
             })

@@ -26,6 +26,12 @@ interface State {
 /** A queue whose time stands still unless a test sets it, and whose strategy writes a log. */
 const makeQueue = (maxWait = Infinity) => {
   const states = new Map<string, State>()
+  const buckets = new Map<string, object>()
+  const bucketOf = (name: string): object => {
+    const bucket = buckets.get(name) ?? {}
+    buckets.set(name, bucket)
+    return bucket
+  }
   const log: Array<string> = []
   const aheads: Array<number> = []
   const sleeps = new Set<number>()
@@ -40,7 +46,8 @@ const makeQueue = (maxWait = Infinity) => {
   const strategy: LimitStrategy<State, string> = {
     stateOf: ({ operation }) => states.get(operation)!,
     states: () => states.values(),
-    bucketOf: ({ bucket }) => bucket,
+    bucketOf: ({ bucket }) => bucketOf(bucket),
+    isPaused: () => false,
     statusOf: ({ name }) => void log.push(`${name} refused`),
     isFirst: () => false,
     wait: ({ at }, now, _, ahead, waited) => {

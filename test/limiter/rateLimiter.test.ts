@@ -248,7 +248,15 @@ describe("layerFixed", () => {
       yield* race(5)
       yield* breathe
       assert.deepStrictEqual(yield* status, [
-        { tenant: "*", operation: "*", waiting: 2, limit: 3, remaining: 0, resetAt: DateTime.unsafeMake(1500) }
+        {
+          tenant: "*",
+          operation: "*",
+          waiting: 2,
+          reason: "limit",
+          limit: 3,
+          remaining: 0,
+          resetAt: DateTime.unsafeMake(1500)
+        }
       ])
       yield* TestClock.adjust(2000)
       assert.deepInclude((yield* status)[0], { waiting: 0, remaining: 2, resetAt: DateTime.unsafeMake(2500) })
@@ -555,6 +563,72 @@ describe("layer", () => {
       yield* settle(withHeaders(10, 0, 1, { status: 429, headers: { "Retry-After": 30 } }), late)
       yield* settle(withHeaders(10, 9, 1), early)
       assert.strictEqual(yield* duration(acquire()), 30_000)
+    }).pipe(adaptive, exactly))
+
+  const pause = (seconds: number) => withHeaders(10, 0, 1, { status: 429, headers: { "Retry-After": seconds } })
+
+  it.effect("starts one call after 15 min if Retry-After is longer, and the others when that one is served", () =>
+    Effect.gen(function*() {
+      yield* exchange(pause(99_999_999_999))
+      const { fibers, times } = yield* race(3)
+      yield* TestClock.adjust("899999 millis")
+      assert.deepStrictEqual(times, [])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(times, [900_000])
+      yield* settle(withHeaders(10, 9, 1))
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.lengthOf(times, 3)
+    }).pipe(adaptive, exactly))
+
+  it.effect("tries one call after another while none gets a response, and pauses again when one is refused", () =>
+    Effect.gen(function*() {
+      yield* exchange(pause(7200))
+      const { fibers, times } = yield* race(4)
+      yield* TestClock.adjust("60 seconds")
+      assert.deepStrictEqual(times, [60_000])
+      yield* TestClock.adjust("5 seconds")
+      yield* settle(undefined)
+      yield* breathe
+      assert.deepStrictEqual(times, [60_000, 65_000])
+      yield* settle(pause(7200))
+      yield* TestClock.adjust("60 seconds")
+      assert.deepStrictEqual(times, [60_000, 65_000, 125_000])
+      yield* settle(pause(10))
+      yield* TestClock.adjust("20 seconds")
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(times, [60_000, 65_000, 125_000, 135_000])
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "1 minute" })), exactly))
+
+  it.effect("still tries one call at a time if calls from before the pause are served", () =>
+    Effect.gen(function*() {
+      yield* exchange(withHeaders(10, 9, 1))
+      const [early, late] = [{ ...call }, { ...call }]
+      yield* Effect.zipRight(acquire(early), acquire(late))
+      yield* settle(pause(7200), late)
+      yield* settle(withHeaders(10, 9, 1), early)
+      const { fibers, times } = yield* race(2)
+      yield* TestClock.adjust("20 minutes")
+      assert.deepStrictEqual(times, [900_000])
+      yield* Effect.forEach(fibers, Fiber.interrupt)
+    }).pipe(adaptive, exactly))
+
+  it.effect("reports why calls wait", () =>
+    Effect.gen(function*() {
+      const reason = Effect.map(status, ([{ reason } = {}]) => reason)
+      assert.isUndefined(yield* reason)
+      yield* acquire()
+      const { fibers } = yield* race(1)
+      assert.strictEqual(yield* reason, "inFlight")
+      yield* settle(pause(60))
+      assert.strictEqual(yield* reason, "pause")
+      yield* Effect.forEach(fibers, Fiber.interrupt)
+      assert.isUndefined(yield* reason)
+      yield* TestClock.adjust("1 minute")
+      yield* exchange(withHeaders(10, 0, 100))
+      const { fibers: others } = yield* race(1)
+      assert.strictEqual(yield* reason, "limit")
+      yield* Effect.forEach(others, Fiber.interrupt)
     }).pipe(adaptive, exactly))
 
   it.effect("ignores Retry-After of a response that is not a 429", () =>

@@ -8,6 +8,8 @@ export interface Folder {
   readonly files: ReadonlyArray<string>
   /** Test files. */
   readonly tests: ReadonlyArray<string>
+  /** Those that are tried first. */
+  readonly ownTests: ReadonlyArray<string>
 }
 
 /** TypeScript files below a folder, with `/` as separator. */
@@ -32,7 +34,7 @@ const slowTests = [
   "security/canary"
 ].map((name) => `test/${name}.test.ts`)
 
-/** Test files and folders, without `test/` and `.test.ts`, by folder of `src`. */
+/** Test files and folders, without `test/` and `.test.ts`, by folder of `src`. The first of each is tried first. */
 const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/runtime": ["runtime", "limiter", "client/pipeline", "client/retry", "http/undici", "pagination"],
   "internal/schema": ["schema", "http", "client/pipeline", "pagination", "telemetry/metrics"],
@@ -66,7 +68,8 @@ const testFiles = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
 export const folders: ReadonlyArray<Folder> = Object.entries(testsOf).map(([name, names]) => ({
   name,
   files: sources.filter((file) => name === "public" ? isPublic(file) : file.startsWith(`src/${name}/`)),
-  tests: testFiles(names)
+  tests: testFiles(names),
+  ownTests: testFiles(names.slice(0, 1))
 }))
 
 for (const file of sources) {
@@ -79,7 +82,8 @@ for (const file of sources) {
 export const quick: Folder = {
   name: "quick",
   files: ["src/internal/runtime/backoff.ts", "src/internal/http/formEncoding.ts"],
-  tests: testFiles(["http/formEncoding", "client/retry"])
+  tests: testFiles(["http/formEncoding", "client/retry"]),
+  ownTests: testFiles(["http/formEncoding", "client/retry"])
 }
 
 for (const file of [...slowTests, ...quick.files]) {

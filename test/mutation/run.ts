@@ -85,10 +85,11 @@ const statusOf = ({ status, statusReason = "" }: Result): Result["status"] =>
     ? "Killed"
     : status
 
-/** Puts faults into files, or ranges of files, and runs the tests of their folder. */
+/** Puts faults into files, or ranges of files, and runs tests of their folder. */
 const mutate = async (
-  { name, tests }: Folder,
+  name: string,
   places: ReadonlyArray<string>,
+  tests: ReadonlyArray<string>,
   skipped: ReadonlyArray<string>
 ): Promise<ReadonlyArray<Result>> => {
   const isPatient = skipped.length === 0
@@ -116,12 +117,14 @@ const mutate = async (
   }))
 }
 
-/** Mutates a folder. Faults that the fast tests do not detect are tried again with all tests. */
+/** Mutates a folder. Faults that the fast ones of its own tests do not detect are tried again with all its tests. */
 const run = async (folder: Folder, slow: ReadonlyArray<string>): Promise<ReadonlyArray<Result>> => {
-  const first = await mutate(folder, folder.files, slow)
+  const first = await mutate(folder.name, folder.files, folder.ownTests, slow)
   const places = [...new Set(first.filter((result) => !isDetected(result)).map(rangeOf))]
   if (places.length === 0) return first
-  const second = new Map((await mutate(folder, places, [])).map((result) => [identify(result), result]))
+  const second = new Map(
+    (await mutate(folder.name, places, folder.tests, [])).map((result) => [identify(result), result])
+  )
   return first.map((result) => isDetected(result) ? result : second.get(identify(result)) ?? result)
 }
 

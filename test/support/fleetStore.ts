@@ -131,7 +131,8 @@ export const limitsOf = (now: number, { isShared = false, left, limit, operation
       remaining: limit - 1,
       untilFull: 1,
       date: undefined,
-      pause: undefined
+      pause: undefined,
+      isPauseCut: false
     }
     strategy.settle(strategy.start(strategy.stateOf(callOf(operation)), now - 10, false), reading, now)
   }

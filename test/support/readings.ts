@@ -10,6 +10,7 @@ export const reading = (remaining: number | undefined, more: Partial<RateLimitRe
   untilFull: remaining === undefined ? undefined : 10 - remaining,
   date: undefined,
   pause: undefined,
+  isPauseCut: false,
   ...more
 })
 

@@ -107,7 +107,7 @@ describe("the log", () => {
       )
     }))
 
-  it.effect("warns about long waits for the limiter, and has debug lines for shorter ones", () =>
+  it.effect("has debug lines for waits for the limiter, which warns about long ones itself", () =>
     Effect.gen(function*() {
       const acquire = (wait: number) => ({
         acquire: () => Effect.as(Effect.sleep(wait), permit),
@@ -117,8 +117,8 @@ describe("the log", () => {
       const about = "operation=deleteEventStream the rate limiter delayed the call for"
       for (
         const [wait, level, expected] of [
-          [4999, LogLevel.Info, []],
-          [5000, LogLevel.Info, [`WARN attempt=0 ${about} 5 s`]],
+          [5000, LogLevel.Info, []],
+          [5000, LogLevel.Debug, [`DEBUG attempt=0 ${about} 5 s`]],
           [2, LogLevel.Debug, [`DEBUG attempt=0 ${about} 2 ms`]],
           [1, LogLevel.Debug, []] // not a wait: the clock only went on meanwhile
         ] as const
@@ -156,7 +156,7 @@ describe("the log", () => {
         }).pipe(Effect.provide(layer))
       )
       const warning = (remaining: number) =>
-        `WARN attempt=1 operation=deleteEventStream 80 % of the rate limit is used: ${remaining} of 10 calls are left`
+        `WARN attempt=1 operation=deleteEventStream the rate limit is nearly used up: ${remaining} of 10 calls are left`
       assert.deepStrictEqual(lines, [warning(2), warning(1)])
     }))
 
@@ -171,6 +171,19 @@ describe("the log", () => {
       )
       assert.isTrue(Exit.isSuccess(exit))
       assert.lengthOf(lines, 2) // for the first and the last call
+    }))
+
+  it.effect("warns once for all operations with the same limit, in words that fit none left", () =>
+    Effect.gen(function*() {
+      const { layer } = clientOf({
+        replies: [0, 0, 0].map((remaining) => Testing.reply({ status: 403, headers: quota(remaining) }))
+      })
+      const { lines } = yield* logged(
+        Effect.provide(Effect.all([call, createUsersExport({}), call].map(Effect.exit)), layer)
+      )
+      assert.deepStrictEqual(lines, [
+        "WARN attempt=1 operation=deleteEventStream the rate limit is used up: none of 10 calls is left"
+      ])
     }))
 
   it.effect("does not warn about a limit of 0 or without all headers", () =>
@@ -189,7 +202,7 @@ describe("the log", () => {
       const about = "attempt=1 operation=deleteEventStream"
       assert.deepStrictEqual(lines, [
         `DEBUG ${about} response with status 403 after 0 ms`,
-        `WARN ${about} 80 % of the rate limit is used: 1 of 10 calls are left`,
+        `WARN ${about} the rate limit is nearly used up: 1 of 10 calls are left`,
         `DEBUG ${about} failed with Forbidden after 0 ms`
       ])
     }))
@@ -208,10 +221,9 @@ describe("the log", () => {
           const running = yield* Effect.fork(Effect.exit(createUsersExport({})))
           yield* TestClock.adjust("6 seconds")
           yield* Fiber.join(running)
-        }).pipe(Effect.provide(layer))
+        }).pipe(Effect.provide(layer)),
+        LogLevel.Debug
       )
-      assert.deepStrictEqual(lines, [
-        "WARN attempt=0 operation=createUsersExport the rate limiter delayed the call for 6 s"
-      ])
+      assert.include(lines, "DEBUG attempt=0 operation=createUsersExport the rate limiter delayed the call for 6 s")
     }))
 })

@@ -71,6 +71,7 @@ export const make = (
           const known = replica.strategy.statusOf(state, storeNow)
           return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
         },
+        isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
         isFirst: (state) => strategyOf(state).isFirst(state),
         wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
         start: (state, _, waited) => ofState(state).replica.start(state, waited),

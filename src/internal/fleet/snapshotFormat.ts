@@ -40,7 +40,7 @@ const makeSchema = (version: number) => {
     ...fields(JsonNumber, "level", "levelAt", "netRate", "provenRate", "reported", "reportedAt", "callMillis"),
     ...fields(JsonNumber, "started", "ended", "served", "rateLimited", "pausedUntil", "latest", "lastSentAt"),
     ...fields(JsonNumber, "loweredAt", "fullResponses", "maxInFlight", "refusalsInRow"),
-    ...fields(Schema.Boolean, "isShared", "isRecovering"),
+    ...fields(Schema.Boolean, "isShared", "isRecovering", "isProbing"),
     samples: Schema.Array(numbers("sentAt", "endedAt", "low", "high")),
     window: Window
   })

@@ -28,6 +28,7 @@ export const make = (): AdaptiveStrategy => {
     states: () => Array.from(tenants.values()).flatMap(({ operations }) => Array.from(operations.values())),
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
+    isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
     isFirst,
     wait,
     start,

@@ -32,14 +32,24 @@ export interface Options {
    * `limiter` (default: no call fails).
    */
   readonly maxWait?: Duration.DurationInput | undefined
+  /**
+   * The longest pause that the service may ask for by `Retry-After` (default 15 min). After that, one call at a time tests
+   * whether the service answers again, however long the pause was to be. Only for limiters that learn from responses.
+   */
+  readonly maxPause?: Duration.DurationInput | undefined
   /** The share of the limit that background calls leave to the others, from 0 to 1 (default 0.2). */
   readonly reserve?: number | undefined
 }
+
+/** The reason of a wait for a permit. @since 0.1.0 @category models */
+export type WaitReason = "limit" | "pause" | "inFlight"
 
 /** The known limit of one operation. @since 0.1.0 @category models */
 export interface Status extends Call, Quota {
   /** The number of calls that wait for a permit. */
   readonly waiting: number
+  /** The reason of their wait, if calls wait: nothing left, a pause that the service asked for, or another call in flight. */
+  readonly reason?: WaitReason
 }
 
 /** The operations of a rate limiter. */

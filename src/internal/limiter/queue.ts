@@ -12,15 +12,19 @@ import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
-import type { Call, Limiter, Options, Permit, Status } from "./limiter.js"
+import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import { readRateLimit } from "./rateLimitHeaders.js"
 import type { LimitStrategy } from "./strategy.js"
+import * as WaitWarnings from "./waitWarnings.js"
 
 /** Marks calls as background work. */
 export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => false)
 
 /** The default of `reserve`. */
 export const defaultReserve = 0.2
+
+/** The default of `maxPause`. */
+const defaultMaxPause = Duration.minutes(15)
 
 /** A limiter and the calls that wait for its permits. */
 export interface CallQueue<State> extends Limiter {
@@ -45,8 +49,8 @@ export interface WaitingCall<State> {
 class QueuedCall<State> extends LinkedNode<QueuedCall<State>> implements WaitingCall<State> {
   /** Ends its wait. */
   resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
-  /** True if its bucket made it wait, not only the calls before it. */
-  waited = false
+  /** The reason if its bucket made it wait, not only the calls before it. */
+  reason: WaitReason | undefined = undefined
   readonly call: Call
   readonly state: State
   readonly isBackground: boolean
@@ -90,6 +94,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     type Waiting = QueuedCall<State>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
+    const maxPause = Duration.toMillis(options.maxPause ?? defaultMaxPause)
     const maxWait = options.maxWait === undefined ? Infinity : Duration.toMillis(options.maxWait)
     const changes = yield* PubSub.sliding<void>(1)
     const queues = new Map<State, Lists>()
@@ -97,6 +102,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     let waiting = 0
     let isClosed = false
     let jitter = yield* Random.next
+    const warn = yield* WaitWarnings.make
 
     const changed = (): void => {
       // Without a full buffer, always so without subscribers, the offer succeeds and costs next to nothing.
@@ -139,6 +145,9 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
       strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
+
+    const reasonOf = (state: State, millis: number, now: number): WaitReason =>
+      strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
 
     /** Takes a call out of its queue; returns `false` if it has left before. */
     const remove = (one: Waiting): boolean => {
@@ -183,7 +192,9 @@ export const make = <State extends { readonly call: Call }, Grant>(
       })
       return Effect.succeed({
         settle: (response) =>
-          Effect.sync(() => end((now) => strategy.settle(started, response && readRateLimit(response, now), now)))
+          Effect.sync(() =>
+            end((now) => strategy.settle(started, response && readRateLimit(response, now, maxPause), now))
+          )
       })
     }
 
@@ -196,7 +207,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
         const wait = waitOf(first, now)
         if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
         if (wait > 0) {
-          first.waited = true
+          first.reason = reasonOf(first.state, wait, now)
+          if (WaitWarnings.isLong(wait)) warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
           soonest = Math.min(soonest, wait, first.since + maxWait - now)
         }
       }
@@ -227,7 +239,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       let found = next(now)
       for (; typeof found !== "number"; found = next(now)) {
         remove(found)
-        found.resume(grant(found.state, now, found.waited, found.fiber))
+        found.resume(grant(found.state, now, found.reason !== undefined, found.fiber))
       }
       // Jitter: the clients of several processes should not come back at once.
       if (found === Infinity) timer.clear()
@@ -278,13 +290,18 @@ export const make = <State extends { readonly call: Call }, Grant>(
         : wait(new QueuedCall(call, state, isBackground, fiber, count++, now), restore)
     }
 
-    const status = Effect.sync(() =>
-      Array.from(strategy.states(), (state): Status => ({
-        ...state.call,
-        waiting: sizeOf(state),
-        ...quotaOf(state, timer.now())
-      }))
-    )
+    const status = Effect.sync(() => {
+      const now = timer.now()
+      return Array.from(strategy.states(), (state): Status => {
+        const [reason] = listsOf(state).flatMap(({ first }) => first?.reason ?? [])
+        return {
+          ...state.call,
+          waiting: sizeOf(state),
+          ...(reason !== undefined && { reason }),
+          ...quotaOf(state, now)
+        }
+      })
+    })
 
     return {
       acquire: (call) => Effect.uninterruptibleMask((restore) => withFiber((fiber) => acquire(call, fiber, restore))),

@@ -17,19 +17,25 @@ export interface RateLimitReading {
   readonly untilFull: number | undefined
   /** The server's time, in seconds. */
   readonly date: number | undefined
-  /** The time for which the service asks for no calls, in milliseconds. */
+  /** The time for which no call starts because the service asks for that, in milliseconds: at most the longest pause. */
   readonly pause: number | undefined
+  /** True if the service asks for a longer pause. */
+  readonly isPauseCut: boolean
 }
 
 const day = 86_400
 
-/** Reads the headers of a response. Impossible values (a limit of 0, a reset in more than a day) are ignored. */
-export const readRateLimit = (response: LimitedResponse, now: number): RateLimitReading => {
+/**
+ * Reads the headers of a response. Impossible values (a limit of 0, a reset in more than a day) are ignored. `maxPause` is
+ * the longest pause, in milliseconds.
+ */
+export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): RateLimitReading => {
   const isRateLimited = response.status === 429
   const { limit, remaining, reset } = Headers.rateLimit(response.headers)
   const date = Headers.date(response.headers)
   const ahead = reset === undefined ? undefined : reset - (date ?? Math.floor(now / 1000))
-  const pause = isRateLimited ? Headers.retryAfter(response.headers, now) : undefined
+  const asked = isRateLimited ? Headers.retryAfter(response.headers, now) : undefined
+  const pause = asked && Duration.toMillis(asked)
   const makesSense = limit !== undefined && limit > 0 && (isRateLimited || remaining !== undefined)
   return {
     isRateLimited,
@@ -38,6 +44,7 @@ export const readRateLimit = (response: LimitedResponse, now: number): RateLimit
     remaining: !makesSense ? undefined : isRateLimited ? 0 : Math.min(remaining ?? 0, limit),
     untilFull: ahead !== undefined && ahead <= day ? Math.max(-day, ahead) : undefined,
     date,
-    pause: pause === undefined ? undefined : Math.min(Duration.toMillis(pause), day * 1000)
+    pause: pause === undefined ? undefined : Math.min(pause, maxPause),
+    isPauseCut: pause !== undefined && pause > maxPause
   }
 }

@@ -14,9 +14,11 @@ export interface LimitStrategy<State, Grant> {
   readonly stateOf: (call: Call) => State
   readonly states: () => Iterable<State>
   /** The identity of the bucket of a kind of calls, as far as it is known. */
-  readonly bucketOf: (state: State) => unknown
+  readonly bucketOf: (state: State) => object | undefined
   /** The known limit of a kind of calls. */
   readonly statusOf: (state: State, now: number) => BucketStatus | undefined
+  /** Checks that calls wait because the service asked for a pause. */
+  readonly isPaused: (state: State, now: number) => boolean
   /** Checks that the next call goes before all others, because its response will show its bucket. */
   readonly isFirst: (state: State) => boolean
   /**

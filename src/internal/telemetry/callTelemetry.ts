@@ -28,12 +28,36 @@ const noWait = 1
 /** The shares of the rate limit that must be left: at `low` a warning is logged, above `recovered` it may be logged again. */
 const quotaShare = { low: 0.2, recovered: 0.5 }
 
+/** The number of limits of one tenant that are told apart. A service has a few. */
+const mostLimits = 100
+
 /** Formats a duration, for example `20 ms` or `1.5 s`. */
 const formatMillis = (millis: number): string =>
   millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
 
+/** The warnings about one limit. */
+interface QuotaWarnings {
+  nextAt: number
+  isLow: boolean
+}
+
+/** Finds the warnings about a limit. No header names the bucket, so operations with the same limit count as one. */
+const makeQuotaWarnings = () => {
+  const byLimit = new Map<number, QuotaWarnings>()
+  return (limit: number): QuotaWarnings => {
+    const warnings = byLimit.get(limit) ?? { nextAt: -Infinity, isLow: false }
+    if (byLimit.size >= mostLimits) byLimit.clear()
+    byLimit.set(limit, warnings)
+    return warnings
+  }
+}
+
 /** Makes the state that all calls of one operation share. */
-const makeShared = (tenant: string, { method, name, path, success }: Any) => {
+const makeShared = (
+  tenant: string,
+  { method, name, path, success }: Any,
+  quotaWarnings: (limit: number) => QuotaWarnings
+) => {
   const attributes = Spans.attributes(tenant, method, path)
   const metrics = Metrics.forOperation({
     "identity.operation": name,
@@ -43,10 +67,9 @@ const makeShared = (tenant: string, { method, name, path, success }: Any) => {
     operation: name,
     attributes,
     metrics,
+    quotaWarnings,
     drift: success && new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, [])),
-    nextWaitWarningAt: -Infinity,
-    nextQuotaWarningAt: -Infinity,
-    isQuotaLow: false
+    nextWaitWarningAt: -Infinity
   }
 }
 
@@ -125,7 +148,7 @@ export class CallTelemetry {
     Metrics.update(metrics.wait, millis / 1000, this.labels)
     if (millis <= noWait) return
     this.spanEvent("identity.limiter.wait", millis)
-    this.logWait(millis, `the rate limiter delayed the call for ${formatMillis(millis)}`)
+    this.debug(`the rate limiter delayed the call for ${formatMillis(millis)}`)
   }
 
   /** Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. */
@@ -168,15 +191,16 @@ export class CallTelemetry {
   }
 
   private checkQuota(remaining: number, limit: number): void {
-    const { shared } = this
+    const warnings = this.shared.quotaWarnings(limit)
     const share = remaining / limit
-    if (share > quotaShare.recovered) shared.isQuotaLow = false
-    if (share > quotaShare.low || shared.isQuotaLow) return
+    if (share > quotaShare.recovered) warnings.isLow = false
+    if (share > quotaShare.low || warnings.isLow) return
     const now = this.clock.unsafeCurrentTimeMillis()
-    if (now < shared.nextQuotaWarningAt) return
-    shared.isQuotaLow = true
-    shared.nextQuotaWarningAt = now + warningInterval
-    this.log(LogLevel.Warning, `80 % of the rate limit is used: ${remaining} of ${limit} calls are left`)
+    if (now < warnings.nextAt) return
+    warnings.isLow = true
+    warnings.nextAt = now + warningInterval
+    const left = remaining === 0 ? `none of ${limit} calls is left` : `${remaining} of ${limit} calls are left`
+    this.log(LogLevel.Warning, `the rate limit is ${remaining === 0 ? "" : "nearly "}used up: ${left}`)
   }
 
   private ended(
@@ -249,7 +273,8 @@ export class CallTelemetry {
 
 /** Makes the telemetry of a client. With `propagateTrace` the service can continue the traces of the calls. */
 export const make = (tenant: string, propagateTrace: boolean) => {
-  const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint))
+  const quotaWarnings = makeQuotaWarnings()
+  const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint, quotaWarnings))
   return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
     new CallTelemetry(sharedOf(endpoint), fiber, clock, propagateTrace)
 }

@@ -51,8 +51,14 @@ export class Estimator extends EstimatorState {
   wait(now: number, share: number, ahead: number): number {
     this.keepUp(now)
     if (now < this.pausedUntil) return this.pausedUntil - now
+    if (this.isProbing) return this.started === this.ended ? 0 : Infinity
     if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
     return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
+  }
+
+  /** True while the service's pause delays calls. */
+  isPaused(now: number): boolean {
+    return now < this.pausedUntil || this.isProbing
   }
 
   /** The milliseconds that remain of a pause that the service asked for. */
@@ -160,7 +166,8 @@ export class Estimator extends EstimatorState {
     const overlap = Math.max(0, this.started - call.endedBefore - 1)
     this.ended++
     if (reading === undefined) return
-    const { date, isRateLimited, pause, remaining, untilFull } = reading
+    const { date, isPauseCut, isRateLimited, pause, remaining, untilFull } = reading
+    if (call.sentAt >= this.pausedUntil) this.isProbing = false
     if (isRateLimited) this.rateLimited++
     else this.served++
     const millis = now - call.sentAt
@@ -169,6 +176,7 @@ export class Estimator extends EstimatorState {
       ? millis
       : this.callMillis * (1 - durationWeight) + millis * durationWeight
     if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
+    if (isPauseCut) this.isProbing = true
     const limit = reading.limit ?? this.limit
     if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
     const ahead = Math.max(0, untilFull ?? 0)

@@ -27,6 +27,8 @@ export class EstimatorState {
   rateLimited = 0
   /** The end of the pause that the service asked for. */
   pausedUntil = -Infinity
+  /** True if the service asked for a longer pause: after it one call at a time goes, until the service answers it. */
+  isProbing = false
   /** The latest time seen. */
   latest = -Infinity
   /** The time at which the last call that has ended was sent. */
