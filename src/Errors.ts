@@ -168,7 +168,12 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
   }
 }
 
-/** No token could be obtained, so nothing was sent (contract: Authentication). @since 0.1.0 @category errors */
+/**
+ * No token could be obtained (contract: Authentication). Nothing was sent, or the service refused the token of an earlier
+ * request with 401 and carried nothing out.
+ * @since 0.1.0
+ * @category errors
+ */
 export class TokenError extends Data.TaggedError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string

@@ -156,7 +156,7 @@ describe("the log", () => {
         }).pipe(Effect.provide(layer))
       )
       const warning = (remaining: number) =>
-        `WARN attempt=1 operation=deleteEventStream the rate limit is nearly used up: ${remaining} of 10 calls are left`
+        `WARN attempt=1 operation=deleteEventStream the rate limit is nearly used up: ${remaining} of 10 calls left`
       assert.deepStrictEqual(lines, [warning(2), warning(1)])
     }))
 
@@ -182,7 +182,7 @@ describe("the log", () => {
         Effect.provide(Effect.all([call, createUsersExport({}), call].map(Effect.exit)), layer)
       )
       assert.deepStrictEqual(lines, [
-        "WARN attempt=1 operation=deleteEventStream the rate limit is used up: none of 10 calls is left"
+        "WARN attempt=1 operation=deleteEventStream the rate limit is used up: 0 of 10 calls left"
       ])
     }))
 
@@ -202,7 +202,7 @@ describe("the log", () => {
       const about = "attempt=1 operation=deleteEventStream"
       assert.deepStrictEqual(lines, [
         `DEBUG ${about} response with status 403 after 0 ms`,
-        `WARN ${about} the rate limit is nearly used up: 1 of 10 calls are left`,
+        `WARN ${about} the rate limit is nearly used up: 1 of 10 calls left`,
         `DEBUG ${about} failed with Forbidden after 0 ms`
       ])
     }))

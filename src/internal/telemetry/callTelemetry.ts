@@ -199,8 +199,8 @@ export class CallTelemetry {
     if (now < warnings.nextAt) return
     warnings.isLow = true
     warnings.nextAt = now + warningInterval
-    const left = remaining === 0 ? `none of ${limit} calls is left` : `${remaining} of ${limit} calls are left`
-    this.log(LogLevel.Warning, `the rate limit is ${remaining === 0 ? "" : "nearly "}used up: ${left}`)
+    const nearly = remaining === 0 ? "" : "nearly "
+    this.log(LogLevel.Warning, `the rate limit is ${nearly}used up: ${remaining} of ${limit} calls left`)
   }
 
   private ended(
