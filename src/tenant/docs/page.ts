@@ -53,8 +53,7 @@ const reference = Effect.flatMap(
 /** Renders the page. Its policy allows its own scripts only, and connections to this tenant only. */
 export const page = Effect.gen(function*() {
   const response = yield* Effect.flatten(reference)
-  if (response.body._tag !== "Uint8Array") return response
-  const html = new TextDecoder().decode(response.body.body)
+  const html = yield* Effect.promise(() => HttpServerResponse.toWeb(response).text())
   const scripts = Array.from(html.matchAll(/<script>([^]*?)<\/script>/g), ([, script = ""]) => hash(script))
   const hashes = yield* Effect.all(scripts)
   return HttpServerResponse.setHeaders(response, {
