@@ -33,8 +33,8 @@ class FailedAndFastFirst extends BaseSequencer {
 const memoizePerFault: Plugin = {
   name: "memoize-per-fault",
   transform: (code, id) => {
-    if (!id.endsWith("/internal/runtime/memoizeByEndpoint.ts")) return undefined
-    if (!code.includes("WeakMap")) throw new Error("memoizeByEndpoint.ts has no WeakMap to replace")
+    if (!/\/internal\/(?:runtime\/memoizeByEndpoint|schema\/schemaTree)\.ts$/.test(id)) return undefined
+    if (!code.includes("WeakMap")) throw new Error(`${id} has no WeakMap to replace`)
     return code.replace(/\bWeakMap\b/g, "mutationWeakMap")
   }
 }

@@ -134,6 +134,7 @@ describe("DriftDetector", () => {
   for (
     const [name, schema, value, found] of [
       ["a union of any string and something else", Schema.Union(Schema.String, One), "one", []],
+      ["a union of a literal and a struct", Schema.Union(Schema.Literal("none"), One), extended, ["two"]],
       ["a union that the value does not match", Schema.Union(Schema.Number, One), "one", []],
       ["a value that is not a list", Schema.Array(One), "one", []],
       ["a tuple with too many items", Schema.Tuple(One), [extended, extended], ["[].two"]],

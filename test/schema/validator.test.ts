@@ -81,6 +81,7 @@ describe("a validator agrees with Effect on", () => {
   const rows: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, ...values: Array<unknown>]> = [
     ["a list with a first item", Schema.Tuple([Schema.Number], Schema.String), [], [1], [1, "a"], ["a"], [1, 2]],
     ["a list with a last item", Schema.Tuple([], Schema.String, Schema.Number), [], [1], ["a", 1], ["a", "b"]],
+    ["an empty list", Schema.Tuple(), [], [1], {}],
     ["a list of one", Schema.Tuple(one), [{ a: "x" }], [{ a: "x", b: 1 }], [{ a: 1 }], []],
     ["a string or a number", Schema.Union(Schema.String, Schema.Literal(7)), "a", 7, 8, null],
     ["known strings", Schema.Union(Schema.Literal("a"), Schema.Literal("b")), "a", "b", "c"],
@@ -92,6 +93,12 @@ describe("a validator agrees with Effect on", () => {
       a: "x",
       b: 1
     }],
+    [
+      "a struct with other fields of certain names",
+      Schema.Struct(one.fields, { key: Schema.TemplateLiteral("x-", Schema.String), value: Schema.Unknown }),
+      { a: "x", "x-b": 1 },
+      { a: "x", b: 1 }
+    ],
     ["a template literal", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
     ["a boolean", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
     ["undefined", Schema.Undefined, undefined, null, 0],

@@ -20,7 +20,7 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
     if (isValid(value)) return Either.right(value)
     const cleaned = withoutNulls(node, value)
     return Either.mapBoth(validate(cleaned), {
-      onLeft: (error) => Issues.of(error)[0] ?? { path: "", message: "does not match the schema" },
+      onLeft: (error) => Issues.of(error)[0],
       onRight: () => cleaned // Effect's own result is a copy that lacks fields the schema does not name
     })
   }

@@ -1,4 +1,5 @@
 /** Turns Effect's parse issues into issues that name a path and the expected type, never the value: it may be secret. */
+import * as Arr from "effect/Array"
 import type * as ParseResult from "effect/ParseResult"
 import type { Issue } from "../../Errors.js"
 import { fromAST, isUndefined, type SchemaNode } from "./schemaTree.js"
@@ -27,7 +28,7 @@ const append = (path: string, keys: ParseResult.Path): string =>
   )
 
 /** Lists every issue in a value, with paths such as `fields[0].name`. */
-export const of = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Issue> => {
+export const of = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmptyReadonlyArray<Issue> => {
   switch (issue._tag) {
     case "Pointer":
       return of(issue.issue, append(path, issue.path))
@@ -36,13 +37,13 @@ export const of = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Issu
     case "Missing":
       return [{ path, message: "is missing" }]
     case "Composite": {
-      const inner = [issue.issues].flat() as ReadonlyArray<ParseResult.ParseIssue> // sound: a non-empty list is a list
-      const issues = inner.flatMap((issue) => of(issue, path))
+      const inner = "_tag" in issue.issues ? Arr.of(issue.issues) : issue.issues
+      const issues = Arr.flatMap(inner, (issue) => of(issue, path))
       const node = fromAST(issue.ast)
       if (node._tag !== "Union") return issues
       // Of a union's types, the value was meant for the one with an issue deeper in the value.
       const deeper = issues.filter((found) => found.path !== path)
-      return deeper.length > 0 ? deeper : [{ path, message: `expected ${describe(node)}` }]
+      return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : [{ path, message: `expected ${describe(node)}` }]
     }
     default:
       return [{ path, message: `expected ${describe(fromAST(issue.ast))}` }]

@@ -10,8 +10,8 @@ import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from
 /** Tells whether a value is of a schema's type. */
 export type Validator = (value: unknown) => boolean
 
-/** The treatment of fields that the schema does not name. */
-type ExtraFields = "allowed" | "refused"
+/** The treatment of fields that the schema does not name, as Effect calls it. */
+type ExtraFields = "ignore" | "error"
 
 /** Compiles a node; Effect itself checks the rare kinds. */
 const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
@@ -48,7 +48,7 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
     }
     case "Struct":
       return node.fields.length > 0 && node.fields.every(hasStringName) && node.indexes.every(isOpen)
-        ? struct(node, node.indexes.length > 0 ? "allowed" : extra)
+        ? struct(node, node.indexes.length > 0 ? "ignore" : extra)
         : byEffect(node, extra)
     default:
       return byEffect(node, extra)
@@ -60,7 +60,7 @@ const isText = (node: SchemaNode): boolean =>
   node._tag === "String" || (node._tag === "Literal" && Predicate.isString(node.value))
 
 const byEffect = ({ schema }: SchemaNode, extra: ExtraFields): Validator =>
-  ParseResult.is(schema, { onExcessProperty: extra === "refused" ? "error" : "ignore" })
+  ParseResult.is(schema, { onExcessProperty: extra })
 
 const arrayOf = (isItem: Validator): Validator => (value) => {
   if (!Array.isArray(value)) return false
@@ -120,7 +120,7 @@ const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
     }
     return missing === 0
   }
-  if (extra === "allowed") return hasFields
+  if (extra === "ignore") return hasFields
   const names = [...expected.keys()]
   return (value) =>
     hasFields(value) && Predicate.isRecord(value) && isPlain(value) &&
@@ -132,10 +132,10 @@ const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
 export const loose = (schema: Schema.Schema.AnyNoContext): Validator => looseNode(fromSchema(schema))
 
 /** The same for a node. */
-export const looseNode = (node: SchemaNode): Validator => compile(node, "allowed")
+export const looseNode = (node: SchemaNode): Validator => compile(node, "ignore")
 
 /** A validator that refuses fields the schema does not name. */
-export const strict = (schema: Schema.Schema.AnyNoContext): Validator => compile(fromSchema(schema), "refused")
+export const strict = (schema: Schema.Schema.AnyNoContext): Validator => compile(fromSchema(schema), "error")
 
 /** Copies arrays and plain objects at any depth; everything else is shared. */
 export const copy = <A>(value: A): A => copyUnknown(value) as A // sound: the copy has the same shape
