@@ -21,7 +21,7 @@ const state = globalThis as unknown as { // sound: each is a property that may b
   readonly __vitest_worker__: { readonly moduleCache: Map<string, unknown> }
   readonly "effect/GlobalValue"?: Map<unknown, unknown>
   mutationEvaluatedWith?: string
-  mutationFault?: string | undefined
+  mutationTestFile?: object
   mutationWeakMap?: typeof WeakMap
 } & Record<string, { activeMutant?: string | undefined }>
 
@@ -47,21 +47,21 @@ if (typeof registry === "object" && registry !== null) Object.assign(registry, {
 const namespace = fromStryker("globalNamespace")
 if (!isStatic && namespace !== undefined) state[namespace]!.activeMutant = undefined
 
-/** A map that is empty again with each fault. */
-class WeakMapPerFault<Key extends object, Value> extends WeakMap<Key, Value> {
-  private fault = state.mutationFault
+/** A map that is empty again in each test file, and so with each fault: Stryker sees in each file what its tests cover. */
+class WeakMapPerTestFile<Key extends object, Value> extends WeakMap<Key, Value> {
+  private testFile = state.mutationTestFile
   private current = new WeakMap<Key, Value>()
 
   override get(key: Key): Value | undefined {
-    return this.fault === state.mutationFault ? this.current.get(key) : undefined
+    return this.testFile === state.mutationTestFile ? this.current.get(key) : undefined
   }
 
   override set(key: Key, value: Value): this {
-    if (this.fault !== state.mutationFault) this.current = new WeakMap()
-    this.fault = state.mutationFault
+    if (this.testFile !== state.mutationTestFile) this.current = new WeakMap()
+    this.testFile = state.mutationTestFile
     this.current.set(key, value)
     return this
   }
 }
-state.mutationFault = fromStryker("activeMutant")
-state.mutationWeakMap ??= WeakMapPerFault // only `get` and `set` are used
+state.mutationTestFile = {}
+state.mutationWeakMap ??= WeakMapPerTestFile // only `get` and `set` are used

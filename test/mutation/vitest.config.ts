@@ -29,9 +29,9 @@ class FailedAndFastFirst extends BaseSequencer {
   }
 }
 
-/** Computes memoized values anew with each fault, by the map of `setup.ts`. */
-const memoizePerFault: Plugin = {
-  name: "memoize-per-fault",
+/** Computes memoized values anew in each test file, by the map of `setup.ts`. */
+const memoizePerTestFile: Plugin = {
+  name: "memoize-per-test-file",
   transform: (code, id) => {
     if (!/\/internal\/(?:runtime\/memoizeByEndpoint|schema\/schemaTree)\.ts$/.test(id)) return undefined
     if (!code.includes("WeakMap")) throw new Error(`${id} has no WeakMap to replace`)
@@ -42,7 +42,7 @@ const memoizePerFault: Plugin = {
 const timeout = Number(process.env["MUTATION_TIMEOUT"])
 
 const config = mergeConfig(base, {
-  plugins: [memoizePerFault],
+  plugins: [memoizePerTestFile],
   test: {
     // A fault that makes a test wait for ever costs this much.
     testTimeout: timeout,
