@@ -1,6 +1,6 @@
 /** Headers of a call, and inputs that are refused before anything is sent. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Exit, Layer, Schema, Stream } from "effect"
 import {
   createUsersExport,
   deleteEventStream,
@@ -197,5 +197,115 @@ describe("an invalid input", () => {
         Effect.provide(Layer.provideMerge(client, Testing.layerHttp(Testing.reply({}))))
       )
       assert.deepStrictEqual(requests.map(bodyOf), ["{\"fields\":[{\"name\":\"email\"}]}"])
+    }))
+})
+
+describe("a payload", () => {
+  interface Tree {
+    readonly inner?: Tree
+  }
+  const Tree: Schema.Schema<Tree> = Schema.Struct({
+    inner: Schema.optionalWith(Schema.suspend(() => Tree), { exact: true })
+  })
+  const save = Operation.make("save", {
+    method: "POST",
+    path: "/things",
+    payload: {
+      before: Schema.optional(Schema.Unknown),
+      data: Schema.optional(Schema.Unknown),
+      tree: Schema.optional(Tree),
+      map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+    },
+    scope: "create:things",
+    idempotent: false,
+    error: [Errors.RateLimited]
+  })
+
+  class Thing {
+    self: unknown = this
+  }
+  const cyclic: Record<string, unknown> = { list: [] }
+  cyclic["list"] = [cyclic]
+  const deep = (depth: number): object => {
+    let value: object = {}
+    for (let level = 0; level < depth; level++) value = { inner: value }
+    return value
+  }
+  const path = (value: unknown) => ({ before: { plain: [1, "x"] }, ...(value as object) })
+
+  const refused: ReadonlyArray<readonly [title: string, field: string, value: unknown]> = [
+    ["a cyclic object", "data", cyclic],
+    ["a cyclic object in a map", "map", { a: cyclic }],
+    ["a cyclic object of a class", "data", new Thing()],
+    ["a BigInt", "data", { a: [10n] }],
+    ["an object 20,000 levels deep", "data", deep(20_000)],
+    ["an object 20,000 levels deep under a recursive schema", "tree", deep(20_000)],
+    ["an object that the schema's recursion cannot reach the end of", "tree", deep(3000)]
+  ]
+  for (const [title, field, value] of refused) {
+    it.effect(`with ${title} is InvalidInput that names the field`, () =>
+      Effect.gen(function*() {
+        const error = yield* failed(save, path({ [field]: value }), Testing.reply({}))
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{
+          path: field,
+          message: "expected a value that JSON or a form can express, neither cyclic nor nested too deep"
+        }])
+      }))
+  }
+
+  it.effect("as a form is refused alike if it is cyclic, and may hold a BigInt", () =>
+    Effect.gen(function*() {
+      const error = yield* IdentityClient.withFormBody(failed(save, { data: cyclic }, Testing.reply({})))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), ["data"])
+      const request = yield* IdentityClient.withFormBody(sentOne(save, { data: { a: 10n } }))
+      assert.strictEqual(bodyOf(request), "data%5Ba%5D=10")
+    }))
+
+  it.effect("is sent with its own __proto__ field", () =>
+    Effect.gen(function*() {
+      const value = JSON.parse("{\"a\":{\"__proto__\":{\"b\":[{\"__proto__\":1}]}}}")
+      for (const field of ["data", "map"]) {
+        const request = yield* sentOne(save, { [field]: value })
+        assert.strictEqual(bodyOf(request), `{"${field}":${JSON.stringify(value)}}`)
+        const form = yield* IdentityClient.withFormBody(sentOne(save, { [field]: value }))
+        assert.strictEqual(decodeURIComponent(bodyOf(form) ?? ""), `${field}[a][__proto__][b][0][__proto__]=1`)
+      }
+      const error = yield* failed(save, JSON.parse("{\"__proto__\":{\"data\":1}}"), Testing.reply({}))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), ["__proto__"])
+    }))
+
+  it.effect("that is cyclic behind toJSON is sent, and its strings are redacted", () =>
+    Effect.gen(function*() {
+      const value = Object.assign(new Thing(), { name: "a-name", toJSON: () => "thing" })
+      assert.strictEqual(bodyOf(yield* sentOne(save, { data: value })), "{\"data\":\"thing\"}")
+      const reply = Testing.reply({ status: 500, body: { message: "no a-name" } })
+      assert.deepInclude(yield* failed(save, { data: value }, reply), { message: "no …" })
+    }))
+
+  it.effect("as deep as the platform's JSON can be is sent, and its strings are redacted", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 500, body: { message: "no a-name" } })
+      const data = { deep: deep(3000), name: "a-name" }
+      assert.deepInclude(yield* failed(save, { data }, reply), { message: "no …" })
+    }))
+
+  it.effect("whose schema has a filter that throws is a defect of the schema", () =>
+    Effect.gen(function*() {
+      const bug = new Error("a bug")
+      const buggy = Operation.make("buggy", {
+        method: "POST",
+        path: "/things",
+        scope: "create:things",
+        idempotent: false,
+        error: [Errors.RateLimited],
+        payload: {
+          data: Schema.Number.pipe(Schema.filter(() => {
+            throw bug
+          }))
+        }
+      })
+      const exit = yield* Effect.exit(failed(buggy, { data: 1 }, Testing.reply({})))
+      assert.deepStrictEqual(exit, Exit.die(bug))
     }))
 })

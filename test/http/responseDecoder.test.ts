@@ -236,6 +236,15 @@ describe("nulls of optional fields", () => {
       })
     }))
 
+  it.effect("a tree of 20,000 levels is UnexpectedResponse", () =>
+    Effect.gen(function*() {
+      const deep = `${"{\"children\":[".repeat(20_000)}${"]}".repeat(20_000)}`
+      const text = JSON.stringify(body).replace("{}", deep)
+      const error = (yield* failed(list, {}, Testing.reply({ body: text }))) as Errors.UnexpectedResponse
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200, reason: "schema" })
+      assert.strictEqual(error.raw && Redacted.value(error.raw), text)
+    }))
+
   it.effect.each(
     [[{ tree: { children: {} } }, "tree"], [{ tree: { children: 7 } }, "tree"], [{ either: null }, "either"]] as const
   )(

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Schema } from "effect"
 import * as Decode from "../../src/internal/schema/decode.js"
+import { DriftDetector } from "../../src/internal/schema/drift.js"
 
 const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
 
@@ -69,4 +70,28 @@ describe("a decoder", () => {
       assert.deepStrictEqual(Decode.make(schema)(value), Either.left({ path, message }))
     })
   }
+})
+
+describe("a value nested 20,000 levels deep", () => {
+  const deep = (end: string) => JSON.parse(`${"{\"inner\":".repeat(20_000)}${end}${"}".repeat(20_000)}`)
+  const issue = { path: "", message: "could not be validated, perhaps because it is nested too deep" }
+
+  for (const end of ["{}", "1", "{\"note\":null}"]) {
+    it(`fails under a recursive schema: ${end}`, () => {
+      assert.deepStrictEqual(Decode.make(Nested)(deep(end)), Either.left(issue))
+      assert.deepStrictEqual(Decode.make(Schema.Array(Nested))([deep(end)]), Either.left(issue))
+    })
+  }
+
+  it("is returned itself where the schema does not look into it", () => {
+    const value = { id: "1", inner: deep("{}") }
+    assert.strictEqual(Either.getOrThrow(Decode.make(One)(value)), value)
+  })
+
+  it("counts as no type of a union where drift is detected", () => {
+    const reports: Array<string> = []
+    const schema = Schema.Struct({ inner: Schema.Union(Schema.Number, Schema.suspend(() => Nested)) })
+    new DriftDetector(schema, (path) => reports.push(path)).inspect({ inner: deep("{}"), more: 1 }, 0, () => [])
+    assert.deepStrictEqual(reports, ["more"])
+  })
 })

@@ -3,6 +3,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
@@ -112,11 +113,33 @@ export const make = (
   endpoint: Any,
   input: unknown,
   settings: RequestSettings
+): Either.Either<EncodedRequest, InvalidInput> =>
+  Either.getOrElse(Either.try(() => encode(endpoint, input, settings)), (thrown) => {
+    const field = Object.entries(Object(input)).find(([name, value]) => !isSendable(name, value, settings.contentType))
+    if (field === undefined) throw thrown // by a filter of the schema
+    const message = "expected a value that JSON or a form can express, neither cyclic nor nested too deep"
+    return Either.left(new InvalidInput({ operation: endpoint.name, issues: [{ path: field[0], message }] }))
+  })
+
+/** Tells if a field cannot be why encoding threw. No value of less than 100 levels exhausts the stack. */
+const isSendable = (name: string, value: unknown, contentType: ContentType): boolean =>
+  isShallow(value, 100) && Either.isRight(Either.try(() => encodeBody({ [name]: value }, contentType)))
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== "object" || value === null ||
+  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
+
+/** Throws if the stack does not suffice, or JSON cannot express a value. */
+const encode = (
+  endpoint: Any,
+  input: unknown,
+  settings: RequestSettings
 ): Either.Either<EncodedRequest, InvalidInput> => {
   const { method, minProperties = 0, name } = endpoint
-  const { explain, isValid, payload, query, segments } = planOf(endpoint)
+  const plan = planOf(endpoint)
+  const { payload } = plan
   const invalid = (issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: name, issues })
-  const checked = isValid(input) ? Either.right(Validator.copy(input)) : explain(input)
+  const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(Issues.of(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
   if (payload !== undefined && payload.filter((field) => fields[field] !== undefined).length < minProperties) {
@@ -124,14 +147,14 @@ export const make = (
   }
   const refused = checkHeaders(settings.headers)
   if (refused !== undefined) return Either.left(invalid([refused]))
-  const path = encodePath(segments, fields)
-  if (Either.isLeft(path)) return Either.left(invalid([path.left]))
-  const search = Form.encode(pick(fields, query))
-  if (Either.isLeft(search)) return Either.left(invalid([search.left]))
+  const query = Form.encode(pick(fields, plan.query))
+  const path = encodePath(plan.segments, fields)
+  const target = Either.zipWith(path, query, (path, query) => query === "" ? path : `${path}?${query}`)
   const text = payload === undefined ? noText : encodeBody(pick(fields, payload), settings.contentType)
-  if (Either.isLeft(text)) return Either.left(invalid([text.left]))
-  const target = search.right === "" ? path.right : `${path.right}?${search.right}`
-  return Either.right({ method, target, text: text.right, settings, fields })
+  return Either.mapBoth(Either.all({ target, text }), {
+    onLeft: (issue) => invalid([issue]),
+    onRight: (encoded) => ({ method, ...encoded, settings, fields })
+  })
 }
 
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
@@ -175,9 +198,11 @@ export const authorize = (
 })
 
 /** Collects the strings of an input, at any depth: printed messages must not repeat them. */
-export const strings = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ?
-    [value]
-    : typeof value === "object" && value !== null ?
-    Object.values(value).flatMap(strings)
-    : []
+export const strings = (value: unknown): ReadonlyArray<string> => {
+  const found = new Set([value]) // it grows while it is visited; a cycle ends here
+  for (const each of found) {
+    const inner = typeof each === "object" && each !== null ? Object.values(each) : []
+    inner.forEach((value) => found.add(value))
+  }
+  return [...found].filter(Predicate.isString)
+}

@@ -16,15 +16,19 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
   const isValid = Validator.loose(schema)
   const validate = ParseResult.validateEither(schema)
   const node = fromSchema(schema)
-  return (value) => {
-    if (isValid(value)) return Either.right(value)
+  const clean: Decoder = (value) => {
     const cleaned = withoutNulls(node, value)
     return Either.mapBoth(validate(cleaned), {
       onLeft: (error) => Issues.of(error)[0],
       onRight: () => cleaned // Effect's own result is a copy that lacks fields the schema does not name
     })
   }
+  return (value) =>
+    isValid(value) ? Either.right(value) : Either.getOrElse(Either.try(() => clean(value)), () => Either.left(tooDeep))
 }
+
+/** The issue of a value that exhausts the stack. */
+const tooDeep: Issue = { path: "", message: "could not be validated, perhaps because it is nested too deep" }
 
 /** A copy of parsed JSON without the nulls of optional fields, at any depth. */
 const withoutNulls = (node: SchemaNode, value: unknown): unknown => {

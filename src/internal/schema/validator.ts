@@ -2,6 +2,7 @@
  * Compiles schemas into validators that check a value without copying it. An action version of 5 KB takes 0.7 µs, with
  * `Schema.is` 5.5 µs (`npm run bench:decode`).
  */
+import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -59,8 +60,11 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
 const isText = (node: SchemaNode): boolean =>
   node._tag === "String" || (node._tag === "Literal" && Predicate.isString(node.value))
 
-const byEffect = ({ schema }: SchemaNode, extra: ExtraFields): Validator =>
-  ParseResult.is(schema, { onExcessProperty: extra })
+/** Only here can a schema be recursive: a value that exhausts the stack is not valid. */
+const byEffect = ({ schema }: SchemaNode, extra: ExtraFields): Validator => {
+  const isValid = ParseResult.is(schema, { onExcessProperty: extra })
+  return (value) => Either.getOrElse(Either.try(() => isValid(value)), () => false)
+}
 
 const arrayOf = (isItem: Validator): Validator => (value) => {
   if (!Array.isArray(value)) return false
@@ -144,7 +148,7 @@ const copyUnknown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copyUnknown)
   if (!isPlain(value)) return value
-  const copied: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(value)) copied[name] = copyUnknown(field)
+  const copied: Record<string, unknown> = { ...value } // has each field already, `__proto__` too: an assignment replaces it
+  for (const name of Object.keys(copied)) copied[name] = copyUnknown(copied[name])
   return copied
 }
