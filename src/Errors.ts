@@ -13,7 +13,7 @@ import { defined } from "./internal/runtime/defined.js"
 export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
-  /** The service's message, at most 500 characters. Secrets and strings of the call's input are replaced by `…`. */
+  /** The service's message, at most 500 characters on one line. `…` replaces secrets, headers and strings of the call's input. */
   readonly message: string
   /** The service's machine-readable code, for example `invalid_body`. */
   readonly errorCode?: string | undefined

@@ -95,7 +95,7 @@ export const make = (
         if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
         const request = prepared.right
         const telemetry = telemetryOf(endpoint, fiber, clock)
-        const inputStrings = () => Request.strings(request.fields)
+        const strings = () => Request.strings(request)
         return telemetry.run(
           new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
@@ -109,9 +109,9 @@ export const make = (
                 )))).run(),
           (response) => {
             settings.onResponse?.(response)
-            return Response.interpret(endpoint, response, inputStrings, clock)
+            return Response.interpret(endpoint, response, strings, clock)
           },
-          inputStrings
+          strings
         )
       })
     }

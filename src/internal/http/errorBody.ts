@@ -5,29 +5,27 @@ import * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
 import { isIdentifier } from "../schema/drift.js"
-import { bodyLimits } from "./body.js"
 import type { RawBody, RawResponse } from "./rawMessages.js"
-import { redact } from "./redact.js"
+import { partLength, redact } from "./redact.js"
 import * as Headers from "./responseHeaders.js"
 
 /** Makes text from a server printable. */
 export interface Redactor {
   /** For text that people read: hides every string of the call's input. */
   readonly clean: (text: string) => string
-  /** For values that programs read, such as error codes: a short string of the input may be part of one by chance, and stays. */
+  /** For values that programs read, such as error codes: a part or a short string of the input may be in one by chance, and stays. */
   readonly code: (text: string) => string
 }
 
-const looksLikeCode = /^[\w./:;=+ -]{1,128}$/
+const looksLikeCode = /^[\w./:;=+ [\]-]{1,128}$/
 
 /** Makes a redactor for one response. `strings` gives those of the call's input; it is called only if text is printed. */
 export const makeRedactor = (token: Redacted.Redacted, strings: () => ReadonlyArray<string>): Redactor => {
   let all: ReadonlyArray<string> | undefined
   const hidden = () => all ??= [Redacted.value(token), ...strings()]
-  return {
-    clean: (text) => redact(text, hidden()),
-    code: (text) => redact(text, looksLikeCode.test(text) ? hidden().filter((secret) => secret.length >= 8) : hidden())
-  }
+  const clean = (text: string) => redact(text, hidden())
+  const long = () => hidden().filter(({ length }) => length >= partLength)
+  return { clean, code: (text) => looksLikeCode.test(text) ? redact(text, long(), Infinity) : clean(text) }
 }
 
 /** Decodes a body as UTF-8, and replaces bytes that are not. */
@@ -88,8 +86,7 @@ export const read = (
   // `error` is the reason phrase, but a code where the body has the OAuth shape.
   const errorCode = nonEmpty(body.errorCode) ?? nonEmpty(body.code) ??
     (body.statusCode === undefined ? nonEmpty(body.error) : undefined)
-  // A success may be longer than what is read of an error; its message is not used.
-  const message = (description ?? nonEmpty(body.error))?.slice(0, bodyLimits.drained)
+  const message = description ?? nonEmpty(body.error)
   const insufficientScope = status === 403 &&
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(description ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]

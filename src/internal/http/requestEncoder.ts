@@ -11,6 +11,7 @@ import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
 import * as Form from "./formEncoding.js"
 import type { RawRequest } from "./rawMessages.js"
+import { partLength } from "./redact.js"
 
 type InputFields = Readonly<Record<string, unknown>>
 
@@ -70,26 +71,14 @@ const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Eith
 }
 
 /** Headers that only the transport may set. */
-const transportHeaders = new Set(
-  [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade"
-  ]
-)
+const transportHeaders =
+  /^(?:connection|content-length|expect|host|keep-alive|proxy-authorization|te|trailer|transfer-encoding|upgrade)$/
 
 /** Finds the first header that a call may not set. */
 const checkHeaders = (headers: Headers.Headers): Issue | undefined => {
   for (const [name, value] of Object.entries(headers)) {
     const path = `headers.${name}`
-    if (transportHeaders.has(name)) return { path, message: "only the transport sets this header" }
+    if (transportHeaders.test(name)) return { path, message: "only the transport sets this header" }
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       return { path, message: "expected a valid HTTP header" }
     }
@@ -157,11 +146,8 @@ const encode = (
   })
 }
 
-const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
-  const picked: Record<string, unknown> = {}
-  for (const name of names) picked[name] = fields[name]
-  return picked
-}
+const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
+  Object.fromEntries(names.map((name) => [name, fields[name]]))
 
 const noText = Either.right(undefined)
 
@@ -197,12 +183,15 @@ export const authorize = (
   body: text === undefined ? HttpBody.empty : HttpBody.text(text, contentType)
 })
 
-/** Collects the strings of an input, at any depth: printed messages must not repeat them. */
-export const strings = (value: unknown): ReadonlyArray<string> => {
-  const found = new Set([value]) // it grows while it is visited; a cycle ends here
+/** Collects what printed messages must not repeat: the strings of a call's input, at any depth, and its longer headers. */
+export const strings = ({ fields, settings }: EncodedRequest): ReadonlyArray<string> => {
+  const found = new Set<unknown>([fields]) // it grows while it is visited; a cycle ends here
   for (const each of found) {
     const inner = typeof each === "object" && each !== null ? Object.values(each) : []
     inner.forEach((value) => found.add(value))
+  }
+  for (const [name, value] of Object.entries(settings.headers)) {
+    if (value.length >= partLength && !name.startsWith("accept")) found.add(value)
   }
   return [...found].filter(Predicate.isString)
 }

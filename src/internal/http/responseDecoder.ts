@@ -65,8 +65,7 @@ const decode = <Input, Success, Failure>(
   }
   const decoded = decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
-  const issue = decoded.left
-  return refuse("schema", Issues.mismatch(issue), issue.path === "" ? undefined : issue.path)
+  return refuse("schema", decoded.left.message, decoded.left.path)
 }
 
 /** Turns a response into the operation's value or error. `strings` gives those of the call's input, which errors hide. */
@@ -79,8 +78,10 @@ export const interpret = <Input, Success, Failure>(
   const { headers, status, token } = response
   const redactor = ErrorBody.makeRedactor(token, strings)
   const read = () => ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
-  const refuse: Refuse = (reason, message, path) => {
+  const refuse: Refuse = (reason, problem, at = "") => {
     const { errorCode, operation, raw, requestId, retryAfter } = read()
+    const path = at === "" ? undefined : redactor.code(at)
+    const message = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
     const details = {

@@ -21,9 +21,14 @@ const describe = (node: SchemaNode): string => {
   }
 }
 
+/** Replaces characters that a terminal or a log obeys, such as line breaks and marks of direction, by a space. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, " ")
+
 const append = (path: string, keys: ParseResult.Path): string =>
   [keys].flat().reduce<string>(
-    (path, key) => typeof key === "number" ? `${path}[${key}]` : path === "" ? String(key) : `${path}.${String(key)}`,
+    (path, key) =>
+      typeof key === "number" ? `${path}[${key}]` : `${path === "" ? "" : `${path}.`}${printable(String(key))}`,
     path
   )
 

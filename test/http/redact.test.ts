@@ -1,0 +1,211 @@
+/** Tests of redaction: no form of a secret is printed, and nothing that a terminal or a log would obey. */
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Either, Redacted, Schema, Stream } from "effect"
+import { Errors, IdentityClient, Operation, TokenProvider, updateTokenExchangeProfile } from "../../src/index.js"
+import { redact } from "../../src/internal/http/redact.js"
+import * as Pagination from "../../src/Pagination.js"
+import * as Testing from "../../src/Testing.js"
+import { failed, scripted } from "../support/client.js"
+
+const secret = "José \"O'Neil\" <joe+1@ex.com>/ö🙂"
+
+const html = (text: string, of: (char: string) => string) => [...text].map(of).join("")
+const named: Readonly<Record<string, string>> = { "\"": "quot", "'": "apos", "<": "lt", ">": "gt", "&": "amp" }
+const ascii = (text: string) =>
+  JSON.stringify(text).slice(1, -1).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+const forms: Readonly<Record<string, (text: string) => string>> = {
+  "plain": (text) => text,
+  "in lower case": (text) => text.toLowerCase(),
+  "in upper case": (text) => text.toUpperCase(),
+  "in NFD": (text) => text.normalize("NFD"),
+  "in NFKC": (text) => text.normalize("NFKC"),
+  "without its accents": (text) => text.normalize("NFD").replace(/\p{M}/gu, ""),
+  "percent-encoded": encodeURIComponent,
+  "percent-encoded in lower case": (text) => encodeURIComponent(text).toLowerCase(),
+  "percent-encoded twice": (text) => encodeURIComponent(encodeURIComponent(text)),
+  "as a form": (text) => new URLSearchParams({ "": text }).toString().slice(1),
+  "as JSON": (text) => JSON.stringify(text).slice(1, -1),
+  "as JSON of ASCII": ascii,
+  "as JSON of ASCII in upper case": (text) => ascii(text).replace(/u.{4}/g, (hex) => `u${hex.slice(1).toUpperCase()}`),
+  "as JSON with escaped slashes": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
+  "as JSON in JSON": (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1),
+  "as HTML with names": (text) => html(text, (char) => char in named ? `&${named[char]};` : char),
+  "as HTML with decimal numbers": (text) => html(text, (char) => `&#${char.codePointAt(0)};`),
+  "as HTML with hexadecimal numbers": (text) => html(text, (char) => `&#x00${char.codePointAt(0)?.toString(16)};`),
+  "as HTML with capital letters": (text) =>
+    html(text, (char) => `&#X${char.codePointAt(0)?.toString(16).toUpperCase()};`),
+  "as HTML, percent-encoded": (text) =>
+    encodeURIComponent(html(text, (char) => char in named ? `&${named[char]};` : char)),
+  "cut at its end": (text) => text.slice(0, 9),
+  "cut at its beginning": (text) => text.slice(-12),
+  "cut at both ends": (text) => text.slice(8, 20),
+  "cut and escaped": (text) => ascii(text).slice(0, 14)
+}
+
+describe("a secret is replaced", () => {
+  for (const [title, form] of Object.entries(forms)) {
+    it(`${title}, wherever it stands`, () => {
+      assert.strictEqual(redact(`no ${form(secret)}!`, [secret]), "no …!")
+      assert.strictEqual(redact(form(secret), [secret]), "…")
+      assert.strictEqual(redact(`${form(secret)}, Ünn ${form(secret)}`, ["other", secret]), "…, Ünn …")
+    })
+  }
+
+  it("though its letters form an escape with the character before them", () => {
+    assert.strictEqual(
+      redact("DOMAIN\\nancy, C:\\u00e9tienne, 5%be, &lt;", ["nancy", "u00e9tienne", "be", "lt;"]),
+      "DOMAIN\\…, C:\\…, 5%…, &…"
+    )
+  })
+
+  it("if it contains escapes itself, as it is and escaped", () => {
+    assert.strictEqual(redact("no 100%41 \\n &amp; or 100%2541 \\\\n &amp;amp;", ["100%41 \\n &amp;"]), "no … or …")
+  })
+
+  it("though it is short; of a long one a part of eight characters, but not of seven", () => {
+    assert.strictEqual(redact("An Id is no id", ["id"]), "An … is no …")
+    assert.strictEqual(redact("12345678 1234567 23456789 3456789", ["123456789"]), "… 1234567 … 3456789")
+  })
+
+  it("though a letter has several small forms", () => {
+    assert.strictEqual(redact("ΟΔΟΣ οδος", ["Οδός"]), "… …")
+  })
+
+  it("unless it is blank", () => {
+    assert.strictEqual(redact("as it is", ["", " ", "\n", "\u0301", "\u200b"]), "as it is")
+  })
+
+  it("in texts and with secrets of any length, without delay", () => {
+    const long = "0123456789abcdef".repeat(60_000)
+    const started = performance.now()
+    assert.strictEqual(redact(`${"&amp;".repeat(100_000)}`, [long]).length, 500)
+    assert.strictEqual(redact(`no ${long}`, [long, "x"]), "no …")
+    assert.isBelow(performance.now() - started, 5000)
+  })
+
+  it("the invalid escapes of a text stay as they are", () => {
+    const text = "%ff \\N &amp %c3%28 %E2%82 %zz &#x110000; &#9999999; &unknown; \\ud800 \\u12 %"
+    assert.strictEqual(redact(text, ["other"]), text)
+  })
+})
+
+describe("what a terminal or a log would obey", () => {
+  const hostile =
+    "a\r\nlevel=INFO b\u001b[2Jc\u0000d\u007fe\u009b1mf\u202eg\u2066h\u2069i\u200fj\u061ck\u2028l\u2029m\tn\u0085o"
+  const neutral = "a level=INFO b [2Jc d e 1mf g h i j k l m n o"
+
+  it("is replaced by a space", () => {
+    assert.strictEqual(redact(hostile, []), neutral)
+    assert.strictEqual(redact("👩‍👩‍👧 می‌خواهم", []), "👩‍👩‍👧 می‌خواهم", "emoji and words need their joiners")
+  })
+
+  it.effect("never comes from the service into an error", () =>
+    Effect.gen(function*() {
+      const headers = {
+        "content-type": `text/plain; ${hostile.replace(/[^\t\x20-\x7e\x80-\xff]/g, "")}`,
+        "x-request-id": "a\u009bb"
+      }
+      const replies = [
+        Testing.reply({
+          status: 500,
+          body: { message: hostile, errorCode: hostile },
+          headers: { "x-request-id": "a\u009bb" }
+        }),
+        Testing.reply({ status: 400, body: { error: hostile, code: hostile } }),
+        Testing.reply({ status: 502, body: `<title>${hostile}</title>`, headers }),
+        Testing.reply({ body: { id: 7, [hostile]: 1 } })
+      ]
+      for (const reply of replies) {
+        const error = yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, reply)
+        for (const text of Object.values(error as object).filter((value) => typeof value === "string")) {
+          assert.notMatch(text, /[\p{Cc}\u2028\u2029\u202e\u2066\u2069\u200f\u061c]/u)
+        }
+      }
+      assert.deepInclude(yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, replies[0]!), {
+        message: neutral,
+        errorCode: neutral,
+        requestId: "a b"
+      })
+    }))
+
+  it.effect("never comes from the token endpoint into an error", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 400, body: { error: hostile, error_description: hostile } })
+      const error = yield* Effect.flip(Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)).pipe(
+        Effect.provide(TokenProvider.layerClientCredentials({
+          authUrl: "https://login.example.com",
+          clientId: "client",
+          clientSecret: Redacted.make("s")
+        })),
+        Effect.provide(Testing.layerHttp(reply))
+      )
+      const clean = neutral.replaceAll("s", "…")
+      assert.deepInclude(error, { error: clean, description: clean })
+    }))
+
+  const key = `jane.doe@example.com\u001b[2J\r\n`
+  const list = Operation.make("list", {
+    method: "GET",
+    path: "/list",
+    query: { page: Schema.optional(Schema.Number), who: Schema.optional(Schema.String) },
+    success: Schema.Struct({
+      items: Schema.Array(Schema.Struct({ map: Schema.Record({ key: Schema.String, value: Schema.Number }) }))
+    }),
+    items: "items",
+    scope: "read:list",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  })
+  const body = { items: [{ map: { [key]: "no number" } }] }
+
+  it.effect("nor a string of the input is in the path of a field that does not match the schema", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(list, { who: "Jane.Doe@example.com" }, Testing.reply({ body }))
+      assert.deepInclude(error, {
+        path: "items[0].map.… [2J ",
+        message: "unexpected response body at items[0].map.… [2J : expected a number"
+      })
+    }))
+
+  it.effect("is not in the path of an item that does not match the schema", () =>
+    Effect.gen(function*() {
+      const items = yield* Effect.provide(
+        Stream.runCollect(Pagination.streamEither(list, {})),
+        scripted(Testing.reply({ body }), Testing.reply({ body: { items: [] } }))
+      )
+      const paths = Chunk.toArray(Chunk.filterMap(items, Either.getLeft)).map(({ path }) => path)
+      assert.deepStrictEqual(paths, ["items[0].map.jane.doe@example.com [2J "])
+    }))
+})
+
+describe("the headers of a call", () => {
+  const call = (message: string, headers: Record<string, string>) =>
+    IdentityClient.withHeaders(
+      failed(
+        updateTokenExchangeProfile,
+        { id: "x".repeat(9), name: "abc" },
+        Testing.reply({ status: 500, body: { message } })
+      ),
+      headers
+    )
+
+  it.effect("are replaced in messages if they have eight characters", () =>
+    Effect.gen(function*() {
+      const headers = { "x-api-key": "Key-1234567", "accept-language": "de", cookie: "a=session-id-1; b=2" }
+      const message = "no key-1234567 nor SESSION-ID-1 for the code"
+      assert.deepInclude(yield* call(message, headers), { message: "no … nor … for the code" })
+    }))
+
+  it.effect("are no secrets if they only tell the formats that the caller accepts", () =>
+    Effect.gen(function*() {
+      const error = yield* IdentityClient.withHeaders(
+        failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, Testing.reply({ body: [] })),
+        { accept: "application/json" }
+      )
+      assert.deepInclude(error, { contentType: "application/json" })
+    }))
+})
