@@ -52,8 +52,9 @@ export const layerRateLimiter = (
 /** Settings of how tokens are stored. @since 0.1.0 @category models */
 export interface Encryption {
   /**
-   * An AES-256 key: 32 bytes in base64. Several keys, separated by commas, serve to rotate them: the first encrypts, each
-   * decrypts. Without a key tokens are stored unencrypted, and a warning is logged.
+   * An AES-256 key: 32 random bytes in base64. Several keys, separated by commas, serve to rotate them: the first encrypts, each
+   * decrypts. It protects a token and its dates. A token older than one that a process has seen is ignored with a warning; a
+   * process that has just started cannot tell. Without a key tokens are stored unencrypted, and a warning is logged.
    */
   readonly encryptionKey?: Redacted.Redacted | undefined
 }

@@ -66,7 +66,7 @@ describe("a cipher", () => {
         assert.instanceOf(error, InvalidInput)
         assert.deepStrictEqual(error.issues, [{
           path: "encryptionKey",
-          message: "expected 32 bytes in base64, or several such keys with commas between them"
+          message: "expected 32 random bytes in base64, or several such keys with commas between them"
         }])
       }))
   }

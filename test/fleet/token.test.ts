@@ -49,6 +49,10 @@ const endpoint = (lifetime: Duration.DurationInput | undefined = "100 seconds") 
   return { request, requests: () => requests, fail: (times: number) => void (failing = times) }
 }
 
+/** A token as it is stored without encryption. */
+const clear = (content: { readonly token: string; readonly requestedAt: unknown; readonly lifetime?: unknown }) =>
+  `clear.${JSON.stringify(content)}`
+
 type Request = Effect.Effect<TokenProvider.IssuedToken, TokenError>
 
 /** A process of a fleet, which ends with the scope. */
@@ -276,7 +280,7 @@ describe("while the store is unavailable", () => {
 
   it.effect("a value of another version or shape is ignored with one warning", () =>
     virtually(Effect.gen(function*() {
-      const token = { encrypted: "clear.t0", requestedAt: 0 }
+      const token = clear({ token: "t0", requestedAt: 0 })
       for (
         const value of [
           "",
@@ -284,15 +288,17 @@ describe("while the store is unavailable", () => {
           "[]",
           "null",
           JSON.stringify({ token }),
-          JSON.stringify({ version: 2, token }),
-          JSON.stringify({ version: 1, token: { ...token, requestedAt: "y" } })
+          JSON.stringify({ version: 3, token }),
+          JSON.stringify({ version: 2, token: { encrypted: token } }),
+          JSON.stringify({ version: 2, lease: { owner: "x", until: "y" } }),
+          JSON.stringify({ version: 1, token: { encrypted: "clear.t0", requestedAt: 0 } })
         ]
       ) {
         const { request } = endpoint()
         const store = yield* flakyStore
         const put = Effect.orDie(
-          Effect.flatMap(store.backend.get("token:1:effect:tenant"), ({ entry }) =>
-            store.backend.swap("token:1:effect:tenant", entry?.version, { value, timeToLive: Duration.hours(1) }))
+          Effect.flatMap(store.backend.get("token:2:effect:tenant"), ({ entry }) =>
+            store.backend.swap("token:2:effect:tenant", entry?.version, { value, timeToLive: Duration.hours(1) }))
         )
         const lines = yield* warnings(Effect.gen(function*() {
           yield* put
@@ -308,7 +314,7 @@ describe("while the store is unavailable", () => {
             !line.includes("UNENCRYPTED")
           ),
           [
-            "the shared store's value of token:1:effect:tenant was stored by another version of this library or is damaged; ignoring it"
+            "the shared store's value of token:2:effect:tenant was stored by another version of this library or is damaged; ignoring it"
           ]
         )
       }
@@ -345,13 +351,50 @@ describe("in the store", () => {
   it.effect("an invalid key is refused by name", () =>
     Effect.gen(function*() {
       for (
-        const key of ["", "short", Buffer.alloc(31).toString("base64"), `${Redacted.value(keyOf(1))},`, "ä".repeat(32)]
+        const key of [
+          "",
+          "short",
+          Buffer.alloc(31, 1).toString("base64"),
+          `${Redacted.value(keyOf(1))},`,
+          "ä".repeat(32),
+          Redacted.value(keyOf(0)),
+          `${Redacted.value(keyOf(1))},${Redacted.value(keyOf(0))}`
+        ]
       ) {
         const store = yield* flakyStore
         const error = yield* Effect.flip(process(store, Effect.never, { encryptionKey: Redacted.make(key) }))
         assert.instanceOf(error, InvalidInput)
         assert.deepStrictEqual(error.issues.map(({ path }) => path), ["encryptionKey"])
         if (key !== "") assert.notInclude(String(error), key)
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("a token's dates are encrypted with it: who changes a stored value makes it useless", () =>
+    Effect.gen(function*() {
+      const store = yield* flakyStore
+      let requests = 0
+      const request = Effect.sync(() => ({
+        token: Redacted.make(`t${++requests}`),
+        lifetime: Duration.hours(1)
+      }))
+      const key = "token:2:effect:tenant"
+      const get = Effect.flatMap(process(store, request, { encryptionKey: keyOf(1) }), ({ get }) => get)
+      yield* get
+      const stored = yield* Effect.repeat(Effect.delay(store.backend.get(key), 1), {
+        until: ({ entry }) => entry !== undefined && !entry.value.includes("lease")
+      })
+      const content: Record<string, unknown> = JSON.parse(stored.entry?.value ?? "")
+      assert.deepStrictEqual(Object.keys(content).sort(), ["token", "version"])
+      const encrypted = String(content["token"])
+      assert.match(encrypted, /^[\da-f]{12}\.[^.]{16}\.[^.]+$/)
+      for (let at = 0; at < encrypted.length; at += 7) {
+        const changed = encrypted.slice(0, at) + (encrypted[at] === "A" ? "B" : "A") + encrypted.slice(at + 1)
+        const { entry } = yield* store.backend.get(key)
+        const value = JSON.stringify({ ...content, token: changed })
+        yield* store.backend.swap(key, entry?.version, { value, timeToLive: Duration.hours(1) })
+        const before = requests
+        assert.strictEqual(yield* get, `t${before + 1}`, `changed at ${at}`)
+        yield* Effect.sleep(5)
       }
     }).pipe(Effect.scoped))
 
@@ -375,9 +418,11 @@ describe("in the store", () => {
 /** The stored fields; times count from the moment of writing. */
 interface Content {
   readonly token?: {
-    readonly encrypted: string
+    readonly token: string
     readonly requestedAt: number
     readonly lifetime?: number | undefined
+    /** Replaces the text. */
+    readonly encrypted?: string
   }
   readonly lease?: { readonly owner: string; readonly until: number }
 }
@@ -403,7 +448,7 @@ describe("a token request of a user's own", () => {
 })
 
 describe("the stored value", () => {
-  const key = "token:1:name"
+  const key = "token:2:name"
 
   /** A store with one entry, and processes that use it. */
   const world = Effect.gen(function*() {
@@ -413,6 +458,7 @@ describe("the stored value", () => {
     const entry = Effect.orDie(Effect.map(flaky.backend.get(key), ({ entry }) => entry))
     return {
       flaky,
+      store,
       entry,
       fields: Effect.map(
         entry,
@@ -426,8 +472,10 @@ describe("the stored value", () => {
         Effect.flatMap(entry, (before) => {
           const now = clock.unsafeCurrentTimeMillis()
           const value = JSON.stringify({
-            version: 1,
-            token: token === undefined ? undefined : { ...token, requestedAt: now + token.requestedAt },
+            version: 2,
+            token: token &&
+              (token.encrypted ??
+                clear({ ...token, requestedAt: now + token.requestedAt, lifetime: token.lifetime ?? "Infinity" })),
             lease: lease === undefined ? undefined : { ...lease, until: now + lease.until }
           })
           return Effect.orDie(
@@ -438,7 +486,7 @@ describe("the stored value", () => {
     }
   })
 
-  const token = { encrypted: "clear.t0", requestedAt: -500, lifetime: 10_000 }
+  const token = { token: "t0", requestedAt: -500, lifetime: 10_000 }
   const lease = { owner: "x", until: 500 }
 
   for (
@@ -449,6 +497,8 @@ describe("the stored value", () => {
       ["a token with a millisecond left", { token: { ...token, requestedAt: -8999 } }, "t0", 0, 0],
       ["an expired token", { token: { ...token, requestedAt: -9000 } }, "t1", 200, 200],
       ["a token that cannot be decrypted", { token: { ...token, encrypted: "t0" } }, "t1", 200, 200],
+      ["a token without dates", { token: { ...token, encrypted: "clear.{\"token\":\"t0\"}" } }, "t1", 200, 200],
+      ["a token that is no JSON", { token: { ...token, encrypted: "clear.t0" } }, "t1", 200, 200],
       [
         "a token that cannot be decrypted, and a lease",
         { token: { ...token, encrypted: "t0" }, lease },
@@ -457,7 +507,9 @@ describe("the stored value", () => {
         760
       ],
       ["a lease", { lease }, "t1", 700, 760],
-      ["an expired lease", { lease: { ...lease, until: 0 } }, "t1", 200, 200]
+      ["an expired lease", { lease: { ...lease, until: 0 } }, "t1", 200, 200],
+      ["the longest lease", { lease: { ...lease, until: 1000 } }, "t1", 1200, 1260],
+      ["a lease longer than any process takes", { lease: { ...lease, until: 1001 } }, "t1", 200, 200]
     ] as ReadonlyArray<readonly [string, Content, string, number, number]>
   ) {
     it.effect(`may hold ${title}`, () =>
@@ -568,7 +620,68 @@ describe("the stored value", () => {
         "the process uses the token that it obtained"
       )
       yield* Effect.sleep(100)
-      assert.include((yield* entry)?.value, "clear.t0")
+      assert.include((yield* entry)?.value, "t0")
+    })))
+
+  it.effect("is refused with a warning by a process that has seen a newer token; another one cannot know", () =>
+    virtually(Effect.gen(function*() {
+      const lines = yield* warnings(Effect.gen(function*() {
+        const { entry, process, put } = yield* world
+        const { request, requests } = endpoint()
+        const one = yield* process(request)
+        yield* put({ token: { ...token, requestedAt: 0 } })
+        assert.strictEqual(Redacted.value((yield* one.request).token), "t0")
+        yield* put({ token: { ...token, token: "older", requestedAt: -1 } })
+        assert.strictEqual(Redacted.value((yield* one.request).token), "t1")
+        yield* Effect.sleep(1)
+        assert.include((yield* entry)?.value, "t1", "it is replaced")
+        yield* put({ token: { ...token, token: "older", requestedAt: -203 } })
+        const another = yield* process(request)
+        assert.strictEqual(Redacted.value((yield* another.request).token), "older")
+        yield* one.forget(Redacted.make("older"))
+        yield* Effect.sleep(1)
+        assert.include(
+          (yield* entry)?.value,
+          "older",
+          "the process that issued t1 knows its date, and does not see this one"
+        )
+        assert.strictEqual(Redacted.value((yield* one.request).token), "t2")
+        assert.strictEqual(requests(), 2)
+      }))
+      const warning = `the shared store's token of ${key} is older than one that was there before; ignoring it`
+      assert.deepStrictEqual(lines, [warning, warning], "one for each token")
+    })))
+
+  it.effect("is not taken for older if it was read before a newer one, and arrived after it", () =>
+    virtually(Effect.gen(function*() {
+      const { put, store } = yield* world
+      const delays = [100, 0]
+      const slow = {
+        ...store,
+        get: (key: string) =>
+          Effect.flatMap(store.get(key), (seen) => Effect.delay(Effect.succeed(seen), delays.shift() ?? 0))
+      }
+      const lines = yield* warnings(Effect.gen(function*() {
+        const { forget } = yield* SharedToken.make(slow, "name", Cipher.none, dated(Effect.never))
+        yield* put({ token })
+        yield* forget(Redacted.make("first"))
+        yield* Effect.sleep(50)
+        yield* put({ token: { ...token, token: "t9" } })
+        yield* forget(Redacted.make("second"))
+        yield* Effect.sleep(100)
+      }))
+      assert.deepStrictEqual(lines, [])
+      assert.lengthOf(delays, 0)
+    })))
+
+  it.effect("may be put back as it is", () =>
+    virtually(Effect.gen(function*() {
+      const { process, put } = yield* world
+      const one = yield* process(Effect.never)
+      yield* put({ token: { ...token, requestedAt: 0 } })
+      yield* one.request
+      yield* put({ token: { ...token, token: "t9", requestedAt: 0 } })
+      assert.strictEqual(Redacted.value((yield* one.request).token), "t9")
     })))
 
   it.effect("loses a refused token and keeps the lease", () =>
@@ -580,7 +693,7 @@ describe("the stored value", () => {
       yield* put({ token, lease })
       yield* one.forget(Redacted.make("t9"))
       yield* Effect.sleep(1)
-      assert.include((yield* entry)?.value, "clear.t0")
+      assert.include((yield* entry)?.value, "t0")
       yield* one.forget(Redacted.make("t0"))
       yield* Effect.sleep(1)
       assert.deepStrictEqual(yield* fields, ["lease"])

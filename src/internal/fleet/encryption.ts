@@ -53,9 +53,9 @@ const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
 export const make = (operation: string, keys: Redacted.Redacted): Effect.Effect<Cipher, InvalidInput> =>
   Effect.gen(function*() {
     const parts = Redacted.value(keys).split(",").map((part) => bytesOf(part.trim()))
-    const message = "expected 32 bytes in base64, or several such keys with commas between them"
+    const message = "expected 32 random bytes in base64, or several such keys with commas between them"
     const refused = new InvalidInput({ operation, issues: [{ path: "encryptionKey", message }] })
-    if (parts.some(({ length }) => length !== keyBytes)) return yield* refused
+    if (parts.some((key) => key.length !== keyBytes || key.every((byte) => byte === 0))) return yield* refused
     const known = yield* Effect.mapError(Effect.forEach(parts, importKey), () => refused)
     const [first] = known
     if (first === undefined) return yield* refused

@@ -1,36 +1,39 @@
 /**
- * A fleet's token in the shared store: under the key `token:1:NAME`, JSON of the schema below. Another format gets another
+ * A fleet's token in the shared store: under the key `token:2:NAME`, JSON of the schema below. Another format gets another
  * version, in the value and in the key, so that processes of two versions keep separate tokens.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
-import { reader } from "./versionedJson.js"
+import { JsonNumber, reader } from "./versionedJson.js"
 
-const version = 1
+const version = 2
 
 /** All times are in milliseconds on the store's clock. */
 const Lease = /* @__PURE__ */ Schema.Struct({ owner: Schema.String, until: Schema.Finite })
 
-const Dates = {
+/** The token with its dates, which is encrypted as a whole: who can write to the store cannot make a token seem younger. */
+const Dated = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
+  token: /* @__PURE__ */ Schema.Redacted(Schema.String),
   requestedAt: Schema.Finite,
-  /** Counted from `requestedAt`; absent if the service states none. */
-  lifetime: /* @__PURE__ */ Schema.optional(Schema.Finite)
-}
+  /** Counted from `requestedAt`. */
+  lifetime: JsonNumber
+}))
 
 const Format = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
   version: /* @__PURE__ */ Schema.Literal(version),
-  token: /* @__PURE__ */ Schema.optional(/* @__PURE__ */ Schema.Struct({ encrypted: Schema.String, ...Dates })),
+  token: /* @__PURE__ */ Schema.optional(Schema.String),
   lease: /* @__PURE__ */ Schema.optional(Lease)
 }))
 
 const decode = /* @__PURE__ */ Schema.decodeOption(Format)
 const encode = /* @__PURE__ */ Schema.encodeSync(Format)
+const decodeToken = /* @__PURE__ */ Schema.decodeOption(Dated)
+const encodeToken = /* @__PURE__ */ Schema.encodeSync(Dated)
 
 /** The token that the fleet has, and the process that requests another one. */
 interface Content {
@@ -60,36 +63,53 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
   const key = `token:${version}:${name}`
   const decoded = reader(key, decode)
 
-  /** A token that cannot be decrypted counts as none. */
-  const read = ({ entry, now }: SharedStore.Snapshot): Effect.Effect<Seen> =>
+  /** The date of the newest token that this process has seen in the store, and of the last older one. */
+  let newest = -Infinity
+  let older: number | undefined
+
+  /** A token that cannot be decrypted counts as none. So does one older than `least`: somebody put it back. */
+  const read = ({ entry, now }: SharedStore.Snapshot, least: number): Effect.Effect<Seen> =>
     Effect.gen(function*() {
-      const { lease, token: stored } = (yield* decoded(entry)) ?? {}
-      if (stored === undefined) return { now, lease }
-      const token = yield* Effect.option(cipher.decrypt(stored.encrypted, key))
-      if (Option.isNone(token)) return { now, lease }
-      const { lifetime = Infinity, requestedAt } = stored
-      return { now, lease, token: { token: Redacted.make(token.value), lifetime, requestedAt } }
+      const { lease, token: encrypted } = (yield* decoded(entry)) ?? {}
+      const text = encrypted === undefined ? Option.none() : yield* Effect.option(cipher.decrypt(encrypted, key))
+      const token = Option.getOrUndefined(Option.flatMap(text, (text) => decodeToken(text)))
+      if (token === undefined || token.requestedAt >= least) {
+        newest = Math.max(newest, token?.requestedAt ?? newest)
+        return { now, lease, token }
+      }
+      if (token.requestedAt !== older) {
+        older = token.requestedAt
+        yield* Effect.logWarning(
+          `the shared store's token of ${key} is older than one that was there before; ignoring it`
+        )
+      }
+      return { now, lease }
     })
 
   const write = ({ lease, token }: Content, now: number): Effect.Effect<SharedStore.Write | undefined, unknown> =>
-    Effect.gen(function*() {
-      if (token === undefined && lease === undefined) return undefined
-      const stored = token === undefined ? undefined : {
-        encrypted: yield* cipher.encrypt(Redacted.value(token.token), key),
-        requestedAt: token.requestedAt,
-        lifetime: token.lifetime === Infinity ? undefined : token.lifetime
-      }
-      return { value: encode({ version, lease, token: stored }), timeToLive: timeToLive({ lease, token }, now) }
-    })
+    token === undefined && lease === undefined ? Effect.succeed(undefined) : Effect.map(
+      token === undefined ? Effect.succeed(undefined) : cipher.encrypt(encodeToken(token), key),
+      (encrypted) => ({
+        value: encode({ version, lease, token: encrypted }),
+        timeToLive: timeToLive({ lease, token }, now)
+      })
+    )
 
   return <A>(change: (seen: Seen) => readonly [result: A, next?: Content | undefined]): Effect.Effect<A, unknown> => {
-    const attempt = (snapshot: SharedStore.Snapshot): Effect.Effect<A, unknown> =>
+    /** `least` is the newest date that was known before the store was asked. */
+    const attempt = (snapshot: SharedStore.Snapshot, least: number): Effect.Effect<A, unknown> =>
       Effect.gen(function*() {
-        const [result, next] = change(yield* read(snapshot))
+        const [result, next] = change(yield* read(snapshot, least))
         if (next === undefined) return result
+        const known = newest
         const after = yield* store.swap(key, snapshot.entry?.version, yield* write(next, snapshot.now))
-        return after.swapped ? result : yield* attempt(after)
+        if (!after.swapped) return yield* attempt(after, known)
+        newest = Math.max(newest, next.token?.requestedAt ?? newest)
+        return result
       })
-    return Effect.flatMap(store.get(key), attempt)
+    return Effect.suspend(() => {
+      const known = newest
+      return Effect.flatMap(store.get(key), (snapshot) => attempt(snapshot, known))
+    })
   }
 }

@@ -85,7 +85,8 @@ export const make = (
     const request: Effect.Effect<DatedToken, TokenError> = Effect.suspend(() =>
       modify<typeof request>(({ lease, now, token }) => {
         if (token !== undefined && isUsable(token, now)) return [use(token, now)]
-        if (lease !== undefined && lease.owner !== owner && lease.until > now) return [Effect.zipRight(poll, request)]
+        const isLeased = lease !== undefined && lease.owner !== owner && lease.until > now
+        if (isLeased && lease.until <= now + timing.lease) return [Effect.zipRight(poll, request)]
         return [requestForAll, { token, lease: leaseFrom(now) }]
       })
     ).pipe(
