@@ -19,6 +19,7 @@ import { openapi as document } from "./tenant/docs/openapi.js"
 import { demo, demoClients } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
 import * as Faults from "./tenant/server/faults.js"
+import * as HostCheck from "./tenant/server/hostCheck.js"
 import * as InProcessClient from "./tenant/server/inProcessClient.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
@@ -72,6 +73,15 @@ export interface Options {
   } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */
   readonly tokenLifetime?: Duration.DurationInput | undefined
+  /** Limits on what a tenant keeps in memory. */
+  readonly limits?: {
+    /** The number of the newest requests in `requests` (default: 10,000). */
+    readonly requests?: number | undefined
+    /** The number of the newest tokens that are valid (default: 10,000); older ones count as revoked. */
+    readonly tokens?: number | undefined
+    /** The size of the largest request body, in bytes (default: 65,536); larger ones are refused with 413. */
+    readonly bodySize?: number | undefined
+  } | undefined
 }
 
 /**
@@ -80,7 +90,7 @@ export interface Options {
  * @category tags
  */
 export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant, {
-  /** All requests received, the oldest first. */
+  /** The newest requests received, the oldest of them first (`limits.requests`). */
   readonly requests: Effect.Effect<ReadonlyArray<RequestLog.ReceivedRequest>>
   /** The current data. */
   readonly state: Effect.Effect<State>
@@ -90,7 +100,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly injectFault: (fault: Faults.Fault) => Effect.Effect<void>
   /** Revokes all tokens issued so far: they are refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
-  /** The HTTP application, for servers other than that of `layerServer`. */
+  /** The HTTP application, for servers other than that of `layerServer`. It responds to requests for any host. */
   readonly app: HttpApp.Default
 }>() {}
 
@@ -107,14 +117,16 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const state = yield* Ref.make(emptyState)
     const tokens = yield* Tokens.make(
       options.clients ?? Object.values(demoClients),
-      options.tokenLifetime ?? "24 hours"
+      options.tokenLifetime ?? "24 hours",
+      options.limits?.tokens ?? 10_000
     )
     const tenant = yield* TokenBucket.make(options.buckets?.tenant ?? { burst: 50, refill: 16, per: "1 second" })
     const profileUpdates = yield* TokenBucket.make(
       options.buckets?.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" }
     )
     const faults = Faults.make()
-    const log = RequestLog.make()
+    const log = RequestLog.make(options.limits?.requests ?? 10_000)
+    const bodySize = options.limits?.bodySize ?? 65_536
     yield* seed(options.seed ?? demo)
 
     return {
@@ -123,7 +135,7 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
       seed,
       injectFault: faults.add,
       revokeTokens: tokens.revoke,
-      app: yield* App.make({ state, tokens, buckets: { tenant, profileUpdates }, faults, log })
+      app: yield* App.make({ state, tokens, buckets: { tenant, profileUpdates }, faults, log, bodySize })
     }
   })
 
@@ -142,10 +154,16 @@ export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> 
 )
 
 /**
- * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`.
+ * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. If the server is bound to a
+ * loopback address, requests for other hosts than `localhost`, its subdomains, 127.0.0.0/8 and `[::1]` are refused with 421, so that no
+ * web page can reach the tenant by a name of its own (DNS rebinding). Bound to any other address, it responds for every host.
  * @since 0.1.0
  * @category layers
  */
 export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.unwrapEffect(
-  Effect.map(Tenant, ({ app }) => HttpServer.serve(app))
+  Effect.zipWith(
+    Tenant,
+    HttpServer.HttpServer,
+    ({ app }, { address }) => HttpServer.serve(HostCheck.restrict(app, address))
+  )
 )

@@ -248,7 +248,7 @@ export const asking: Effect.Effect<
   return {
     law: async (sent, manner) => {
       const headers = sent.isSignedIn ? [["authorization", `Bearer ${token}`] as const, ...sent.headers] : sent.headers
-      const line = `${sent.method} ${sent.target} HTTP/1.1\r\nhost: x`
+      const line = `${sent.method} ${sent.target} HTTP/1.1\r\nhost: localhost`
       const pieces = sent.body.length === 0 ? [] : [sent.body]
       const response = await runPromise(exchange(port, bytesOf(line, headers, pieces, manner)))
       if (response !== undefined) {

@@ -7,7 +7,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import type * as Endpoint from "../../Endpoint.js"
+import { concat } from "../../internal/http/body.js"
 import type { ServedOperation } from "../api/routes.js"
 import { prefix, servedOperations, tokenPaths } from "../api/routes.js"
 import type { State } from "../api/state.js"
@@ -33,6 +35,8 @@ export interface TenantParts {
   readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
   readonly faults: FaultQueue
   readonly log: RequestLog
+  /** The size of the largest body, in bytes. */
+  readonly bodySize: number
 }
 
 /** Matches paths exactly: case, slashes and long ids are all significant. */
@@ -52,7 +56,27 @@ const splitTarget = (request: HttpServerRequest.HttpServerRequest): readonly [pa
 
 const tooManyRequests = failure(429, "Global limit has been reached", { errorCode: "too_many_requests" })
 
-export const make = ({ buckets, faults, log, state, tokens }: TenantParts): Effect.Effect<HttpApp.Default> => {
+const payloadTooLarge = failure(413, "Payload content length greater than maximum allowed")
+
+/** Reads a body; `undefined` if it is larger than `limit` bytes. The rest is read, too, or the client might miss the response. */
+const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const add = (chunk: Uint8Array) =>
+      Effect.sync(() => {
+        size += chunk.length
+        if (size <= limit) chunks.push(chunk)
+      })
+    return Effect.match(Stream.runForEach(request.stream, add), {
+      onFailure: () => "", // the client has disconnected, or there is none
+      onSuccess: () => size <= limit ? new TextDecoder().decode(concat(chunks, size)) : undefined
+    })
+  })
+
+export const make = (
+  { bodySize, buckets, faults, log, state, tokens }: TenantParts
+): Effect.Effect<HttpApp.Default> => {
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
@@ -64,10 +88,10 @@ export const make = ({ buckets, faults, log, state, tokens }: TenantParts): Effe
       const request = yield* HttpServerRequest.HttpServerRequest
       const { headers, method, source } = request
       const { authorization, "content-type": contentType } = headers
-      const text = yield* Effect.orElseSucceed(request.text, () => "") // the client has disconnected
+      const text = yield* readBody(request, bodySize)
       const [path, search] = splitTarget(request)
       const query = new URLSearchParams(search)
-      const body = parseBody(payload ?? {}, contentType, text)
+      const body = parseBody(payload ?? {}, contentType, text ?? "")
       const recordStatus = yield* log.add({
         at,
         method,
@@ -79,7 +103,8 @@ export const make = ({ buckets, faults, log, state, tokens }: TenantParts): Effe
         operation
       })
       const fault = yield* faults.take(operation)
-      const response = yield* applyFault(fault, carryOut({ authorization, query, body }))
+      const carriedOut = text === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ authorization, query, body })
+      const response = yield* applyFault(fault, carriedOut)
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
       return yield* sendResponse(
         withHeaders(response, { date, ...fault?.headers }),

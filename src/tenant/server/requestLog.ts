@@ -32,10 +32,12 @@ export interface RequestLog {
   ) => Effect.Effect<(status: number) => Effect.Effect<void>>
 }
 
-export const make = (): RequestLog => {
-  const requests: Array<ReceivedRequest> = []
+/** Makes a log that keeps the newest requests. */
+export const make = (size: number): RequestLog => {
+  const requests = new Map<number, ReceivedRequest>()
+  let next = 0
   return {
-    all: Effect.sync(() => [...requests]),
+    all: Effect.sync(() => [...requests.values()]),
     add: (request) =>
       Effect.sync(() => {
         const recorded: ReceivedRequest = {
@@ -44,8 +46,13 @@ export const make = (): RequestLog => {
           body: request.operation === "token" ? redactTokenRequest(request.body) : request.body,
           status: undefined
         }
-        const index = requests.push(recorded) - 1
-        return (status) => Effect.sync(() => void (requests[index] = { ...recorded, status }))
+        const nth = next++
+        requests.set(nth, recorded)
+        requests.delete(nth - size)
+        return (status) =>
+          Effect.sync(() => {
+            if (requests.has(nth)) requests.set(nth, { ...recorded, status })
+          })
       })
   }
 }

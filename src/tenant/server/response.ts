@@ -33,6 +33,8 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   403: "Forbidden",
   404: "Not Found",
   409: "Conflict",
+  413: "Payload Too Large",
+  421: "Misdirected Request",
   429: "Too Many Requests",
   500: "Internal Server Error",
   502: "Bad Gateway",

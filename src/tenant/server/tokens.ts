@@ -72,11 +72,16 @@ const verificationFailure = (cause: unknown): PlainResponse =>
       : "Invalid token"
   )
 
-export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.DurationInput): Effect.Effect<TokenIssuer> =>
+/** Makes an issuer whose newest tokens are valid, as many as `size`. */
+export const make = (
+  clients: ReadonlyArray<Client>,
+  lifetime: Duration.DurationInput,
+  size: number
+): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
     const key = yield* Effect.promise(() => Jose.generateSecret(algorithm))
     const clientsById = new Map(clients.map((client) => [client.id, client]))
-    const clientsByTokenId = new Map<string, Client>() // by the `jti` of every token that was not revoked
+    const clientsByTokenId = new Map<string, Client>() // by the `jti` of a token, the oldest first
     const expiresIn = Math.floor(Duration.toSeconds(lifetime))
 
     const sign = Effect.fn(function*(client: Client) {
@@ -95,6 +100,8 @@ export const make = (clients: ReadonlyArray<Client>, lifetime: Duration.Duration
           .sign(key)
       )
       clientsByTokenId.set(id, client)
+      const [oldest = id] = clientsByTokenId.keys()
+      if (clientsByTokenId.size > size) clientsByTokenId.delete(oldest)
       const body: typeof TokenBody.Type = { access_token: token, scope, expires_in: expiresIn, token_type: "Bearer" }
       return tokenEndpointResponse(200, body)
     })

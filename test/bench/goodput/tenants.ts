@@ -42,7 +42,11 @@ const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
 const tenantFor = (limit: Limit, retryAfter: boolean) =>
   Effect.gen(function*() {
     const { burst, bucket, perMs, refill } = limit
-    const tenant = yield* Tenant.make({ seed: seedFor(limit), buckets: { [bucket]: { burst, refill, per: perMs } } })
+    const tenant = yield* Tenant.make({
+      seed: seedFor(limit),
+      buckets: { [bucket]: { burst, refill, per: perMs } },
+      limits: { requests: Infinity }
+    })
     const app = retryAfter ? tenant.app : Effect.map(tenant.app, withoutRetryAfter)
     const server = yield* Layer.build(NodeHttpServer.layer(
       () => createServer({ keepAliveTimeout: 60_000 }), // waits are long here, and this is not about connections

@@ -3,6 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import { inspect } from "node:util"
@@ -16,7 +17,8 @@ import {
   listActionVersions,
   requestToken,
   send,
-  tokenOf
+  tokenOf,
+  waitForSleep
 } from "../support/calls.js"
 
 const { demoClients } = Tenant
@@ -146,5 +148,27 @@ describe("the request log", () => {
           [[undefined, "{}"], ["application/json", ""], [undefined, undefined]]
         )
       })
+  )
+
+  itInProcess(
+    "keeps the newest requests, and the status of a request that it no longer keeps is of no matter",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const path = (nth: number) => `/${nth}`
+        yield* tenant.injectFault({ delay: "1 minute" })
+        const slow = yield* Effect.fork(HttpClient.get(`${host}${path(0)}`))
+        yield* waitForSleep
+        for (const nth of [1, 2, 3]) yield* HttpClient.get(`${host}${path(nth)}`)
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(slow)
+        assert.deepStrictEqual(
+          (yield* tenant.requests).map(({ path, status }) => [path, status]),
+          [1, 2, 3].map((nth) => [path(nth), 404])
+        )
+        yield* HttpClient.get(`${host}${path(4)}`)
+        assert.deepStrictEqual((yield* tenant.requests).map(({ path }) => path), [2, 3, 4].map(path))
+      }),
+    { limits: { requests: 3 } }
   )
 })

@@ -78,7 +78,7 @@ describe("the tenant on a socket", () => {
   socket("sends exactly half of the body for a cut within", (origin, tenant) =>
     Effect.gen(function*() {
       yield* tenant.injectFault({ cut: "within", body: "0123456789" })
-      const received = yield* raw(origin, "GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+      const received = yield* raw(origin, "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
       assert.match(received, /^HTTP\/1.1 200 OK\r\n/)
       assert.match(received, /\r\ncontent-length: 10\r\n[^]*\r\n\r\n01234$/i)
     }))
@@ -94,7 +94,7 @@ describe("the tenant on a socket", () => {
           ["/a#b", "/a#b", []]
         ] as const
         for (const [target] of targets) {
-          yield* raw(origin, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+          yield* raw(origin, `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
         }
         assert.deepStrictEqual(
           (yield* tenant.requests).map(({ path, query }) => [path, query]),
@@ -102,6 +102,100 @@ describe("the tenant on a socket", () => {
         )
       })
   )
+
+  const hosts = {
+    accepted: [
+      "localhost",
+      "LOCALHOST:80",
+      "localhost.:1",
+      "tenant.localhost:8787",
+      "127.0.0.1",
+      "127.9.9.9:8787",
+      "[::1]:8787"
+    ],
+    refused: [
+      "attacker.example",
+      "attacker.example:8787",
+      "localhost.attacker.example",
+      "127.0.0.1.attacker.example",
+      "127.0.0.1@attacker.example",
+      "attackerlocalhost",
+      "192.168.0.1",
+      "0.0.0.0",
+      "::1",
+      "x [::1]",
+      ""
+    ]
+  }
+
+  socket(
+    "accepts loopback hosts only, because it is bound to one: a web page may rename its host to this machine",
+    (origin, tenant) =>
+      Effect.gen(function*() {
+        const statusOf = (host: string) =>
+          Effect.map(
+            raw(origin, `GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`),
+            (received) => received.slice(0, 12)
+          )
+        for (const host of hosts.accepted) assert.strictEqual(yield* statusOf(host), "HTTP/1.1 200", host)
+        for (const host of hosts.refused) assert.strictEqual(yield* statusOf(host), "HTTP/1.1 421", host)
+        const { port } = new URL(origin)
+        const body = new URLSearchParams(credentials(demoClients.full)).toString()
+        const refused = yield* raw(
+          origin,
+          `POST /oauth/token HTTP/1.1\r\nhost: attacker.example:${port}\r\nconnection: close\r\n` +
+            `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
+        assert.match(refused, /^HTTP\/1.1 421 /)
+        assert.notInclude(refused, "access_token")
+        assert.deepStrictEqual(yield* tenant.requests, [])
+        const old = yield* raw(origin, "GET /openapi.json HTTP/1.0\r\n\r\n")
+        assert.match(old, /^HTTP\/1.1 421 /, "without a host")
+      })
+  )
+
+  it.effect("accepts every host if it is bound to all addresses", () =>
+    HttpServer.addressFormattedWith((origin) =>
+      Effect.gen(function*() {
+        const { port } = new URL(origin)
+        const request = "GET /openapi.json HTTP/1.1\r\nhost: tenant.example\r\nconnection: close\r\n\r\n"
+        assert.match(yield* raw(`http://127.0.0.1:${port}`, request), /^HTTP\/1.1 200 /)
+      })
+    ).pipe(
+      Effect.provide(Tenant.layerServer),
+      Effect.provide(Layer.merge(Tenant.layer(), NodeHttpServer.layer(createServer, { port: 0, host: "0.0.0.0" })))
+    ))
+
+  for (const kind of ["with its length", "in chunks"] as const) {
+    socket(
+      `refuses a body ${kind} that is too large with 413, and does not keep it`,
+      (origin, tenant) =>
+        Effect.gen(function*() {
+          const headers = { ...(yield* signIn(origin)), "content-type": "application/json" }
+          const post = (text: string) =>
+            fetched(`${origin}/api/v2/jobs/users-exports`, {
+              method: "POST",
+              headers,
+              body: kind === "in chunks" ? new Blob([text]).stream() : text,
+              duplex: "half"
+            } as RequestInit)
+          const fitting = `{"format":"json"${" ".repeat(65_536 - 17)}}`
+          assert.strictEqual((yield* post(fitting)).status, 200)
+          for (const text of [`${fitting} `, `${fitting}${" ".repeat(5_000_000)}`]) {
+            const response = yield* post(text)
+            assert.strictEqual(response.status, 413)
+            assert.deepInclude(JSON.parse(yield* Effect.promise(() => response.text())), {
+              statusCode: 413,
+              error: "Payload Too Large"
+            })
+          }
+          assert.lengthOf((yield* tenant.state).jobs, 1)
+          const [, first, ...rest] = yield* tenant.requests
+          assert.deepStrictEqual(first?.body, { format: "json" })
+          assert.deepStrictEqual(rest.map(({ body, status }) => [body, status]), [[undefined, 413], [undefined, 413]])
+        })
+    )
+  }
 
   socket("records no status for a client that disconnects", (origin, tenant) =>
     Effect.gen(function*() {

@@ -6,7 +6,16 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { decodeJwt, decodeProtectedHeader } from "jose"
 import * as Tenant from "../../../src/Tenant.js"
-import { credentials, host, itInProcess, requestToken, tokenOf } from "../support/calls.js"
+import {
+  action,
+  credentials,
+  host,
+  itInProcess,
+  listActionVersions,
+  requestToken,
+  send,
+  tokenOf
+} from "../support/calls.js"
 
 const { demoClients } = Tenant
 
@@ -130,6 +139,21 @@ describe("the token endpoint", () => {
         assert.strictEqual(headers["cache-control"], "no-store")
       }))
   }
+
+  itInProcess("keeps the newest tokens: older ones are refused as if they were revoked", () =>
+    Effect.gen(function*() {
+      const tokens = yield* Effect.all([tokenOf(), tokenOf(), tokenOf()])
+      const statuses = yield* Effect.forEach(tokens, (token) =>
+        Effect.map(send(listActionVersions, { params: { actionId: action.id }, token }), ({ status }) =>
+          status))
+      assert.deepStrictEqual(statuses, [401, 200, 200])
+    }), { limits: { tokens: 2 } })
+
+  itInProcess("refuses a body that is too large", () =>
+    Effect.gen(function*() {
+      const { json, status } = yield* requestToken({ ...full, scope: "x".repeat(1000) })
+      assert.deepStrictEqual([status, json.error], [413, "Payload Too Large"])
+    }), { limits: { bodySize: 1000 } })
 
   itInProcess("refuses a body that cannot be parsed", () =>
     Effect.gen(function*() {
