@@ -66,9 +66,7 @@ export interface Defaults {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  options: Options
-): Effect.Effect<
+export const make = (options: Options): Effect.Effect<
   Context.Tag.Service<IdentityClient>,
   InvalidInput,
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
@@ -126,9 +124,7 @@ export const layer = (
   Layer.scoped(IdentityClient, make(options))
 
 /** Provides a client, with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerConfig = (
-  options: Config.Config.Wrap<Options>
-): Layer.Layer<
+export const layerConfig = (options: Config.Config.Wrap<Options>): Layer.Layer<
   IdentityClient,
   InvalidInput | ConfigError.ConfigError,
   HttpClient.HttpClient | TokenProvider | RateLimiter

@@ -12,14 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { prefix, servedOperations, tokenPaths } from "./tenant/api/routes.js"
-import type { Seed, State } from "./tenant/api/state.js"
-import { addSeed, deliverQueued, emptyState } from "./tenant/api/state.js"
-import type { Json } from "./tenant/docs/openapi.js"
-import { openapi as document } from "./tenant/docs/openapi.js"
+import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
+import { type Json, openapi as document } from "./tenant/docs/openapi.js"
 import { demo, demoClients } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
 import * as Faults from "./tenant/server/faults.js"
-import * as HostCheck from "./tenant/server/hostCheck.js"
 import * as InProcessClient from "./tenant/server/inProcessClient.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
@@ -161,9 +158,5 @@ export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> 
  * @category layers
  */
 export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.unwrapEffect(
-  Effect.zipWith(
-    Tenant,
-    HttpServer.HttpServer,
-    ({ app }, { address }) => HttpServer.serve(HostCheck.restrict(app, address))
-  )
+  Effect.zipWith(Tenant, HttpServer.HttpServer, ({ app }, { address }) => HttpServer.serve(App.restrict(app, address)))
 )

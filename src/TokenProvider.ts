@@ -70,10 +70,7 @@ export const layerClientCredentials = (
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
   Layer.scoped(
     TokenProvider,
-    Effect.flatMap(
-      OAuth.make("TokenProvider.layerClientCredentials", options),
-      ({ request }) => make(request)
-    )
+    Effect.flatMap(OAuth.make("TokenProvider.layerClientCredentials", options), ({ request }) => make(request))
   )
 
 /** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. @since 0.1.0 @category layers */

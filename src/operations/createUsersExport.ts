@@ -10,10 +10,7 @@ const ConnectionId = Schema.String.pipe(
 )
 
 /** A field of the user profile, and the title of its column in the CSV file: at most 100 characters each. */
-const ExportField = Schema.Struct({
-  name: text({ max: 100 }),
-  export_as: Schema.optional(text({ max: 100 }))
-})
+const ExportField = Schema.Struct({ name: text({ max: 100 }), export_as: Schema.optional(text({ max: 100 })) })
 
 const job = Schema.Struct(
   {

@@ -49,10 +49,7 @@ export const updateTokenExchangeProfile = Operation.make("updateTokenExchangePro
   method: "PATCH",
   path: "/token-exchange-profiles/:id",
   params: { id: Schema.String },
-  payload: {
-    name: Schema.optional(text({ min: 3, max: 50 })),
-    subject_token_type: Schema.optional(SubjectTokenType)
-  },
+  payload: { name: Schema.optional(text({ min: 3, max: 50 })), subject_token_type: Schema.optional(SubjectTokenType) },
   minProperties: 1,
   success: Schema.UndefinedOr(TokenExchangeProfile),
   scope: "update:token_exchange_profiles",

@@ -54,17 +54,7 @@ export const authorized = <E>(
   send: (authorization: string) => Effect.Effect<RawResponse, E>
 ): Effect.Effect<AuthorizedResponse, E | TokenError> => {
   const sendWith = (token: Redacted.Redacted, authorization: string): Effect.Effect<AuthorizedResponse, E> =>
-    Effect.map(
-      send(authorization),
-      ({ body, completeness, headers, redirected, status }) => ({
-        status,
-        headers,
-        body,
-        completeness,
-        redirected,
-        token
-      })
-    )
+    Effect.map(send(authorization), (response) => ({ ...response, token }))
   return withToken(tokens, operation, attempt, (token, authorization) =>
     Effect.flatMap(
       sendWith(token, authorization),

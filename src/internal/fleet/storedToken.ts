@@ -36,13 +36,13 @@ const decodeToken = /* @__PURE__ */ Schema.decodeOption(Dated)
 const encodeToken = /* @__PURE__ */ Schema.encodeSync(Dated)
 
 /** The token that the fleet has, and the process that requests another one. */
-interface Content {
+export interface Content {
   readonly token?: DatedToken | undefined
   readonly lease?: typeof Lease.Type | undefined
 }
 
 /** The content at a time on the store's clock. */
-interface Seen extends Content {
+export interface Seen extends Content {
   readonly now: number
 }
 
@@ -50,9 +50,8 @@ interface Seen extends Content {
 const timeToLive = ({ lease, token }: Content, now: number): Duration.Duration => {
   if (token === undefined) return Duration.minutes(1)
   if (token.lifetime === Infinity) return Duration.days(1)
-  return Duration.millis(
-    Math.max(lease === undefined ? 1 : lease.until - now, token.requestedAt + token.lifetime - now)
-  )
+  const least = lease === undefined ? 1 : lease.until - now
+  return Duration.millis(Math.max(least, token.requestedAt + token.lifetime - now))
 }
 
 /**
@@ -79,21 +78,18 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
       }
       if (token.requestedAt !== older) {
         older = token.requestedAt
-        yield* Effect.logWarning(
-          `the shared store's token of ${key} is older than one that was there before; ignoring it`
-        )
+        const warning = `the shared store's token of ${key} is older than one that was there before; ignoring it`
+        yield* Effect.logWarning(warning)
       }
       return { now, lease }
     })
 
   const write = ({ lease, token }: Content, now: number): Effect.Effect<SharedStore.Write | undefined, unknown> =>
-    token === undefined && lease === undefined ? Effect.succeed(undefined) : Effect.map(
-      token === undefined ? Effect.succeed(undefined) : cipher.encrypt(encodeToken(token), key),
-      (encrypted) => ({
-        value: encode({ version, lease, token: encrypted }),
-        timeToLive: timeToLive({ lease, token }, now)
-      })
-    )
+    Effect.gen(function*() {
+      if (token === undefined && lease === undefined) return undefined
+      const encrypted = token && (yield* cipher.encrypt(encodeToken(token), key))
+      return { value: encode({ version, lease, token: encrypted }), timeToLive: timeToLive({ lease, token }, now) }
+    })
 
   return <A>(change: (seen: Seen) => readonly [result: A, next?: Content | undefined]): Effect.Effect<A, unknown> => {
     /** `least` is the newest date that was known before the store was asked. */

@@ -14,7 +14,7 @@ import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type TokenSource, usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
-import { make as makeStoredToken } from "./storedToken.js"
+import { type Content, make as makeStoredToken, type Seen } from "./storedToken.js"
 
 /** In milliseconds: how long a lease lasts, how soon its owner renews it, and how soon the others look again. */
 const timing = { lease: 1000, renewal: 250, poll: { least: 20, most: 60 } }
@@ -34,14 +34,17 @@ export const make = (
     let last: string | undefined
     let hasLeased = false
 
+    /** Changes the content, or leaves it if there is no other. */
+    const update = (change: (seen: Seen) => Content | undefined) => modify((seen) => [undefined, change(seen)])
+
     const inBackground = (effect: Effect.Effect<unknown, unknown>) =>
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
 
     /** Stores a token unless the store has a newer one. */
     const publish = (issued: DatedToken) =>
-      modify(({ now, token: other }) => {
+      update(({ now, token: other }) => {
         const token = { ...issued, requestedAt: now - (monotonicMillis(clock) - issued.requestedAt) }
-        return [undefined, other === undefined || other.requestedAt <= token.requestedAt ? { token } : undefined]
+        return other === undefined || other.requestedAt <= token.requestedAt ? { token } : undefined
       })
 
     const requestAlone = Effect.tap(requestToken, (issued) => {
@@ -51,11 +54,11 @@ export const make = (
 
     const leaseFrom = (now: number) => ({ owner, until: now + timing.lease })
 
-    const renew = modify((
-      { lease, now, token }
-    ) => [undefined, lease?.owner === owner ? { token, lease: leaseFrom(now) } : undefined])
+    const renew = update(({ lease, now, token }) =>
+      lease?.owner === owner ? { token, lease: leaseFrom(now) } : undefined
+    )
 
-    const release = modify(({ lease, token }) => [undefined, lease?.owner === owner ? { token } : undefined])
+    const release = update(({ lease, token }) => lease?.owner === owner ? { token } : undefined)
 
     // In a fiber of its own: the fiber that closes the scope may have been interrupted.
     yield* Effect.addFinalizer(() =>
@@ -89,21 +92,15 @@ export const make = (
         if (isLeased && lease.until <= now + timing.lease) return [Effect.zipRight(poll, request)]
         return [requestForAll, { token, lease: leaseFrom(now) }]
       })
-    ).pipe(
-      Effect.orElseSucceed(() => requestAlone),
-      Effect.flatten
-    )
+    ).pipe(Effect.orElseSucceed(() => requestAlone), Effect.flatten)
 
     return {
       request,
       forget: (refused) =>
         inBackground(
-          modify((
-            { lease, token }
-          ) => [
-            undefined,
+          update(({ lease, token }) =>
             token !== undefined && Redacted.value(token.token) === Redacted.value(refused) ? { lease } : undefined
-          ])
+          )
         )
     }
   })

@@ -31,10 +31,7 @@ const withStrictOptions = (maxBodySize: number) => {
     const undici = Context.getOrElse(given, UndiciOptions, (): UndiciOptions => ({}))
     return context.pipe(
       Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
-      Context.add(UndiciOptions, {
-        ...undici,
-        highWaterMark: Math.max(undici.highWaterMark ?? 0, highWaterMark)
-      })
+      Context.add(UndiciOptions, { ...undici, highWaterMark: Math.max(undici.highWaterMark ?? 0, highWaterMark) })
     )
   }
 }

@@ -97,12 +97,10 @@ export interface EncodedRequest {
   readonly fields: InputFields
 }
 
+type Encode = (endpoint: Any, input: unknown, settings: RequestSettings) => Either.Either<EncodedRequest, InvalidInput>
+
 /** Validates and encodes an input. Copies it, so that later changes to the caller's object have no effect. */
-export const make = (
-  endpoint: Any,
-  input: unknown,
-  settings: RequestSettings
-): Either.Either<EncodedRequest, InvalidInput> =>
+export const make: Encode = (endpoint, input, settings) =>
   Either.getOrElse(Either.try(() => encode(endpoint, input, settings)), (thrown) => {
     const field = Object.entries(Object(input)).find(([name, value]) => !isSendable(name, value, settings.contentType))
     if (field === undefined) throw thrown // by a filter of the schema
@@ -119,11 +117,7 @@ const isShallow = (value: unknown, levels: number): boolean =>
   (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
 
 /** Throws if the stack does not suffice, or JSON cannot express a value. */
-const encode = (
-  endpoint: Any,
-  input: unknown,
-  settings: RequestSettings
-): Either.Either<EncodedRequest, InvalidInput> => {
+const encode: Encode = (endpoint, input, settings) => {
   const { method, minProperties = 0, name } = endpoint
   const plan = planOf(endpoint)
   const { payload } = plan

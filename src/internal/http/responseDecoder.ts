@@ -84,33 +84,16 @@ export const interpret = <Input, Success, Failure>(
     const message = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
-    const details = {
-      operation,
-      status,
-      reason,
-      message,
-      errorCode,
-      requestId,
-      retryAfter,
-      raw,
-      contentType,
-      path,
-      shape
-    }
-    return Either.left(new UnexpectedResponse(defined(details)))
+    const known = { operation, status, errorCode, requestId, retryAfter, raw }
+    return Either.left(new UnexpectedResponse(defined({ ...known, reason, message, contentType, path, shape })))
   }
   if (response.redirected || status === 0 || (status >= 300 && status < 400)) {
     return refuse("redirect", "the response is a redirect, which the client does not follow")
   }
   if (isSuccess(status)) {
+    const message = `the connection broke while the response was read (status ${status})`
     return response.completeness === "interrupted" && isDecoded(endpoint, status)
-      ? Either.left(
-        new TransportError({
-          operation: endpoint.name,
-          outcome: "unknown",
-          message: `the connection broke while the response was read (status ${status})`
-        })
-      )
+      ? Either.left(new TransportError({ operation: endpoint.name, outcome: "unknown", message }))
       : decode(endpoint, response, refuse)
   }
   const details = read()

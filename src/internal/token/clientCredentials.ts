@@ -19,6 +19,7 @@ import { redact } from "../http/redact.js"
 import * as Response from "../http/responseDecoder.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
+import { defined } from "../runtime/defined.js"
 import type { Restore } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
@@ -91,18 +92,12 @@ const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<st
     ErrorBody.nonEmpty(body.error_description) ?? parseDescription(body.description) ?? ErrorBody.nonEmpty(body.message)
   )
   const retryAfter = Headers.retryAfter(response.headers, now)
-  return new TokenError({
-    operation,
-    message: Response.isSuccess(status)
-      ? "the token endpoint's response contains no usable access_token"
-      : `the token endpoint responded with status ${status}${error === undefined ? "" : ` (${error})`}${
-        description === undefined ? "" : `: ${description}`
-      }`,
-    status,
-    ...(error !== undefined && { error }),
-    ...(description !== undefined && { description }),
-    ...(retryAfter !== undefined && { retryAfter })
-  })
+  const message = Response.isSuccess(status)
+    ? "the token endpoint's response contains no usable access_token"
+    : `the token endpoint responded with status ${status}${error === undefined ? "" : ` (${error})`}${
+      description === undefined ? "" : `: ${description}`
+    }`
+  return new TokenError(defined({ operation, message, status, error, description, retryAfter }))
 }
 
 /** Sends one token request. */

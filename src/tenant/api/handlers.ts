@@ -2,10 +2,8 @@
 import * as DateTime from "effect/DateTime"
 import type * as operations from "../../operations/index.js"
 import { invalidField } from "../server/requestInput.js"
-import type { PlainResponse } from "../server/response.js"
-import { failure } from "../server/response.js"
-import type { Job, Profile, State } from "./state.js"
-import { upsert } from "./state.js"
+import { failure, type PlainResponse } from "../server/response.js"
+import { type Job, type Profile, type State, upsert } from "./state.js"
 
 /** A call whose token is verified and whose input is valid. */
 interface HandlerContext<Input> {
@@ -105,10 +103,7 @@ export const handlers: Handlers = {
       if (per_page > 100) return [invalidField("Query", { path: "per_page", message: "Must be at most 100" }), state]
       if (action === undefined) return [failure(404, "The action does not exist."), state]
       const versions = action.versions.slice(page * per_page, (page + 1) * per_page)
-      return [
-        success({ total: action.versions.length, ...(page > 0 && { page }), per_page, versions }),
-        state
-      ]
+      return [success({ total: action.versions.length, ...(page > 0 && { page }), per_page, versions }), state]
     }
   },
 

@@ -2,8 +2,7 @@
 import * as Record from "effect/Record"
 import type * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
-import type { OperationHandler, OperationName } from "./handlers.js"
-import { handlers } from "./handlers.js"
+import { handlers, type OperationHandler, type OperationName } from "./handlers.js"
 
 /** An operation's declaration and its handler. */
 export interface ServedOperation {

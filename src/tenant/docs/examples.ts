@@ -12,11 +12,7 @@ export const examples: { readonly [Name in OperationName]?: Parameters<(typeof o
     limit: 1000,
     fields: [{ name: "email" }, { name: "name", export_as: "Name" }]
   },
-  updateTokenExchangeProfile: {
-    id: profile.id,
-    name: "Older tokens",
-    subject_token_type: "urn:example:legacy-token"
-  },
+  updateTokenExchangeProfile: { id: profile.id, name: "Older tokens", subject_token_type: "urn:example:legacy-token" },
   listActionVersions: { actionId: action.id, page: 0, per_page: 2 },
   redeliverEvent: { id: stream.id, event_id: stream.events[0].id },
   deleteEventStream: { id: stream.id }

@@ -1,7 +1,9 @@
 /** The tenant as one HTTP application: the operations, the token endpoint and the documentation. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpRouter from "@effect/platform/HttpRouter"
+import type * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -9,24 +11,20 @@ import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import type * as Endpoint from "../../Endpoint.js"
-import { concat } from "../../internal/http/body.js"
-import type { ServedOperation } from "../api/routes.js"
-import { prefix, servedOperations, tokenPaths } from "../api/routes.js"
-import type { State } from "../api/state.js"
-import { deliverQueued } from "../api/state.js"
+import { isLoopback } from "../../internal/http/baseUrl.js"
+import { readStream } from "../../internal/http/body.js"
+import { text as decodeText } from "../../internal/http/errorBody.js"
+import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
+import { deliverQueued, type State } from "../api/state.js"
 import * as Docs from "../docs/routes.js"
-import type { FaultQueue } from "./faults.js"
-import { applyFault } from "./faults.js"
+import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
-import type { ParsedRequest } from "./requestInput.js"
-import { parseBody, readInput } from "./requestInput.js"
+import { parseBody, type ParsedRequest, readInput } from "./requestInput.js"
 import type { RequestLog } from "./requestLog.js"
-import type { PlainResponse } from "./response.js"
-import { emptyResponse, failure, jsonResponse, oauthFailure, withHeaders } from "./response.js"
+import { emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse, withHeaders } from "./response.js"
 import { sendResponse } from "./sendResponse.js"
 import type { TokenBucket } from "./tokenBucket.js"
-import type { TokenIssuer } from "./tokens.js"
-import { authorize } from "./tokens.js"
+import { authorize, type TokenIssuer } from "./tokens.js"
 
 /** The mutable parts of a tenant. */
 export interface TenantParts {
@@ -61,22 +59,31 @@ const payloadTooLarge = failure(413, "Payload content length greater than maximu
 /** Reads a body; `undefined` if it is larger than `limit` bytes. The rest is read, too, or the client might miss the response. */
 const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string | undefined> =>
   Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
     let size = 0
-    const add = (chunk: Uint8Array) =>
-      Effect.sync(() => {
-        size += chunk.length
-        if (size <= limit) chunks.push(chunk)
-      })
-    return Effect.match(Stream.runForEach(request.stream, add), {
-      onFailure: () => "", // the client has disconnected, or there is none
-      onSuccess: () => size <= limit ? new TextDecoder().decode(concat(chunks, size)) : undefined
+    const kept = Stream.filter(request.stream, ({ length }) => (size += length) <= limit)
+    return Effect.map(readStream(kept, limit, () => "interrupted"), ({ body, completeness }) => {
+      if (completeness === "interrupted") return "" // the client has disconnected, or there is no body
+      return size <= limit ? decodeText(body) : undefined
     })
   })
 
-export const make = (
-  { bodySize, buckets, faults, log, state, tokens }: TenantParts
-): Effect.Effect<HttpApp.Default> => {
+/**
+ * Restricts an application that is bound to a loopback address to requests for a loopback host: a web page could reach it under
+ * a name of its own (DNS rebinding).
+ */
+export const restrict = (app: HttpApp.Default, address: HttpServer.Address): HttpApp.Default =>
+  address._tag !== "TcpAddress" || !(address.hostname === "::1" || isLoopback(address.hostname))
+    ? app
+    : Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      ({ headers: { host = "" } }) =>
+        isLoopback(host.replace(/:\d+$/, "").toLowerCase())
+          ? app
+          : HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
+    )
+
+export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
+  const { bodySize, buckets, faults, log, state, tokens } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
@@ -106,12 +113,7 @@ export const make = (
       const carriedOut = text === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ authorization, query, body })
       const response = yield* applyFault(fault, carriedOut)
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
-      return yield* sendResponse(
-        withHeaders(response, { date, ...fault?.headers }),
-        fault?.cut,
-        source,
-        recordStatus
-      )
+      return yield* sendResponse(withHeaders(response, { date, ...fault?.headers }), fault?.cut, source, recordStatus)
     }).pipe(Effect.interruptible)
 
   /** Takes the call out of the bucket, which every response reports. */

@@ -1,8 +1,7 @@
 /** Injects faults on demand, instead of, before or after the genuine response. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { PlainResponse } from "./response.js"
-import { emptyResponse, failure, jsonResponse, textResponse } from "./response.js"
+import { emptyResponse, failure, jsonResponse, type PlainResponse, textResponse } from "./response.js"
 
 /**
  * A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is.

@@ -5,8 +5,7 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Fields } from "../../Endpoint.js"
-import type { SchemaNode } from "../../internal/schema/schemaTree.js"
-import { fromSchema, isUndefined } from "../../internal/schema/schemaTree.js"
+import { fromSchema, isUndefined, type SchemaNode } from "../../internal/schema/schemaTree.js"
 
 /** An invalid field. */
 export interface FieldError {
@@ -80,11 +79,7 @@ const decodeObject = (branch: Branch, type: SchemaNode | undefined, path: string
     Object.fromEntries // unlike an assignment, it makes `__proto__` an ordinary field
   )
 
-const decodeTree = (
-  tree: Tree,
-  node: SchemaNode | undefined,
-  path: string
-): Either.Either<unknown, FieldError> => {
+const decodeTree = (tree: Tree, node: SchemaNode | undefined, path: string): Either.Either<unknown, FieldError> => {
   const type = declaredType(node)
   if (typeof tree === "string") return Either.right(decodeScalar(tree, type))
   return type?._tag === "Array" ? decodeArray(tree, type.rest[0], path) : decodeObject(tree, type, path)

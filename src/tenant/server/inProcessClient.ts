@@ -55,10 +55,7 @@ const runDetached = <A>(serve: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
       Effect.forkDaemon(Effect.interruptible(serve)),
-      (fiber) =>
-        restore(Effect.flatten(Fiber.await(fiber))).pipe(
-          Effect.onInterrupt(() => Fiber.interruptFork(fiber))
-        )
+      (fiber) => restore(Effect.flatten(Fiber.await(fiber))).pipe(Effect.onInterrupt(() => Fiber.interruptFork(fiber)))
     )
   )
 

@@ -4,10 +4,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Endpoint from "../../Endpoint.js"
-import type { FieldError } from "./formDecoding.js"
-import { decodeForm } from "./formDecoding.js"
-import type { PlainResponse } from "./response.js"
-import { failure } from "./response.js"
+import { decodeForm, type FieldError } from "./formDecoding.js"
+import { failure, type PlainResponse } from "./response.js"
 
 /** A request as operations and the token endpoint read it. */
 export interface ParsedRequest {
@@ -17,11 +15,7 @@ export interface ParsedRequest {
 }
 
 /** The `errorCode` for each part of a request; the service's messages name the parts so. */
-const errorCodes = {
-  Payload: "invalid_body",
-  Query: "validation_error",
-  Path: "validation_error"
-} as const
+const errorCodes = { Payload: "invalid_body", Query: "validation_error", Path: "validation_error" } as const
 
 type Part = keyof typeof errorCodes
 

@@ -34,7 +34,6 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   404: "Not Found",
   409: "Conflict",
   413: "Payload Too Large",
-  421: "Misdirected Request",
   429: "Too Many Requests",
   500: "Internal Server Error",
   502: "Bad Gateway",

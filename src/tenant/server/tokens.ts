@@ -8,8 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Jose from "jose"
 import { randomId } from "./randomId.js"
-import type { PlainResponse } from "./response.js"
-import { failure, oauthFailure, tokenEndpointResponse } from "./response.js"
+import { failure, oauthFailure, type PlainResponse, tokenEndpointResponse } from "./response.js"
 
 /** An OAuth client that may ask for tokens. @since 0.1.0 @category models */
 export interface Client {

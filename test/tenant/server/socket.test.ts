@@ -107,7 +107,7 @@ describe("the tenant on a socket", () => {
     accepted: [
       "localhost",
       "LOCALHOST:80",
-      "localhost.:1",
+
       "tenant.localhost:8787",
       "127.0.0.1",
       "127.9.9.9:8787",
