@@ -722,7 +722,7 @@ describe("failures", () => {
       [
         "<html><head><title> 502 Bad\nGateway </title></head></html>",
         "text/html",
-        "a web page titled \"502 Bad\nGateway\""
+        "a web page titled \"502 Bad Gateway\""
       ],
       ["<html></html>", "text/html", ""],
       ["{\"statusCode\":400,\"mess", "application/json", ""],

@@ -652,7 +652,7 @@ describe("the stored value", () => {
       assert.deepStrictEqual(lines, [warning, warning], "one for each token")
     })))
 
-  it.effect("is not taken for older if it was read before a newer one, and arrived after it", () =>
+  it.effect("does not count as older if it was read before a newer one, and arrived after it", () =>
     virtually(Effect.gen(function*() {
       const { put, store } = yield* world
       const delays = [100, 0]

@@ -58,7 +58,7 @@ export const redact = (text: string, secrets: ReadonlyArray<string>, least = par
   let shown = searched
   let view = searched
   for (let escaped = 0; escaped <= 2; escaped++) {
-    // Only whole secrets before the text is decoded: the rest of one of which a part is hidden would not be recognized.
+    // Before the text is decoded, only whole secrets are hidden: a remaining part would no longer be recognized.
     const clean = hide(view, folded, Infinity)
     const cleaner = hide(clean, folded, least)
     if (cleaner !== view) shown = cleaner

@@ -16,7 +16,7 @@ import { partLength } from "./redact.js"
 type InputFields = Readonly<Record<string, unknown>>
 
 /** The settings of one call that its request depends on. */
-export interface RequestSettings {
+interface RequestSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
 }
