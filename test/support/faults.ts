@@ -224,7 +224,13 @@ export const rows: ReadonlyArray<Row> = [
   ),
   garbled("invalid JSON", "json", reply(200, json, `{nope ${planted.body}}`)),
   garbled("JSON of another shape", "schema", reply(200, json, JSON.stringify([planted.body]))),
-  garbled("text 200", "json", reply(200, { "content-type": "text/plain" }, planted.body)),
+  {
+    name: "text 200",
+    fault: always(reply(200, { "content-type": "text/plain" }, planted.body)),
+    gives: ({ success: schema }) =>
+      schema === undefined || Schema.is(schema)(undefined) ? success : unexpected(200, "json"),
+    again: "no"
+  },
   garbled(
     "Latin-1 200",
     "encoding",
