@@ -151,6 +151,9 @@ describe("a fleet's token", () => {
       const [one, two] = [yield* process(store, request), yield* process(store, request)]
       assert.deepStrictEqual(yield* all([one.get, two.get]), ["t1", "t1"])
       yield* one.invalidate("t1")
+      yield* Effect.sleep(100)
+      const late = yield* process(store, request)
+      assert.strictEqual(yield* late.get, "t2")
       assert.strictEqual(yield* one.get, "t2")
       yield* two.invalidate("t1")
       yield* Effect.sleep(100)
