@@ -88,17 +88,17 @@ describe("a request with a time-out, over a client of the platform", () => {
       )
       const results: Array<Exit.Exit<unknown, unknown>> = []
       const recorded = Effect.map(Effect.exit(send), (exit) => void results.push(exit))
-      const gate = yield* Deferred.make<void>()
+      const released = yield* Deferred.make<void>()
       const callers = yield* Effect.forEach([
         Effect.ensuring(Effect.never, recorded),
         Effect.onInterrupt(Effect.never, () => recorded),
         Effect.scoped(Effect.zipRight(Effect.acquireRelease(Effect.void, () => recorded), Effect.never)),
-        Effect.uninterruptible(Effect.zipRight(Deferred.await(gate), recorded))
+        Effect.uninterruptible(Effect.zipRight(Deferred.await(released), recorded))
       ], Effect.fork)
       yield* breathe
       for (const caller of callers) yield* Fiber.interruptFork(caller)
       yield* breathe
-      yield* Deferred.succeed(gate, undefined)
+      yield* Deferred.succeed(released, undefined)
       for (const caller of callers) yield* Fiber.await(caller)
       assert.deepStrictEqual(results.map(Exit.isSuccess), [true, true, true, true])
       assert.strictEqual(sent, 4)

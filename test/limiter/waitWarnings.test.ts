@@ -16,11 +16,11 @@ const pause = (seconds: number) => response(429, { "retry-after": String(seconds
 
 const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.acquire(limiter, call))
 
-const settle = (answer: RateLimiter.LimitedResponse) =>
-  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.settleOldest(limiter, call, answer))
+const settle = (response: RateLimiter.LimitedResponse) =>
+  Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.settleOldest(limiter, call, response))
 
 /** Makes a call with an immediate response. */
-const exchange = (answer: RateLimiter.LimitedResponse) => Effect.zipRight(acquire, settle(answer))
+const exchange = (response: RateLimiter.LimitedResponse) => Effect.zipRight(acquire, settle(response))
 
 /** Runs a program with a limiter; returns the lines that it logs. */
 const logged = <A>(

@@ -74,7 +74,7 @@ describe("the lock of a journal", () => {
       assert.isTrue(Option.contains(yield* store.get("lock"), "{\"run\":\"second\",\"expiresAfter\":9000}"))
     }))
 
-  it.effect("is not taken for renewed while its holder is just releasing it", () =>
+  it.effect("does not count as renewed while its holder is just releasing it", () =>
     Effect.gen(function*() {
       const store = yield* makeStore
       const slow = { ...store, remove: (key: string) => Effect.delay(store.remove(key), "2 seconds") }

@@ -261,7 +261,7 @@ describe("a token", () => {
       })
   )
 
-  it.effect("is not taken for one when the client changes the URL of the request", () =>
+  it.effect("does not count as one if the client changes the URL of the request", () =>
     Effect.gen(function*() {
       let sentTo = ""
       const client = HttpClient.make((request) => {

@@ -27,7 +27,7 @@ export class EstimatorState {
   rateLimited = 0
   /** The end of the pause that the service asked for. */
   pausedUntil = -Infinity
-  /** True if the service asked for a longer pause: after it one call at a time goes, until the service answers it. */
+  /** True if the service asked for a longer pause: after it one call at a time goes, until the service responds to it. */
   isProbing = false
   /** The latest time seen. */
   latest = -Infinity
