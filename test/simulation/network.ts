@@ -1,0 +1,149 @@
+/** The network of a simulation: an HTTP client for each life, whose requests and responses take time and meet their faults. */
+import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { Effect, Redacted } from "effect"
+import type { Life } from "./machine.js"
+import { Draw } from "./numbers.js"
+import { type Fault, keyOfEvent, keyOfToken } from "./plan.js"
+import { client as oauthClient, type PlainResponse, type Service } from "./service.js"
+import type { World } from "./world.js"
+
+/** The header that names the call of a request. */
+export const callHeader = "x-call"
+
+/** The header that says which journal a redelivery belongs to. */
+export const journalHeader = "x-journal"
+
+type Resume = (result: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) => void
+
+const bodiless = [204, 205, 304]
+
+/** Half of the body, and then the connection breaks. */
+const brokenStream = (body: string): ReadableStream<Uint8Array> => {
+  const bytes = new TextEncoder().encode(body)
+  let hasBegun = false
+  return new ReadableStream({
+    pull: (controller) => {
+      if (hasBegun) return controller.error(Object.assign(new Error("terminated"), { code: "ECONNRESET" }))
+      hasBegun = true
+      controller.enqueue(bytes.subarray(0, bytes.length >> 1))
+    }
+  })
+}
+
+export class Network {
+  private readonly world: World
+  private readonly service: Service
+  /** The number of requests with each key so far. */
+  private readonly counts = new Map<string, number>()
+  requests = 0
+
+  constructor(world: World, service: Service) {
+    this.world = world
+    this.service = service
+  }
+
+  /** The client of a process in one of its lives. */
+  clientOf(process: number, life: Life): HttpClient.HttpClient {
+    return HttpClient.make((request, url) =>
+      Effect.async((resume) => {
+        if (life.state === "running") this.send(process, request, url, resume)
+      })
+    )
+  }
+
+  /** The key of a request's faults, and the key under which it counts if it is carried out. */
+  private keysOf(process: number, request: HttpClientRequest.HttpClientRequest, url: URL): readonly [string, string] {
+    const { [callHeader]: call, [journalHeader]: journal } = request.headers
+    if (call === undefined) return [keyOfToken(process), keyOfToken(process)]
+    if (journal === undefined) return [call, call]
+    const event = Number(url.pathname.slice(-4))
+    return [keyOfEvent(call, event), keyOfEvent(`j${journal}`, event)]
+  }
+
+  private send(process: number, request: HttpClientRequest.HttpClientRequest, url: URL, resume: Resume): void {
+    const { machine, plan } = this.world
+    const [key, account] = this.keysOf(process, request, url)
+    const nth = this.counts.get(key) ?? 0
+    this.counts.set(key, nth + 1)
+    this.requests++
+    const draw = new Draw(plan.seed, "network", key, nth)
+    const legs = { request: draw.magnitude(plan.latency.network), response: draw.magnitude(plan.latency.network) }
+    const fault = this.world.isHealed
+      ? undefined
+      : plan.faults.find((fault) => fault.key === key && fault.nth === nth && fault.kind !== "tracer")
+    if (fault?.kind === "slow") legs[fault.leg] += fault.millis
+    this.world.note(
+      `${key}#${nth} ${request.method} ${url.pathname}${fault === undefined ? "" : ` ${JSON.stringify(fault)}`}`
+    )
+
+    const fail = (code: string, syscall: string) =>
+      resume(
+        new HttpClientError.RequestError({
+          request,
+          reason: "Transport",
+          cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
+        })
+      )
+    const receive = ({ body, headers, status }: PlainResponse, from = request): void => {
+      this.world.note(`${key}#${nth} gets ${status}`)
+      const content = bodiless.includes(status) || body === ""
+        ? null
+        : fault?.kind === "truncated"
+        ? brokenStream(body)
+        : body
+      const response = new Response(content, { status, headers })
+      resume(Effect.succeed(HttpClientResponse.fromWeb(from, response)))
+    }
+    const later = (task: () => void) => machine.after(legs.response, task)
+    const carryOut = (then: (response: PlainResponse) => void) =>
+      this.service.handle(account, request, (response) => {
+        this.world.note(`${key}#${nth} is given ${response.status}`)
+        then(response)
+      })
+
+    machine.after(legs.request, () => {
+      switch (fault?.kind) {
+        case "lost":
+          return
+        case "refused":
+          return fail("ECONNREFUSED", "connect")
+        case "reset":
+          return fail("ECONNRESET", "read")
+        case "silent":
+          return carryOut(() => {})
+        case "cut":
+          return carryOut(() => later(() => fail("ECONNRESET", "read")))
+        case "elsewhere":
+          return carryOut(() =>
+            later(() => receive(plainResponse(fault.status), HttpClientRequest.setUrl(request, "https://elsewhere.test/")))
+          )
+        case "status": {
+          const response = this.faulty(fault, request)
+          return fault.carriedOut ? carryOut(() => later(() => receive(response))) : void later(() => receive(response))
+        }
+        default:
+          return carryOut((response) => later(() => receive(response)))
+      }
+    })
+  }
+
+  /** The response of a fault. */
+  private faulty(
+    { body, retryAfter, status }: Fault & { readonly kind: "status" },
+    request: HttpClientRequest.HttpClientRequest
+  ): PlainResponse {
+    const repeated = request.headers["authorization"] ?? Redacted.value(oauthClient.secret)
+    const response = body === "html"
+      ? { status, headers: { "content-type": "text/html" }, body: "<html><title>Bad</title></html>" }
+      : plainResponse(status, body === "secret" ? `cannot accept ${repeated}` : "an error")
+    return retryAfter === undefined
+      ? response
+      : { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } }
+  }
+}
+
+const plainResponse = (status: number, message = "elsewhere"): PlainResponse => ({
+  status,
+  headers: { "content-type": "application/json; charset=utf-8" },
+  body: JSON.stringify({ statusCode: status, error: "Error", message })
+})

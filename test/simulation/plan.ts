@@ -1,0 +1,275 @@
+/** Plans: everything that happens in a simulation, as plain data that can be drawn from a seed, made smaller and printed. */
+import { Draw, type Range } from "./numbers.js"
+
+/** Settings that several kinds of calls share. Times are in milliseconds. */
+interface CallSettings {
+  /** Its number within the process. The calls of one thread run one after the other. */
+  readonly id: number
+  readonly thread: number
+  /** The time before the call. */
+  readonly after: number
+  /** The time limit of an attempt. */
+  readonly timeout?: number
+  /** The call is interrupted after this time. */
+  readonly interruptAfter?: number
+  readonly withoutRetries?: true
+  readonly background?: true
+}
+
+/** A run of redelivery. Runs with the same journal are for the same stream of events. */
+export interface RedeliveryCall extends CallSettings {
+  readonly kind: "redelivery"
+  readonly journal: number
+  readonly events: ReadonlyArray<number>
+  readonly concurrency: number
+  readonly lockExpiry: number
+}
+
+/** One thing that a process does. */
+export type Call =
+  | (CallSettings & { readonly kind: "export" | "redeliver" | "update" | "list" | "pages" | "delete" })
+  | RedeliveryCall
+
+/** The end of a life after a number of steps. `stop` interrupts its program, which then can clean up. */
+export interface Crash {
+  readonly kind: "crash" | "stop"
+  readonly steps: number
+  readonly downFor: number
+}
+
+export interface ProcessPlan {
+  readonly id: number
+  /** The time of day of the process minus that of the machine. */
+  readonly skew: number
+  readonly leaps: ReadonlyArray<{ readonly at: number; readonly by: number }>
+  /** One for each life, in order; the life after the last one does not end before the simulation. */
+  readonly crashes: ReadonlyArray<Crash>
+  readonly pauses: ReadonlyArray<{ readonly at: number; readonly for: number }>
+  readonly calls: ReadonlyArray<Call>
+}
+
+/**
+ * A fault of one request.
+ *
+ * - `refused`, `lost`, `reset`: the service never receives it; the client sees that no connection was possible, nothing, or a
+ *   connection that broke.
+ * - `silent`, `cut`, `truncated`: it is carried out; the client sees nothing, a connection that broke, or half of the body.
+ * - `slow`: request or response takes longer.
+ * - `status`: the service responds with this status, after or without carrying out.
+ * - `elsewhere`: it is carried out, and the client follows a redirect to a host that responds with this status.
+ * - `tracer`: the program's tracer throws at each event of the call's spans.
+ */
+export type Fault =
+  & { readonly key: string; readonly nth: number }
+  & (
+    | { readonly kind: "refused" | "lost" | "reset" | "silent" | "cut" | "truncated" | "tracer" }
+    | { readonly kind: "slow"; readonly leg: "request" | "response"; readonly millis: number }
+    | {
+      readonly kind: "status"
+      readonly status: number
+      readonly carriedOut: boolean
+      readonly body: "json" | "html" | "secret"
+      readonly retryAfter?: number
+    }
+    | { readonly kind: "elsewhere"; readonly status: number }
+  )
+
+/** A time in which the shared store is not well. `lost` happens at its begin. */
+export interface StoreFault {
+  readonly kind: "down" | "hung" | "slow" | "lost"
+  readonly from: number
+  readonly for: number
+}
+
+/** A time in which the disk of a process does not respond, or fails. */
+export interface DiskFault {
+  readonly kind: "stall" | "fail"
+  readonly process: number
+  readonly from: number
+  readonly for: number
+}
+
+/** Everything that happens in a simulation. All times are in milliseconds from its begin. */
+export interface Plan {
+  readonly seed: number
+  readonly isFleet: boolean
+  readonly permute: boolean
+  /** The share of operations at which a fiber gives way to another. */
+  readonly preempt: number
+  /** The times that a message takes, from the least to the most. */
+  readonly latency: { readonly network: Range; readonly store: Range; readonly disk: Range }
+  readonly service: {
+    readonly burst: number
+    readonly perSecond: number
+    /** In seconds. */
+    readonly tokenLifetime: number
+    readonly skew: number
+  }
+  readonly processes: ReadonlyArray<ProcessPlan>
+  readonly faults: ReadonlyArray<Fault>
+  readonly storeFaults: ReadonlyArray<StoreFault>
+  readonly diskFaults: ReadonlyArray<DiskFault>
+  readonly revocations: ReadonlyArray<number>
+}
+
+/** The most events of a stream, and the most versions of an action. */
+export const sizes = { events: 8, versions: 45 }
+
+/** The longest `Retry-After` of a fault, in seconds. */
+const longestRetryAfter = 60
+
+export const keyOfCall = (process: number, call: number): string => `p${process}c${call}`
+export const keyOfToken = (process: number): string => `p${process}token`
+export const keyOfEvent = (call: string, event: number): string => `${call}e${event}`
+
+const minute = 60_000
+
+const drawCall = (draw: Draw, id: number, threads: number, journals: number): Call => {
+  const settings: CallSettings = {
+    id,
+    thread: draw.between(0, threads - 1),
+    after: draw.magnitude([0, 20_000]),
+    ...(draw.chance(0.2) && { timeout: draw.magnitude([20, minute]) }),
+    ...(draw.chance(0.1) && { interruptAfter: draw.magnitude([1, minute]) }),
+    ...(draw.chance(0.1) && { withoutRetries: true }),
+    ...(draw.chance(0.1) && { background: true })
+  }
+  const kind = draw.oneOf("export", "export", "redeliver", "update", "list", "pages", "delete", "redelivery", "redelivery")
+  if (kind !== "redelivery") return { ...settings, kind }
+  const { interruptAfter: _, ...more } = settings
+  return {
+    ...more,
+    kind,
+    journal: draw.between(0, journals - 1),
+    events: [0, ...draw.list(sizes.events, () => draw.between(0, sizes.events - 1))],
+    concurrency: draw.between(1, 4),
+    lockExpiry: draw.magnitude([100, 15_000])
+  }
+}
+
+const drawProcess = (seed: number, id: number, isCalm: boolean): ProcessPlan => {
+  const draw = new Draw(seed, "process", id)
+  const threads = draw.between(1, 4)
+  const journals = draw.between(1, 2)
+  return {
+    id,
+    skew: draw.oneOf(0, draw.between(-5000, 5000), draw.between(-86_400_000, 86_400_000)),
+    leaps: isCalm ? [] : draw.list(1, () => ({
+      at: draw.magnitude([0, 2 * minute]),
+      by: draw.oneOf(-1, 1) * draw.magnitude([10, 86_400_000])
+    })),
+    crashes: isCalm ? [] : draw.list(2, () => ({
+      kind: draw.oneOf("crash", "crash", "stop"),
+      steps: draw.magnitude([1, 3000]),
+      downFor: draw.magnitude([1, 30_000])
+    })),
+    pauses: isCalm ? [] : draw.list(2, () => ({
+      at: draw.magnitude([0, 2 * minute]),
+      for: draw.magnitude([10, minute])
+    })),
+    calls: [drawCall(draw, 0, threads, journals), ...draw.list(6, (nth) => drawCall(draw, nth + 1, threads, journals))]
+  }
+}
+
+type Kind = Fault["kind"]
+
+const drawFault = (draw: Draw, key: string, nth: number, kinds: ReadonlyArray<Kind>): Fault => {
+  const kind = draw.oneOf(...kinds)
+  const at = { key, nth }
+  switch (kind) {
+    case "slow":
+      return { ...at, kind, leg: draw.oneOf("request", "response"), millis: draw.magnitude([100, minute]) }
+    case "elsewhere":
+      return { ...at, kind, status: draw.oneOf(401, 429, 503, 200) }
+    case "status": {
+      const status = draw.oneOf(401, 403, 408, 429, 429, 500, 502, 503, 503, 504)
+      const mayRetryAfter = status === 429 || status === 503
+      return {
+        ...at,
+        kind,
+        status,
+        carriedOut: (status >= 500 || status === 408) && draw.chance(0.5),
+        body: draw.oneOf("json", "html", "secret"),
+        ...(mayRetryAfter && draw.chance(0.5) && { retryAfter: draw.magnitude([0, longestRetryAfter]) })
+      }
+    }
+    default:
+      return { ...at, kind }
+  }
+}
+
+const kinds: ReadonlyArray<Kind> = [
+  "refused",
+  "lost",
+  "reset",
+  "silent",
+  "cut",
+  "truncated",
+  "slow",
+  "status",
+  "elsewhere",
+  "tracer"
+]
+
+/** The most requests with one key that may get a fault. */
+const mostRequests = { token: 6, call: 4, event: 2 }
+
+const drawFaults = (seed: number, processes: ReadonlyArray<ProcessPlan>): ReadonlyArray<Fault> => {
+  const draw = new Draw(seed, "faults")
+  const share = draw.oneOf(0.05, 0.15, 0.4, 0.7)
+  const chosen = kinds.filter(() => draw.chance(0.4))
+  const faults: Array<Fault> = []
+  const add = (key: string, most: number) => {
+    const own = new Draw(seed, "faults", key)
+    for (let nth = 0; nth < most; nth++) {
+      if (own.chance(share)) faults.push(drawFault(own, key, nth, chosen.length === 0 ? kinds : chosen))
+    }
+  }
+  for (const { calls, id } of processes) {
+    add(keyOfToken(id), mostRequests.token)
+    for (const call of calls) {
+      const key = keyOfCall(id, call.id)
+      if (call.kind !== "redelivery") add(key, mostRequests.call)
+      else for (const event of new Set(call.events)) add(keyOfEvent(key, event), mostRequests.event)
+    }
+  }
+  return faults
+}
+
+/** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
+export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
+  const draw = new Draw(seed, "plan")
+  const isCalm = draw.chance(0.1)
+  const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))
+  const window = () => ({ from: draw.magnitude([0, 2 * minute]), for: draw.magnitude([10, minute]) })
+  return {
+    seed,
+    isFleet,
+    permute: draw.chance(0.8),
+    preempt: draw.oneOf(0, 0, 0.01, 0.05),
+    latency: {
+      network: draw.oneOf<Range>([0, 0], [1, 30], [1, 400], [1, 5000]),
+      store: draw.oneOf<Range>([0, 0], [0, 5], [1, 40], [1, 300]),
+      disk: draw.oneOf<Range>([0, 0], [0, 5], [1, 100], [1, 3000])
+    },
+    service: {
+      burst: draw.magnitude([2, 60]),
+      perSecond: draw.magnitude([1, 20]),
+      tokenLifetime: draw.oneOf(86_400, 600, 60),
+      skew: draw.oneOf(0, draw.between(-90_000, 90_000))
+    },
+    processes,
+    faults: isCalm ? [] : drawFaults(seed, processes),
+    storeFaults: isCalm || !isFleet
+      ? []
+      : draw.list(3, () => ({ kind: draw.oneOf("down", "hung", "slow", "lost"), ...window() })),
+    diskFaults: isCalm
+      ? []
+      : draw.list(2, () => ({
+        kind: draw.oneOf("stall", "stall", "fail"),
+        process: draw.between(0, processes.length - 1),
+        ...window()
+      })),
+    revocations: isCalm ? [] : draw.list(2, () => draw.magnitude([0, 2 * minute]))
+  }
+}

@@ -1,0 +1,110 @@
+/** A simulated process: it starts, makes its calls in several threads, dies and starts again, and ends when it is asked to. */
+import { Cause, Effect, Exit, type Fiber, Logger, LogLevel, Random } from "effect"
+import type { Life } from "./machine.js"
+import type { Call, Crash, ProcessPlan } from "./plan.js"
+import { clientLayer, makeCall, type Site } from "./programs.js"
+import { loggerOf, tracerOf } from "./telemetry.js"
+
+export class Process {
+  private readonly site: Site
+  private readonly plan: ProcessPlan
+  private lives = 0
+  private life: Life | undefined
+  private skew: number
+  private isClosing = false
+  private close = () => {}
+  /** True once all calls have ended. */
+  isDone = false
+  /** True once it has ended because it was asked to. */
+  isClosed = false
+
+  constructor(site: Site, plan: ProcessPlan) {
+    this.site = site
+    this.plan = plan
+    this.skew = plan.skew
+    for (const { at, by } of plan.leaps) this.disturb(at, `clock leaps by ${by} ms`, (life) => {
+      this.skew += by
+      life.skew = this.skew
+    })
+    for (const pause of plan.pauses) {
+      this.disturb(pause.at, `pauses for ${pause.for} ms`, (life) => site.world.machine.pause(life, pause.for))
+    }
+  }
+
+  /** Starts the next life. */
+  start(): void {
+    const { plan: { crashes, id }, site: { world } } = this
+    const nth = this.lives++
+    const life = world.machine.makeLife(`p${id}.${nth}`, this.skew)
+    this.life = life
+    world.note(`${life.name} starts`)
+    const fiber = world.machine.start(life, this.program(life))
+    const crash = crashes[nth]
+    if (crash !== undefined) this.plant(crash, life, fiber)
+    fiber.addObserver((exit) => {
+      world.note(`${life.name} has ended`)
+      if (Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause)) {
+        world.violate("no defects", `${life.name}: ${Cause.pretty(exit.cause)}`)
+      }
+      if (crash === undefined || this.isClosing) this.isClosed = true
+      else this.restart(crash)
+    })
+  }
+
+  /** Asks the process to end. */
+  end(): void {
+    this.isClosing = true
+    this.close()
+  }
+
+  private restart({ downFor }: Crash): void {
+    this.site.world.machine.after(downFor, () => this.start())
+  }
+
+  /** Ends a life after the number of steps that the plan says. */
+  private plant(crash: Crash, life: Life, fiber: Fiber.RuntimeFiber<unknown, unknown>): void {
+    const { world } = this.site
+    life.onStep = (steps) => {
+      if (steps < crash.steps || world.isHealed) return
+      life.onStep = undefined
+      world.note(`${life.name} ${crash.kind === "crash" ? "crashes" : "is stopped"}`)
+      if (crash.kind === "stop") return fiber.unsafeInterruptAsFork(fiber.id())
+      world.machine.kill(life)
+      this.restart(crash)
+    }
+  }
+
+  private disturb(at: number, what: string, act: (life: Life) => void): void {
+    const { world } = this.site
+    world.machine.after(at, () => {
+      if (world.isHealed || this.life === undefined) return
+      world.note(`p${this.plan.id} ${what}`)
+      act(this.life)
+    })
+  }
+
+  private program(life: Life): Effect.Effect<void, unknown> {
+    const { plan: { calls, id }, site } = this
+    const { world } = site
+    const threads = new Map<number, Array<Call>>()
+    for (const call of calls) threads.set(call.thread, [...threads.get(call.thread) ?? [], call])
+    const closed = Effect.async<void>((resume) => {
+      this.isDone = true
+      world.note(`${life.name} is done`)
+      this.close = () => resume(Effect.void)
+      if (this.isClosing) this.close()
+    })
+    return Effect.forEach(
+      threads.values(),
+      (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
+      { concurrency: "unbounded", discard: true }
+    ).pipe(
+      Effect.zipRight(closed),
+      Effect.provide(clientLayer(site, id, life)),
+      Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),
+      Effect.withTracer(tracerOf(world)),
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.provide(Logger.replace(Logger.defaultLogger, loggerOf(world, life.name)))
+    )
+  }
+}

@@ -1,0 +1,133 @@
+/** What simulated programs do: they build a client as a real program does, and make the calls of their plan. */
+import { HttpClient } from "@effect/platform"
+import { Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import * as Fleet from "../../src/Fleet.js"
+import {
+  createUsersExport,
+  deleteEventStream,
+  IdentityClient,
+  listActionVersions,
+  Pagination,
+  RateLimiter,
+  redeliverEvent,
+  Redelivery,
+  Retry,
+  TokenProvider,
+  updateTokenExchangeProfile
+} from "../../src/index.js"
+import type { Account } from "./account.js"
+import type { Life } from "./machine.js"
+import { callHeader, journalHeader, type Network } from "./network.js"
+import type { Permits } from "./permits.js"
+import { type Call, keyOfCall, type RedeliveryCall } from "./plan.js"
+import { action, client, eventOf, looseStream, profile, streamOf, versions } from "./service.js"
+import type { Storage } from "./storage.js"
+import { callAttribute } from "./telemetry.js"
+import type { World } from "./world.js"
+
+/** The parts of a simulation that all processes share. */
+export interface Site {
+  readonly world: World
+  readonly network: Network
+  readonly storage: Storage
+  readonly account: Account
+  readonly permits: Permits
+}
+
+const origin = "https://tenant.test"
+
+/** An AES key for tokens in the shared store. */
+const encryptionKey = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
+
+/** The client of a process in one of its lives. */
+export const clientLayer = ({ network, permits, storage, world }: Site, process: number, life: Life) => {
+  const http = Layer.succeed(HttpClient.HttpClient, network.clientOf(process, life))
+  const store = Fleet.SharedStore.layer(Effect.succeed(storage.backendOf(process, life)))
+  const credentials = { authUrl: origin, clientId: client.id, clientSecret: client.secret }
+  const alone = Layer.merge(TokenProvider.layerClientCredentials(credentials), RateLimiter.layer)
+  const fleet = Layer.provide(
+    Layer.merge(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), Fleet.layerRateLimiter()),
+    store
+  )
+  const services = Layer.map(
+    world.plan.isFleet ? fleet : alone,
+    (context) =>
+      Context.add(
+        context,
+        RateLimiter.RateLimiter,
+        permits.counted(life, Context.get(context, RateLimiter.RateLimiter))
+      )
+  )
+  return Layer.fresh(
+    IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services), Layer.provide(http))
+  )
+}
+
+const redeliver = ({ account, storage }: Site, key: string, process: number, life: Life, call: RedeliveryCall) => {
+  const results = Redelivery.run(call.events.map(eventOf), {
+    stream: streamOf(call.journal),
+    journal: storage.journalOf(call.journal, process, life),
+    concurrency: call.concurrency,
+    lockExpiry: Duration.millis(call.lockExpiry)
+  })
+  return results.pipe(
+    Stream.tap((result) => Effect.sync(() => account.result(key, call.journal, result))),
+    Stream.runCount,
+    Effect.tap((count) => account.counted(key, count, call.events.length)),
+    IdentityClient.withHeaders({ [journalHeader]: String(call.journal) })
+  )
+}
+
+const exchange = (
+  site: Site,
+  key: string,
+  process: number,
+  life: Life,
+  call: Call
+): Effect.Effect<unknown, { readonly _tag: string }, IdentityClient.IdentityClient> => {
+  switch (call.kind) {
+    case "export":
+      return createUsersExport({ format: "csv" })
+    case "redeliver":
+      return redeliverEvent({ id: streamOf(looseStream), event_id: eventOf(0) })
+    case "update":
+      return updateTokenExchangeProfile({ id: profile, name: key })
+    case "list":
+      return listActionVersions({ actionId: action })
+    case "delete":
+      return deleteEventStream({ id: streamOf(7) })
+    case "pages":
+      return Effect.tap(
+        Stream.runCount(Pagination.stream(listActionVersions, { actionId: action })),
+        (count) => site.account.counted(key, count, versions.length)
+      )
+    case "redelivery":
+      return redeliver(site, key, process, life, call)
+  }
+}
+
+/** Makes a call as its plan says. Its end, however it ends, goes to the account. */
+export const makeCall = (site: Site, process: number, life: Life, call: Call) => {
+  const { account } = site
+  const key = keyOfCall(process, call.id)
+  const { after, background, interruptAfter, timeout, withoutRetries } = call
+  const made = Effect.suspend(() => exchange(site, key, process, life, call)).pipe(
+    background === undefined ? (self) => self : RateLimiter.withBackground,
+    withoutRetries === undefined ? (self) => self : Retry.withoutRetries,
+    timeout === undefined ? (self) => self : IdentityClient.withTimeout(Duration.millis(timeout)),
+    IdentityClient.withHeaders({ [callHeader]: key }),
+    Effect.withSpan("program", { attributes: { [callAttribute]: key } }),
+    (self) => interruptAfter === undefined ? self : Effect.timeoutTo(self, {
+      duration: Duration.millis(interruptAfter),
+      onSuccess: Effect.succeed,
+      onTimeout: () => Effect.interrupt
+    }).pipe(Effect.flatten)
+  )
+  return Effect.sleep(after).pipe(
+    Effect.zipRight(Effect.suspend(() =>
+      account.begin(key, call) ? Effect.onExit(made, (exit) => Effect.sync(() => account.end(key, exit))) : Effect.void
+    )),
+    Effect.exit,
+    Effect.asVoid
+  )
+}

@@ -1,0 +1,102 @@
+/** Runs a plan from its begin to its end: with its faults, then without, and then compares what is known with what happened. */
+import { Account } from "./account.js"
+import { Network } from "./network.js"
+import { Permits } from "./permits.js"
+import { type Plan, type ProcessPlan, sizes } from "./plan.js"
+import { Process } from "./process.js"
+import type { Site } from "./programs.js"
+import { Service } from "./service.js"
+import { Storage } from "./storage.js"
+import { type Violation, World } from "./world.js"
+
+export interface Report {
+  readonly violation: Violation | undefined
+  readonly steps: number
+  readonly requests: number
+  /** All that happened, the same for each run of a plan. */
+  readonly trace: ReadonlyArray<string>
+}
+
+const minute = 60_000
+
+/** The time in which faults happen; after it, everything is well. */
+const faultyTime = 5 * minute
+
+/** The time within which all calls end after the last fault: waits for permits, retries and locks. */
+const settlingTime = 15 * minute
+
+/** The time within which a process ends that is asked to. */
+const closingTime = minute
+
+/** A process that finishes what the others could not, once they have ended. */
+const verifier = (journals: Iterable<number>): ProcessPlan => ({
+  id: 9,
+  skew: 0,
+  leaps: [],
+  crashes: [],
+  pauses: [],
+  calls: Array.from(journals, (journal, id) => ({
+    kind: "redelivery",
+    id,
+    thread: id,
+    after: 0,
+    journal,
+    events: Array.from({ length: sizes.events }, (_, event) => event),
+    concurrency: 4,
+    lockExpiry: 1000
+  }))
+})
+
+const storms = ({ plan, machine }: World, service: Service, storage: Storage): void => {
+  for (const at of plan.revocations) machine.after(at, () => service.revoke())
+  for (const { from, kind } of plan.storeFaults) if (kind === "lost") machine.after(from, () => storage.lose())
+}
+
+/** Lets processes run until all are done, or a phase until its condition holds. */
+const phase = async (world: World, name: string, isDone: () => boolean, millis: number): Promise<void> => {
+  if (world.violation !== undefined) return
+  const isOver = await world.machine.run(() => world.violation !== undefined || isDone(), world.machine.now + millis)
+  if (!isOver) world.violate("liveness", `${name}: not over after ${millis} ms`)
+}
+
+export const simulate = async (plan: Plan): Promise<Report> => {
+  const world = new World(plan)
+  const service = new Service(world)
+  const network = new Network(world, service)
+  const storage = new Storage(world)
+  const account = new Account(world, service)
+  const permits = new Permits(world)
+  const site: Site = { world, network, storage, account, permits }
+  const processes = plan.processes.map((process) => new Process(site, process))
+  const areDone = () => processes.every(({ isDone }) => isDone)
+  const areClosed = () => processes.every(({ isClosed }) => isClosed)
+
+  service.open()
+  await phase(world, "the service opens", () => service.isOpen, 0)
+  storms(world, service, storage)
+  for (const process of processes) process.start()
+  await world.machine.run(() => world.violation !== undefined || areDone(), world.machine.now + faultyTime)
+  world.isHealed = true
+  world.note("all is well from now on")
+  await phase(world, "all calls end", areDone, settlingTime)
+
+  for (const process of processes) process.end()
+  await phase(world, "all processes end", areClosed, closingTime)
+
+  const last = new Process(site, verifier(storage.journals.keys()))
+  processes.push(last)
+  last.start()
+  await phase(world, "the journals are finished", areDone, settlingTime)
+  last.end()
+  await phase(world, "the last process ends", areClosed, closingTime)
+
+  // Late messages.
+  await world.machine.run(() => world.violation !== undefined, world.machine.now + 5 * minute)
+  if (world.violation === undefined) {
+    account.checkAll(storage.journals)
+    permits.check()
+  }
+  const { fingerprint, steps } = world.machine
+  world.note(`${steps} steps, schedule ${fingerprint}`)
+  return { violation: world.violation, steps, requests: network.requests, trace: world.trace }
+}

@@ -1,0 +1,115 @@
+/** What outlives a process: the shared store of a fleet, and the journals of redeliveries on a shared disk. Both take time and fail. */
+import { SystemError } from "@effect/platform/Error"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import { Effect, Option } from "effect"
+import * as SharedStore from "../../src/SharedStore.js"
+import type { Life } from "./machine.js"
+import { Draw, type Range } from "./numbers.js"
+import type { World } from "./world.js"
+
+/** The least time of a request to a slow store. */
+const slowness = 40
+
+export class Storage {
+  private readonly world: World
+  private readonly storeLife: Life
+  private store: SharedStore.Backend
+  /** Counts how often the store has lost all values. A version that it gave before never comes back. */
+  private generation = 0
+  /** The number of requests of each process, to draw the time of each. */
+  private readonly counts = new Map<string, number>()
+  readonly journals = new Map<number, Map<string, string>>()
+
+  constructor(world: World) {
+    this.world = world
+    this.storeLife = world.machine.makeLife("store", -12_345)
+    this.store = this.emptyStore()
+  }
+
+  private emptyStore(): SharedStore.Backend {
+    return Effect.runSync(Effect.withClock(SharedStore.memory, this.storeLife.clock))
+  }
+
+  /** Loses all values of the store, as a restart does. */
+  lose(): void {
+    this.world.note("store loses all values")
+    this.generation++
+    this.store = this.emptyStore()
+  }
+
+  /** Draws the time before and after the effect of a request, and whether it takes effect if its process dies. */
+  private latency(kind: string, range: Range) {
+    const nth = this.counts.get(kind) ?? 0
+    this.counts.set(kind, nth + 1)
+    const draw = new Draw(this.world.plan.seed, kind, nth)
+    return { before: draw.magnitude(range), after: draw.magnitude(range), survives: draw.chance(0.5) }
+  }
+
+  /** The connection of a process to the store. */
+  backendOf(process: number, life: Life): SharedStore.Backend<string> {
+    const { machine, plan } = this.world
+    const request = <A extends SharedStore.Snapshot>(
+      run: (strip: (version: string | undefined) => string | undefined) => Effect.Effect<A, unknown>
+    ): Effect.Effect<A, string> =>
+      Effect.async<A, string>((resume) => {
+        const fault = this.world.during(plan.storeFaults)
+        const { after, before } = this.latency(`store${process}`, plan.latency.store)
+        const delay = fault?.kind === "slow" ? slowness : 0
+        if (fault?.kind === "down") return resume(Effect.fail("down"))
+        if (fault?.kind === "hung" || life.state !== "running") return
+        machine.after(before + delay, () => {
+          const prefix = `${this.generation}:`
+          const result = Effect.runSync(Effect.orDie(run((version) =>
+            version === undefined ? undefined : version.startsWith(prefix) ? version.slice(prefix.length) : "none"
+          )))
+          const { entry } = result
+          const marked = { ...result, entry: entry && { ...entry, version: `${prefix}${entry.version}` } }
+          machine.after(after + delay, () => resume(Effect.succeed(marked)))
+        })
+      })
+    return {
+      get: (key) => request(() => this.store.get(key)),
+      swap: (key, version, next) => {
+        if (next !== undefined) this.world.visible.push(next.value)
+        return request((strip) => this.store.swap(key, strip(version), next))
+      }
+    }
+  }
+
+  /** A journal as a process sees it in one of its lives. */
+  journalOf(journal: number, process: number, life: Life): KeyValueStore.KeyValueStore {
+    const entries = this.journals.get(journal) ?? new Map<string, string>()
+    this.journals.set(journal, entries)
+    const { machine, plan } = this.world
+    const windows = plan.diskFaults.filter((fault) => fault.process === process)
+    const request = <A>(method: string, run: () => A): Effect.Effect<A, SystemError> =>
+      Effect.async<A, SystemError>((resume) => {
+        const { after, before, survives } = this.latency(`disk${process}`, plan.latency.disk)
+        const fault = this.world.during(windows)
+        if (fault?.kind === "fail") {
+          return resume(
+            new SystemError({ module: "KeyValueStore", method, reason: "Unknown", description: "the disk fails" })
+          )
+        }
+        const stall = fault === undefined ? 0 : fault.from + fault.for - this.world.time
+        machine.after(before + stall, () => {
+          if (life.state === "dead" && !survives) return
+          const result = run()
+          machine.after(after, () => resume(Effect.succeed(result)))
+        })
+      })
+    return KeyValueStore.makeStringOnly({
+      get: (key) => request("get", () => Option.fromNullable(entries.get(key))),
+      set: (key, value) => {
+        this.world.visible.push(value)
+        return request("set", () => {
+          this.world.note(`journal ${journal} ${key.slice(-2)} ${value}`)
+          entries.set(key, value)
+        })
+      },
+      remove: (key) => request("remove", () => void entries.delete(key)),
+      clear: request("clear", () => entries.clear()),
+      size: request("size", () => entries.size)
+    })
+  }
+}
