@@ -6,7 +6,7 @@ const from = Number(process.argv[2] ?? 0), to = Number(process.argv[3] ?? 5)
 let steps = 0, requests = 0, failed = 0
 const began = performance.now()
 for (let seed = from; seed < to; seed++) {
-  const plan = drawPlan(seed)
+  const plan = process.env.PLAN ? JSON.parse(process.env.PLAN) : drawPlan(seed)
   const report = await simulate(plan)
   steps += report.steps
   requests += report.requests

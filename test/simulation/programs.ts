@@ -1,6 +1,6 @@
 /** What simulated programs do: they build a client as a real program does, and make the calls of their plan. */
 import { HttpClient } from "@effect/platform"
-import { Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import {
   createUsersExport,
@@ -117,17 +117,12 @@ export const makeCall = (site: Site, process: number, life: Life, call: Call) =>
     timeout === undefined ? (self) => self : IdentityClient.withTimeout(Duration.millis(timeout)),
     IdentityClient.withHeaders({ [callHeader]: key }),
     Effect.withSpan("program", { attributes: { [callAttribute]: key } }),
-    (self) => interruptAfter === undefined ? self : Effect.timeoutTo(self, {
-      duration: Duration.millis(interruptAfter),
-      onSuccess: Effect.succeed,
-      onTimeout: () => Effect.interrupt
-    }).pipe(Effect.flatten)
+    Effect.onExit((exit) => Effect.sync(() => account.end(key, exit)))
   )
+  const limited = interruptAfter === undefined ? made : Effect.timeoutOption(made, Duration.millis(interruptAfter))
   return Effect.sleep(after).pipe(
-    Effect.zipRight(Effect.suspend(() =>
-      account.begin(key, call) ? Effect.onExit(made, (exit) => Effect.sync(() => account.end(key, exit))) : Effect.void
-    )),
-    Effect.exit,
-    Effect.asVoid
+    Effect.zipRight(Effect.when(limited, () => account.begin(key, call))),
+    // Its program goes on with the next call, unless it is interrupted itself.
+    Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.void)
   )
 }

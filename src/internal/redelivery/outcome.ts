@@ -72,8 +72,10 @@ const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
       return "gone"
     case "TransportError":
       return error.outcome === "unknown" ? "unknown" : "failed"
-    case "UnexpectedResponse": // a 408 and a server's failure may come after the service has accepted the event
-      return error.status === 408 || error.status < 400 || error.status >= 500 ? "unknown" : "failed"
+    case "UnexpectedResponse": // a 408, a server's failure and another host's response may come after the service has accepted the event
+      return error.reason === "redirect" || error.status === 408 || error.status < 400 || error.status >= 500
+        ? "unknown"
+        : "failed"
     default:
       return "failed"
   }
