@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly now: () => number
   /** Gives a number from 0 to 1. */
   readonly random: () => number
+  /** Gives a byte of a key or a nonce. */
+  readonly byte: () => number
   readonly immediate: (task: () => void) => void
   /** Is called when a program sets a timer of Node's, which a simulation cannot control. */
   readonly timerSet: () => void
@@ -69,7 +71,7 @@ replace("setInterval", () => (task: Callback, millis?: number, ...args: Readonly
 const bytesOf = (data: BufferSource): Buffer =>
   data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 
-const randomBytes = (target: Uint8Array<ArrayBuffer>) => target.map(() => Math.floor(Math.random() * 256))
+const randomBytes = (target: Uint8Array<ArrayBuffer>) => target.map(() => current?.byte() ?? 0)
 
 /** A copy with a buffer of its own: Node's buffers share one. */
 const plain = (buffer: Buffer): ArrayBuffer => new Uint8Array(buffer).buffer

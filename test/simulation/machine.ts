@@ -74,10 +74,12 @@ export class Machine {
   private readonly immediates: Array<() => void> = []
   private readonly schedule: Schedule
   private readonly next: () => number
+  private readonly entropy: () => number
 
   constructor(seed: number, schedule: Schedule) {
     this.schedule = schedule
     this.next = stream(seed, "schedule")
+    this.entropy = stream(seed, "entropy")
   }
 
   /** Starts a life. Its monotonic clock begins at another time than that of others. */
@@ -150,28 +152,33 @@ export class Machine {
     })
   }
 
-  /**
-   * Runs until `isDone`, which is asked after each step. Returns false if all fibers wait and none sleeps, or if `until` has
-   * come before, in milliseconds of the machine.
-   */
-  async run(isDone: () => boolean, until = Infinity): Promise<boolean> {
+  /** Takes the place of Node's clock, timers and random numbers, until `release`. One machine at a time can do so. */
+  occupy(): void {
+    if (running !== undefined) throw new Error("another machine is running")
     running = this
     MutableRef.set(fiberCounter, 0)
     Ambient.enter({
       now: () => this.now,
-      random: this.next,
+      // Effect draws one for each object that it hashes, for those of modules once only: no draw may change the next.
+      random: () => stream(this.steps)(),
+      byte: () => Math.floor(this.entropy() * 256),
       immediate: (task) => void this.immediates.push(task),
       timerSet: () => {
         throw new Error("a timer of Node's was set: its time cannot be simulated")
       }
     })
-    return this.loop(isDone, until).finally(() => {
-      running = undefined
-      Ambient.enter(undefined)
-    })
   }
 
-  private async loop(isDone: () => boolean, until: number): Promise<boolean> {
+  release(): void {
+    running = undefined
+    Ambient.enter(undefined)
+  }
+
+  /**
+   * Runs until `isDone`, which is asked after each step. Returns false if all fibers wait and none sleeps, or if `until` has
+   * come before, in milliseconds of the machine.
+   */
+  async run(isDone: () => boolean, until: number): Promise<boolean> {
     for (;;) {
       for (let atOnce = 0; this.ready.length > 0; atOnce++) {
         this.step()
@@ -212,7 +219,7 @@ export class Machine {
     let at = Infinity
     for (const sleeper of this.sleepers) at = Math.min(at, sleeper.at)
     if (at > until || at === Infinity) {
-      if (until < Infinity) this.now = until
+      this.now = until
       return false
     }
     this.now = at

@@ -59,8 +59,15 @@ const phase = async (world: World, name: string, isDone: () => boolean, millis: 
   if (!isOver) world.violate("liveness", `${name}: not over after ${millis} ms`)
 }
 
+/** Runs a plan. */
 export const simulate = async (plan: Plan): Promise<Report> => {
   const world = new World(plan)
+  world.machine.occupy()
+  return play(world).finally(() => world.machine.release())
+}
+
+const play = async (world: World): Promise<Report> => {
+  const { plan } = world
   const service = new Service(world)
   const network = new Network(world, service)
   const storage = new Storage(world)
