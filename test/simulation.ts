@@ -1,16 +1,59 @@
-/** `npm run test:simulation`. */
+/**
+ * `npm run test:simulation`: 200 simulations, each the whole system with its faults from one seed, in turn of clients that are alone and of a
+ * fleet. `--seeds 1000` runs more of them, `--from 5000` other ones, `--fleet` and `--alone` one kind only. A failure prints its seed and
+ * the smallest plan that fails alike; `--seed 17` replays one and prints all that happens. `--planted` takes mends of `src` back in a copy, one
+ * at a time, and demands that each is found. The last line is JSON; the exit code is 1 if a simulation fails.
+ */
 import "./simulation/ambient.js"
-import { drawPlan } from "./simulation/plan.js"
+import { parseArgs } from "node:util"
+import { drawPlan, type Plan } from "./simulation/plan.js"
+import { shrink } from "./simulation/shrink.js"
 import { simulate } from "./simulation/simulate.js"
-const from = Number(process.argv[2] ?? 0), to = Number(process.argv[3] ?? 5)
-let steps = 0, requests = 0, failed = 0
-const began = performance.now()
-for (let seed = from; seed < to; seed++) {
-  const plan = process.env.PLAN ? JSON.parse(process.env.PLAN) : drawPlan(seed)
-  const report = await simulate(plan)
-  steps += report.steps
-  requests += report.requests
-  if (to === from + 1) console.log(JSON.stringify(plan), "\n" + report.trace.join("\n"))
-  if (report.violation) { failed++; console.log(seed, report.violation) }
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "200" },
+    from: { type: "string", default: "0" },
+    seed: { type: "string" },
+    plan: { type: "string" },
+    fleet: { type: "boolean", default: false },
+    alone: { type: "boolean", default: false },
+    planted: { type: "boolean", default: false }
+  }
+})
+
+/** Parses an option. A typing error must not look like runs without a failure. */
+const whole = (option: string, text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new Error(`--${option} cannot be ${text}`)
 }
-console.log({ seeds: to - from, steps, requests, failed, ms: performance.now() - began })
+
+const isFleet = values.fleet === values.alone ? undefined : values.fleet
+const planOf = (seed: number): Plan => drawPlan(seed, isFleet)
+
+const replay = async (plan: Plan): Promise<void> => {
+  const { trace, violation } = await simulate(plan)
+  console.log(`${JSON.stringify(plan)}\n${trace.join("\n")}`)
+  if (violation !== undefined) process.exitCode = 1
+}
+
+const search = async (from: number, seeds: number): Promise<void> => {
+  let [steps, failed] = [0, 0]
+  for (let seed = from; seed < from + seeds; seed++) {
+    const plan = planOf(seed)
+    const report = await simulate(plan)
+    steps += report.steps
+    if (report.violation === undefined) continue
+    failed++
+    process.exitCode = 1
+    const { invariant, message } = report.violation
+    const smallest = await shrink(plan, report.violation, async (plan) => (await simulate(plan)).violation)
+    console.log(`seed ${seed} breaks "${invariant}": ${message}`)
+    console.log(`again: npm run test:simulation -- --seed ${seed}\nsmallest plan: ${JSON.stringify(smallest)}`)
+  }
+  console.log(JSON.stringify({ seeds, steps, failed }))
+}
+
+if (values.plan !== undefined) await replay(JSON.parse(values.plan))
+else if (values.seed !== undefined) await replay(planOf(whole("seed", values.seed)))
+else await search(whole("from", values.from), whole("seeds", values.seeds))
