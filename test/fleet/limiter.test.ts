@@ -206,6 +206,16 @@ describe("a process whose calls wait", () => {
       })))
   }
 
+  it.effect("forgets a member within seconds whose entry is dated hours ahead", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      const hours = 3 * 3_600_000
+      yield* left(store, many, members("x", (now) => member(now, { operations: { b: 1 }, seenAt: now + hours })))
+      const { times } = yield* begin(yield* makeProcess(store), 1, callOf("b"))
+      yield* Effect.sleep(12_000)
+      assert.strictEqual(times.length, 1)
+    })))
+
   it.effect("visits the store more often the faster a bucket refills", () =>
     virtually(Effect.gen(function*() {
       const visits = (limit: number, perSecond: number) =>

@@ -64,7 +64,9 @@ export class Account {
     const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
     const entry = { ...before, isEnded: !isInterrupted, knowledge: this.read(key, exit) }
     this.entries.set(key, entry)
-    this.world.note(`${key} ends: ${entry.knowledge ?? "interrupted"} ${Exit.isFailure(exit) ? lineOf(exit.cause) : ""}`)
+    this.world.note(
+      `${key} ends: ${entry.knowledge ?? "interrupted"} ${Exit.isFailure(exit) ? lineOf(exit.cause) : ""}`
+    )
     this.check(key, entry)
   }
 
@@ -75,7 +77,9 @@ export class Account {
     const failure = Cause.failureOption(cause)
     if (Option.isSome(failure)) return knowledgeOf(failure.value)
     const isPlanned = this.world.plan.faults.some((fault) => fault.kind === "tracer" && fault.key === key)
-    if (!Cause.isInterruptedOnly(cause) && !isPlanned) this.world.violate("no defects", `${key}: ${Cause.pretty(cause)}`)
+    if (!Cause.isInterruptedOnly(cause) && !isPlanned) {
+      this.world.violate("no defects", `${key}: ${Cause.pretty(cause)}`)
+    }
     return undefined
   }
 
@@ -110,7 +114,9 @@ export class Account {
   private checkEvent(source: string, journal: number, event: number, outcome: Outcome | "sending" | undefined): void {
     const times = this.carriedOut(keyOfEvent(`j${journal}`, event))
     const [least, most] = outcome === undefined ? [0, 0] : timesOf(outcome)
-    const finding = `${source}: event ${event} of journal ${journal} is ${outcome ?? "absent"}, carried out ${times} times`
+    const finding = `${source}: event ${event} of journal ${journal} is ${
+      outcome ?? "absent"
+    }, carried out ${times} times`
     if (times > 1) this.world.violate("once", finding)
     else if (times < least || times > most) this.world.violate("journal", finding)
   }

@@ -65,8 +65,11 @@ replace("setTimeout", () => (task: Callback, millis?: number, ...args: ReadonlyA
   return real.setTimeout(task, millis, ...args)
 })
 // `Effect.never` sets one only so that the process stays alive.
-replace("setInterval", () => (task: Callback, millis?: number, ...args: ReadonlyArray<unknown>) =>
-  current === undefined ? real.setInterval(task, millis, ...args) : noTimer)
+replace(
+  "setInterval",
+  () => (task: Callback, millis?: number, ...args: ReadonlyArray<unknown>) =>
+    current === undefined ? real.setInterval(task, millis, ...args) : noTimer
+)
 
 const bytesOf = (data: BufferSource): Buffer =>
   data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength)

@@ -115,7 +115,9 @@ export class Network {
           return carryOut(() => later(() => fail("ECONNRESET", "read")))
         case "elsewhere":
           return carryOut(() =>
-            later(() => receive(plainResponse(fault.status), HttpClientRequest.setUrl(request, "https://elsewhere.test/")))
+            later(() =>
+              receive(plainResponse(fault.status), HttpClientRequest.setUrl(request, "https://elsewhere.test/"))
+            )
           )
         case "status": {
           const response = this.faulty(fault, request)

@@ -32,7 +32,9 @@ export class Permits {
             return {
               settle: (response) =>
                 Effect.suspend(() => {
-                  if (++permit.settlements > 1) this.world.violate("permits", `${life.name} ${call.operation}: settled twice`)
+                  if (++permit.settlements > 1) {
+                    this.world.violate("permits", `${life.name} ${call.operation}: settled twice`)
+                  }
                   return settle(response)
                 })
             }

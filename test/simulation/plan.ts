@@ -134,7 +134,17 @@ const drawCall = (draw: Draw, id: number, threads: number, journals: number): Ca
     ...(draw.chance(0.1) && { withoutRetries: true }),
     ...(draw.chance(0.1) && { background: true })
   }
-  const kind = draw.oneOf("export", "export", "redeliver", "update", "list", "pages", "delete", "redelivery", "redelivery")
+  const kind = draw.oneOf(
+    "export",
+    "export",
+    "redeliver",
+    "update",
+    "list",
+    "pages",
+    "delete",
+    "redelivery",
+    "redelivery"
+  )
   if (kind !== "redelivery") return { ...settings, kind }
   const { interruptAfter: _, ...more } = settings
   return {

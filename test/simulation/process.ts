@@ -12,6 +12,7 @@ export class Process {
   private life: Life | undefined
   private skew: number
   private isClosing = false
+  private isBuilt = false
   private close = () => {}
   /** True once all calls have ended. */
   isDone = false
@@ -22,10 +23,12 @@ export class Process {
     this.site = site
     this.plan = plan
     this.skew = plan.skew
-    for (const { at, by } of plan.leaps) this.disturb(at, `clock leaps by ${by} ms`, (life) => {
-      this.skew += by
-      life.skew = this.skew
-    })
+    for (const { at, by } of plan.leaps) {
+      this.disturb(at, `clock leaps by ${by} ms`, (life) => {
+        this.skew += by
+        life.skew = this.skew
+      })
+    }
     for (const pause of plan.pauses) {
       this.disturb(pause.at, `pauses for ${pause.for} ms`, (life) => site.world.machine.pause(life, pause.for))
     }
@@ -64,8 +67,11 @@ export class Process {
   /** Ends a life after the number of steps that the plan says. */
   private plant(crash: Crash, life: Life, fiber: Fiber.RuntimeFiber<unknown, unknown>): void {
     const { world } = this.site
+    this.isBuilt = false
     life.onStep = (steps) => {
       if (steps < crash.steps || world.isHealed) return
+      // Effect 3.22 hangs for ever if a fiber is interrupted while it begins to build merged layers.
+      if (crash.kind === "stop" && !this.isBuilt) return
       life.onStep = undefined
       world.note(`${life.name} ${crash.kind === "crash" ? "crashes" : "is stopped"}`)
       if (crash.kind === "stop") return fiber.unsafeInterruptAsFork(fiber.id())
@@ -94,11 +100,14 @@ export class Process {
       this.close = () => resume(Effect.void)
       if (this.isClosing) this.close()
     })
-    return Effect.forEach(
-      threads.values(),
-      (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
-      { concurrency: "unbounded", discard: true }
-    ).pipe(
+    return Effect.suspend(() => {
+      this.isBuilt = true
+      return Effect.forEach(
+        threads.values(),
+        (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
+        { concurrency: "unbounded", discard: true }
+      )
+    }).pipe(
       Effect.zipRight(closed),
       Effect.provide(clientLayer(site, id, life)),
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),

@@ -100,18 +100,20 @@ export class Service {
   ): void {
     const { http, tenant } = this
     if (http === undefined || tenant === undefined) throw new Error("the service is not open")
-    this.start(Effect.gen(this, function*() {
-      const response = yield* http.execute(request)
-      const body = yield* response.text
-      this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1)
-      if (response.status < 300) {
-        this.carriedOut.set(key, (this.carriedOut.get(key) ?? 0) + 1)
-        // All redeliveries fail, so that each one can be carried out twice.
-        if (response.status === 202) yield* tenant.seed({ streams })
-        if (key.endsWith("token")) this.world.secrets.add(JSON.parse(body).access_token)
-      }
-      respond({ status: response.status, headers: { ...response.headers }, body })
-    }).pipe(Effect.orDie))
+    this.start(
+      Effect.gen(this, function*() {
+        const response = yield* http.execute(request)
+        const body = yield* response.text
+        this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1)
+        if (response.status < 300) {
+          this.carriedOut.set(key, (this.carriedOut.get(key) ?? 0) + 1)
+          // All redeliveries fail, so that each one can be carried out twice.
+          if (response.status === 202) yield* tenant.seed({ streams })
+          if (key.endsWith("token")) this.world.secrets.add(JSON.parse(body).access_token)
+        }
+        respond({ status: response.status, headers: { ...response.headers }, body })
+      }).pipe(Effect.orDie)
+    )
   }
 
   private start(effect: Effect.Effect<void>): void {

@@ -6,7 +6,9 @@ import type { Violation } from "./world.js"
 const smaller = <A>(list: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
   const lists: Array<ReadonlyArray<A>> = []
   for (let size = list.length; size >= 1; size = size >> 1) {
-    for (let from = 0; from < list.length; from += size) lists.push([...list.slice(0, from), ...list.slice(from + size)])
+    for (let from = 0; from < list.length; from += size) {
+      lists.push([...list.slice(0, from), ...list.slice(from + size)])
+    }
   }
   return lists
 }

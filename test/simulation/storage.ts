@@ -64,7 +64,8 @@ export class Storage {
           )))
           const { entry } = result
           const marked = { ...result, entry: entry && { ...entry, version: `${prefix}${entry.version}` } }
-          machine.after(after + delay, () => resume(Effect.succeed(marked)))
+          machine.after(after + delay, () =>
+            resume(Effect.succeed(marked)))
         })
       })
     return {

@@ -245,7 +245,10 @@ export class Replica {
   /** Takes over what another process has written. */
   load({ limits, members, writtenAt }: FleetSnapshot): void {
     this.writtenAt = writtenAt
-    this.members = new Map(Object.entries(members).filter(([id]) => id !== this.host.id))
+    // A member writes its own time until the store has responded. Dated ahead it would be present for as long after its end.
+    const now = this.host.storeTime()
+    const others = Object.entries(members).filter(([id]) => id !== this.host.id)
+    this.members = new Map(others.map(([id, one]) => [id, { ...one, seenAt: Math.min(one.seenAt, now) }]))
     this.restore(limits)
   }
 
