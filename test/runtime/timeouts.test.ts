@@ -6,6 +6,7 @@ import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import { bearer } from "../support/client.js"
+import { skewed } from "../support/fleet.js"
 import { inProcess } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -33,6 +34,17 @@ describe("time-outs", () => {
       for (let millis = 1; millis <= 1000; millis++) timeouts.add(1000 + millis, () => {})
       yield* breathe
       assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
+    }))
+
+  it.scoped("end after their time if the time of day is set back meanwhile", () =>
+    Effect.gen(function*() {
+      const { clock, skew } = skewed(yield* Effect.clock)
+      const timeouts = yield* Effect.withClock(Timeouts.make, clock)
+      const ended: Array<string> = []
+      timeouts.add(100, (reason) => void ended.push(reason))
+      skew.millis = -3_600_000
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual(ended, ["TIMEOUT"])
     }))
 
   it.scoped("log nothing when they end", () => {

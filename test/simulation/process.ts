@@ -12,7 +12,6 @@ export class Process {
   private life: Life | undefined
   private skew: number
   private isClosing = false
-  private isBuilt = false
   private close = () => {}
   /** True once all calls have ended. */
   isDone = false
@@ -67,14 +66,13 @@ export class Process {
   /** Ends a life after the number of steps that the plan says. */
   private plant(crash: Crash, life: Life, fiber: Fiber.RuntimeFiber<unknown, unknown>): void {
     const { world } = this.site
-    this.isBuilt = false
     life.onStep = (steps) => {
       if (steps < crash.steps || world.isHealed) return
-      // Effect 3.22 hangs for ever if a fiber is interrupted while it begins to build merged layers.
-      if (crash.kind === "stop" && !this.isBuilt) return
       life.onStep = undefined
       world.note(`${life.name} ${crash.kind === "crash" ? "crashes" : "is stopped"}`)
-      if (crash.kind === "stop") return fiber.unsafeInterruptAsFork(fiber.id())
+      // A signal reaches a program between two iterations of the event loop. In the midst of one Effect 3.22 may hang: a
+      // concurrent `forEach` that is interrupted before the first of its fibers has started never ends.
+      if (crash.kind === "stop") return void world.machine.after(0, () => fiber.unsafeInterruptAsFork(fiber.id()))
       world.machine.kill(life)
       this.restart(crash)
     }
@@ -100,14 +98,11 @@ export class Process {
       this.close = () => resume(Effect.void)
       if (this.isClosing) this.close()
     })
-    return Effect.suspend(() => {
-      this.isBuilt = true
-      return Effect.forEach(
-        threads.values(),
-        (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
-        { concurrency: "unbounded", discard: true }
-      )
-    }).pipe(
+    return Effect.forEach(
+      threads.values(),
+      (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
+      { concurrency: "unbounded", discard: true }
+    ).pipe(
       Effect.zipRight(closed),
       Effect.provide(clientLayer(site, id, life)),
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),

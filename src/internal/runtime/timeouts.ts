@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import type { CallbackTask } from "./callbackTask.js"
 import type { Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
+import { monotonicMillis } from "./monotonicClock.js"
 import * as Timer from "./timer.js"
 
 /** The time is up, or the scope of the time-outs was closed. */
@@ -59,7 +60,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
     if (next < Infinity) timer.set(next)
   }
 
-  const timer = yield* Timer.make(Effect.sync(endDue))
+  const timer = yield* Timer.make(Effect.sync(endDue), monotonicMillis) // the time of day may be set back meanwhile
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {

@@ -18,11 +18,18 @@ export interface Timer {
 /** Times that differ by less, in milliseconds, count as equal: they are sums of fractions. */
 const grain = 0.001
 
-/** Makes a timer for the lifetime of the scope, by the current clock. `onFire` runs in the timer's own fiber. */
-export const make = (onFire: Effect.Effect<void>): Effect.Effect<Timer, never, Scope.Scope> =>
+/**
+ * Makes a timer for the lifetime of the scope, by the time of day unless `read` reads another time of the current clock.
+ * `onFire` runs in the timer's own fiber.
+ */
+export const make = (
+  onFire: Effect.Effect<void>,
+  read = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
+): Effect.Effect<Timer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { fork } = yield* makeRunner()
     const clock = yield* Clock.clockWith(Effect.succeed)
+    const now = () => read(clock)
     let sleeper: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Infinity
 
@@ -42,12 +49,12 @@ export const make = (onFire: Effect.Effect<void>): Effect.Effect<Timer, never, S
       if (at > wakesAt - grain) return
       clear()
       wakesAt = at
-      const sleep = clock.sleep(Duration.millis(Math.max(0, at - clock.unsafeCurrentTimeMillis())))
+      const sleep = clock.sleep(Duration.millis(Math.max(0, at - now())))
       sleeper = fork(Effect.zipRight(sleep, wake))
     }
 
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => sleeper === undefined ? Effect.void : Fiber.interrupt(sleeper))
     )
-    return { now: () => clock.unsafeCurrentTimeMillis(), set, clear }
+    return { now, set, clear }
   })
