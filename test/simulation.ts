@@ -7,6 +7,7 @@
 import "./simulation/ambient.js"
 import { parseArgs } from "node:util"
 import { drawPlan, type Plan } from "./simulation/plan.js"
+import { findAll } from "./simulation/planted.js"
 import { shrink } from "./simulation/shrink.js"
 import { simulate } from "./simulation/simulate.js"
 
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     plan: { type: "string" },
     fleet: { type: "boolean", default: false },
     alone: { type: "boolean", default: false },
+    first: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
     planted: { type: "boolean", default: false }
   }
 })
@@ -47,13 +50,15 @@ const search = async (from: number, seeds: number): Promise<void> => {
     failed++
     process.exitCode = 1
     const { invariant, message } = report.violation
-    const smallest = await shrink(plan, report.violation, async (plan) => (await simulate(plan)).violation)
     console.log(`seed ${seed} breaks "${invariant}": ${message}`)
+    if (values.first) break
+    const smallest = await shrink(plan, report.violation, async (plan) => (await simulate(plan)).violation)
     console.log(`again: npm run test:simulation -- --seed ${seed}\nsmallest plan: ${JSON.stringify(smallest)}`)
   }
   console.log(JSON.stringify({ seeds, steps, failed }))
 }
 
-if (values.plan !== undefined) await replay(JSON.parse(values.plan))
+if (values.planted) process.exitCode = findAll(values.only) === 0 ? 0 : 1
+else if (values.plan !== undefined) await replay(JSON.parse(values.plan))
 else if (values.seed !== undefined) await replay(planOf(whole("seed", values.seed)))
 else await search(whole("from", values.from), whole("seeds", values.seeds))

@@ -147,11 +147,12 @@ const drawCall = (draw: Draw, id: number, threads: number, journals: number): Ca
   )
   if (kind !== "redelivery") return { ...settings, kind }
   const { interruptAfter: _, ...more } = settings
+  const distinct = draw.oneOf(1, 2, sizes.events)
   return {
     ...more,
     kind,
     journal: draw.between(0, journals - 1),
-    events: [0, ...draw.list(sizes.events, () => draw.between(0, sizes.events - 1))],
+    events: [0, ...draw.list(sizes.events, () => draw.between(0, distinct - 1))],
     concurrency: draw.between(1, 4),
     lockExpiry: draw.magnitude([100, 15_000])
   }
@@ -256,7 +257,7 @@ export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
     seed,
     isFleet,
     permute: draw.chance(0.8),
-    preempt: draw.oneOf(0, 0, 0.01, 0.05),
+    preempt: draw.oneOf(0, 0.02, 0.05, 0.1),
     latency: {
       network: draw.oneOf<Range>([0, 0], [1, 30], [1, 400], [1, 5000]),
       store: draw.oneOf<Range>([0, 0], [0, 5], [1, 40], [1, 300]),

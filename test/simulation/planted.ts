@@ -1,0 +1,132 @@
+/** Faults that the simulator must find: each takes one mend of `src` back, or breaks one promise, in a copy of the repository. */
+import { execFileSync, spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+interface Edit {
+  readonly file: string
+  /** Must occur exactly once. */
+  readonly text: string
+  readonly by: string
+}
+
+interface PlantedFault {
+  readonly name: string
+  readonly edits: ReadonlyArray<Edit>
+}
+
+const run = "src/internal/redelivery/run.ts"
+const retry = "src/internal/call/retry.ts"
+const pipeline = "src/internal/call/pipeline.ts"
+
+const faults: ReadonlyArray<PlantedFault> = [
+  {
+    name: "a run does not check its lock before it sends",
+    edits: [{ file: run, text: "        yield* checkLock\n", by: "" }]
+  },
+  {
+    name: "a redirected 429 is retried",
+    edits: [{ file: retry, text: "!redirected && (status === 429", by: "(status === 429" }]
+  },
+  {
+    name: "a redirected 401 is replayed",
+    edits: [{ file: pipeline, text: "response.status !== 401 || response.redirected ?", by: "response.status !== 401 ?" }]
+  },
+  {
+    name: "a permit leaks if the tracer throws",
+    edits: [{
+      file: pipeline,
+      text: `      const sent = Effect.suspend(() => {
+        attempt.resume()
+        return attempt.telemetry.attempt(send)
+      })`,
+      by: "      attempt.resume()\n      const sent = attempt.telemetry.attempt(send)"
+    }]
+  },
+  {
+    name: "every failure of the transport counts as not sent",
+    edits: [{
+      file: "src/internal/http/transportFailure.ts",
+      text: "outcome: isBeforeSending(error, chain) ? \"not-sent\" : \"unknown\"",
+      by: "outcome: isBeforeSending(error, chain) ? \"not-sent\" : \"not-sent\""
+    }]
+  },
+  {
+    name: "calls that are not idempotent are retried after a time-out",
+    edits: [{
+      file: retry,
+      text: "(error.outcome === \"not-sent\" || endpoint.idempotent)",
+      by: "(error.outcome === \"not-sent\" || endpoint.idempotent || error.code === \"TIMEOUT\")"
+    }]
+  },
+  {
+    name: "a run does not wait until the journal has its entry",
+    edits: [{
+      file: run,
+      text: "yield* Journal.writeEntry(store, { id, run: runId, outcome: \"sending\" })",
+      by: "yield* Effect.forkDaemon(Journal.writeEntry(store, { id, run: runId, outcome: \"sending\" }))"
+    }]
+  },
+  {
+    name: "a run looks for an id in progress and adds it in two operations",
+    edits: [
+      {
+        file: run,
+        text: "        inProgress.set(id, result)\n        return Effect.onExit(",
+        by: "        return Effect.zipRight(Effect.sync(() => void inProgress.set(id, result)), Effect.onExit("
+      },
+      { file: run, text: "return Deferred.done(result, exit)\n        })", by: "return Deferred.done(result, exit)\n        }))" }
+    ]
+  }
+]
+
+/** The seeds within which each fault must be found. */
+const mostSeeds = 1000
+
+/** Copies what a simulation needs, with the work tree's own changes. */
+const copy = (): string => {
+  const root = process.cwd()
+  const folder = mkdtempSync(join(tmpdir(), "planted-"))
+  for (const name of ["src", "test/simulation", "test/simulation.ts", "package.json", "tsconfig.json"]) {
+    cpSync(join(root, name), join(folder, name), { recursive: true })
+  }
+  symlinkSync(execFileSync("realpath", [join(root, "node_modules")], { encoding: "utf8" }).trim(), join(folder, "node_modules"))
+  return folder
+}
+
+const plant = (folder: string, { file, text, by }: Edit): void => {
+  const path = join(folder, file)
+  const parts = readFileSync(path, "utf8").split(text)
+  if (parts.length !== 2) throw new Error(`${file} has not one but ${parts.length - 1} times: ${text}`)
+  writeFileSync(path, parts.join(by))
+}
+
+/** Gives the seed that finds a fault, and what it breaks. */
+const find = ({ edits, name }: PlantedFault): string | undefined => {
+  const folder = copy()
+  for (const edit of edits) plant(folder, edit)
+  const { error, stderr, stdout } = spawnSync(
+    process.execPath,
+    ["--import", "tsx", "test/simulation.ts", "--first", "--seeds", String(mostSeeds)],
+    { cwd: folder, encoding: "utf8" }
+  )
+  rmSync(folder, { recursive: true })
+  if (error !== undefined || !/^\{"seeds"/m.test(stdout)) throw new Error(`${name}: ${String(error)} ${stderr}`)
+  return /^seed .*/m.exec(stdout)?.[0]
+}
+
+/** Plants each fault whose name has this text, and searches it. Returns the number of those that were not found. */
+export const findAll = (text: string): number => {
+  let missed = 0
+  const chosen = faults.filter(({ name }) => name.includes(text))
+  for (const fault of chosen) {
+    const began = performance.now()
+    const found = find(fault)
+    if (found === undefined) missed++
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    console.log(`${fault.name} (${seconds} s): ${found ?? `NOT FOUND in ${mostSeeds} seeds`}`)
+  }
+  console.log(JSON.stringify({ planted: chosen.length, missed }))
+  return missed
+}
