@@ -1,10 +1,11 @@
 /** The workers of a redelivery run: they take ids concurrently, and their results form one stream. */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Mailbox from "effect/Mailbox"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as Input from "./input.js"
 import type { JournalError } from "./journal.js"
 import type { Result } from "./outcome.js"
@@ -24,7 +25,8 @@ export const start = <E, R>(
   { concurrency, onResult, process }: WorkersOptions
 ): Effect.Effect<Stream.Stream<Result, E | JournalError>, never, R | Scope.Scope> =>
   Effect.gen(function*() {
-    const results = yield* Mailbox.make<Result, E | JournalError>(concurrency)
+    // Not a `Mailbox`: if its reader yields between a look and its wait (Effect 3.22), it may miss the last result, and wait for ever.
+    const results = yield* Queue.bounded<Exit.Exit<Result, Option.Option<E | JournalError>>>(concurrency)
     let failure: Cause.Cause<E | JournalError> | undefined
     const input = yield* Input.make(ids, (cause) => void (failure ??= cause))
 
@@ -32,7 +34,7 @@ export const start = <E, R>(
       Effect.uninterruptibleMask((restore) =>
         process(id, restore).pipe(
           Effect.tap((result) => onResult(result, input.stop)),
-          Effect.flatMap((result) => restore(results.offer(result)))
+          Effect.flatMap((result) => restore(results.offer(Exit.succeed(result))))
         )
       )
     const worker: Effect.Effect<void, JournalError> = Effect.flatMap(
@@ -46,8 +48,10 @@ export const start = <E, R>(
       return Effect.void
     })
     yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded", discard: true }).pipe(
-      Effect.zipRight(Effect.suspend(() => failure === undefined ? results.end : results.failCause(failure))),
+      Effect.zipRight(Effect.suspend(() =>
+        results.offer(failure === undefined ? Exit.fail(Option.none()) : Exit.failCause(Cause.map(failure, Option.some)))
+      )),
       Effect.forkScoped
     )
-    return Mailbox.toStream(results)
+    return Stream.flattenExitOption(Stream.fromQueue(results))
   })
