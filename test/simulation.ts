@@ -4,7 +4,6 @@
  * the smallest plan that fails alike; `--seed 17` replays one and prints all that happens. `--planted` takes mends of `src` back in a copy, one
  * at a time, and demands that each is found. The last line is JSON; the exit code is 1 if a simulation fails.
  */
-import "./simulation/ambient.js"
 import { parseArgs } from "node:util"
 import { drawPlan, type Plan } from "./simulation/plan.js"
 import { findAll } from "./simulation/planted.js"

@@ -25,7 +25,7 @@ interface Failure {
 /** Calls that must not be carried out twice. */
 const isOnce = ({ kind }: Call): boolean => kind === "export" || kind === "redeliver"
 
-/** Calls of which one success of the service makes a success. */
+/** Calls that succeed if the service has carried out one request. */
 const isSingle = ({ kind }: Call): boolean => kind !== "pages" && kind !== "redelivery"
 
 const knowledgeOf = ({ _tag, outcome }: Failure): Knowledge =>

@@ -1,6 +1,7 @@
 /**
  * Replaces what a program reads from its surroundings without asking Effect: the time, random numbers, timers and cryptography.
- * While a machine runs they come from it; at all other times they are Node's own. Must be imported before Effect and `src`.
+ * While a machine runs they come from it; at all other times they are Node's own. A `setImmediate` that a module has kept since before
+ * runs while the machine waits for promises, in order, too.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, KeyObject, timingSafeEqual } from "node:crypto"
 

@@ -49,13 +49,14 @@ const leastOperations = 16
 /** The most tasks at one time. More of them are an endless loop. */
 const mostAtOnce = 50_000
 
-let running: Machine | undefined
+/** True while a machine takes the place of the default scheduler. */
+let isOccupied = false
 
 // Fibers that `Runtime.runSync` has started go to the default scheduler.
 const { scheduleTask } = Scheduler.defaultScheduler
 Scheduler.defaultScheduler.scheduleTask = (task, priority, fiber) => {
   const life = fiber?.getFiberRef(lifeOfFiber)
-  if (running === undefined || life === undefined) scheduleTask.call(Scheduler.defaultScheduler, task, priority, fiber)
+  if (!isOccupied || life === undefined) scheduleTask.call(Scheduler.defaultScheduler, task, priority, fiber)
   else life.scheduleTask(task, priority, fiber)
 }
 
@@ -154,8 +155,8 @@ export class Machine {
 
   /** Takes the place of Node's clock, timers and random numbers, until `release`. One machine at a time can do so. */
   occupy(): void {
-    if (running !== undefined) throw new Error("another machine is running")
-    running = this
+    if (isOccupied) throw new Error("another machine is running")
+    isOccupied = true
     MutableRef.set(fiberCounter, 0)
     Ambient.enter({
       now: () => this.now,
@@ -170,7 +171,7 @@ export class Machine {
   }
 
   release(): void {
-    running = undefined
+    isOccupied = false
     Ambient.enter(undefined)
   }
 

@@ -75,14 +75,14 @@ export type Fault =
   )
 
 /** A time in which the shared store is not well. `lost` happens at its begin. */
-export interface StoreFault {
+interface StoreFault {
   readonly kind: "down" | "hung" | "slow" | "lost"
   readonly from: number
   readonly for: number
 }
 
 /** A time in which the disk of a process does not respond, or fails. */
-export interface DiskFault {
+interface DiskFault {
   readonly kind: "stall" | "fail"
   readonly process: number
   readonly from: number

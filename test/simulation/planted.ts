@@ -1,6 +1,6 @@
 /** Faults that the simulator must find: each takes one mend of `src` back, or breaks one promise, in a copy of the repository. */
-import { execFileSync, spawnSync } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -31,7 +31,11 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "a redirected 401 is replayed",
-    edits: [{ file: pipeline, text: "response.status !== 401 || response.redirected ?", by: "response.status !== 401 ?" }]
+    edits: [{
+      file: pipeline,
+      text: "response.status !== 401 || response.redirected ?",
+      by: "response.status !== 401 ?"
+    }]
   },
   {
     name: "a permit leaks if the tracer throws",
@@ -76,7 +80,11 @@ const faults: ReadonlyArray<PlantedFault> = [
         text: "        inProgress.set(id, result)\n        return Effect.onExit(",
         by: "        return Effect.zipRight(Effect.sync(() => void inProgress.set(id, result)), Effect.onExit("
       },
-      { file: run, text: "return Deferred.done(result, exit)\n        })", by: "return Deferred.done(result, exit)\n        }))" }
+      {
+        file: run,
+        text: "return Deferred.done(result, exit)\n        })",
+        by: "return Deferred.done(result, exit)\n        }))"
+      }
     ]
   }
 ]
@@ -91,7 +99,7 @@ const copy = (): string => {
   for (const name of ["src", "test/simulation", "test/simulation.ts", "package.json", "tsconfig.json"]) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }
-  symlinkSync(execFileSync("realpath", [join(root, "node_modules")], { encoding: "utf8" }).trim(), join(folder, "node_modules"))
+  symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"))
   return folder
 }
 

@@ -49,7 +49,9 @@ export const start = <E, R>(
     })
     yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded", discard: true }).pipe(
       Effect.zipRight(Effect.suspend(() =>
-        results.offer(failure === undefined ? Exit.fail(Option.none()) : Exit.failCause(Cause.map(failure, Option.some)))
+        results.offer(
+          failure === undefined ? Exit.fail(Option.none()) : Exit.failCause(Cause.map(failure, Option.some))
+        )
       )),
       Effect.forkScoped
     )

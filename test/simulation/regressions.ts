@@ -1,0 +1,83 @@
+/** The smallest plans of what simulations have found in `src`, each named by what it broke. */
+import type { Plan, ProcessPlan } from "./plan.js"
+
+const calm = {
+  isFleet: false,
+  permute: false,
+  preempt: 0,
+  latency: { network: [0, 0], store: [0, 0], disk: [0, 0] },
+  service: { burst: 10, perSecond: 10, tokenLifetime: 600, skew: 0 },
+  faults: [],
+  storeFaults: [],
+  diskFaults: [],
+  revocations: []
+} as const
+
+const quiet = { skew: 0, leaps: [], crashes: [], pauses: [] } as const
+
+const redelivery = (process: Partial<ProcessPlan>, events: ReadonlyArray<number>): ProcessPlan => ({
+  ...quiet,
+  id: 0,
+  calls: [{ id: 0, thread: 0, after: 7, kind: "redelivery", journal: 0, events, concurrency: 4, lockExpiry: 1653 }],
+  ...process
+})
+
+export const regressions: Readonly<Record<string, Plan>> = {
+  "an event whose response came from another host is unknown, not failed": {
+    ...calm,
+    seed: 6,
+    processes: [redelivery({}, [3])],
+    faults: [{ key: "p0c0e3", nth: 0, kind: "elsewhere", status: 401 }]
+  },
+  "a process whose clock is ahead, and whose first write got no response, stops no fleet": {
+    ...calm,
+    seed: 191,
+    isFleet: true,
+    latency: { network: [1, 400], store: [0, 0], disk: [0, 0] },
+    service: { burst: 11, perSecond: 15, tokenLifetime: 60, skew: 0 },
+    processes: [
+      { ...quiet, id: 0, calls: [{ id: 2, thread: 1, after: 3, kind: "update" }] },
+      redelivery({
+        id: 1,
+        skew: 9_092_438,
+        pauses: [{ at: 318, for: 366 }],
+        calls: [
+          { id: 2, thread: 0, after: 8, timeout: 39_225, kind: "list" },
+          {
+            id: 4,
+            thread: 3,
+            after: 17,
+            timeout: 39_769,
+            kind: "redelivery",
+            journal: 0,
+            events: [],
+            concurrency: 3,
+            lockExpiry: 250
+          }
+        ]
+      }, [])
+    ],
+    faults: [{ key: "p0token", nth: 0, kind: "refused" }],
+    storeFaults: [{ kind: "slow", from: 217, for: 49_422 }]
+  },
+  "a time limit ends in time when the clock is set back": {
+    ...calm,
+    seed: 612,
+    processes: [{
+      ...quiet,
+      id: 0,
+      leaps: [{ at: 9736, by: -47_347_181 }],
+      calls: [{ id: 1, thread: 1, after: 164, kind: "redeliver" }]
+    }],
+    faults: [{ key: "p0c1", nth: 0, kind: "silent" }]
+  },
+  "a reader that yields before it waits misses no result": {
+    ...calm,
+    seed: 68,
+    permute: true,
+    preempt: 0.1,
+    latency: { network: [1, 30], store: [0, 0], disk: [0, 5] },
+    service: { burst: 27, perSecond: 8, tokenLifetime: 600, skew: 0 },
+    processes: [redelivery({}, [0, 1, 0, 1])]
+  }
+}

@@ -1,0 +1,60 @@
+/** A few seeds of `npm run test:simulation`, the plans of what it has found, and the simulator itself. */
+import { assert, describe, it } from "vitest"
+import { drawPlan, type Plan } from "./plan.js"
+import { regressions } from "./regressions.js"
+import { shrink } from "./shrink.js"
+import { simulate } from "./simulate.js"
+
+const violationOf = async (plan: Plan) => (await simulate(plan)).violation
+
+describe("the invariants hold", () => {
+  for (let seed = 0; seed < 8; seed++) {
+    it(`with seed ${seed}`, async () => {
+      assert.isUndefined(await violationOf(drawPlan(seed)))
+    })
+  }
+
+  for (const [title, plan] of Object.entries(regressions)) {
+    it(title, async () => {
+      assert.isUndefined(await violationOf(plan))
+    })
+  }
+})
+
+describe("a simulation", () => {
+  for (const isFleet of [false, true]) {
+    it(`replays to the letter${isFleet ? ", as a fleet" : ""}`, async () => {
+      const plan = drawPlan(10, isFleet)
+      const { trace } = await simulate(plan)
+      await simulate(drawPlan(3))
+      assert.isAbove(trace.length, 10)
+      assert.deepStrictEqual((await simulate(plan)).trace, trace)
+    })
+  }
+
+  it("takes another way with another seed", async () => {
+    const [one, other] = [await simulate(drawPlan(10)), await simulate({ ...drawPlan(10), seed: 11 })]
+    assert.notDeepEqual(one.trace, other.trace)
+  })
+})
+
+describe("a plan that fails", () => {
+  it("is made as small as it can be", async () => {
+    const plan = drawPlan(1)
+    const violation = { invariant: "once", message: "" }
+    const smallest = await shrink(plan, violation, async ({ processes }) => {
+      const calls = processes.flatMap(({ calls }) => calls)
+      return calls.some(({ kind }) => kind === plan.processes[0]?.calls[0]?.kind) ? violation : undefined
+    })
+    assert.deepStrictEqual(smallest.processes.map(({ calls }) => calls.length), [1])
+    assert.deepStrictEqual([smallest.faults, smallest.permute, smallest.preempt, smallest.latency.disk], [
+      [],
+      false,
+      0,
+      [
+        0,
+        0
+      ]
+    ])
+  })
+})
