@@ -1,6 +1,7 @@
 /** The network of a simulation: an HTTP client for each life, whose requests and responses take time and meet their faults. */
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Redacted } from "effect"
+import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"
 import { Draw } from "./numbers.js"
 import { type Fault, keyOfEvent, keyOfToken } from "./plan.js"
@@ -33,13 +34,14 @@ const brokenStream = (body: string): ReadableStream<Uint8Array> => {
 export class Network {
   private readonly world: World
   private readonly service: Service
+  private readonly bounds: Bounds
   /** The number of requests with each key so far. */
   private readonly counts = new Map<string, number>()
-  requests = 0
 
-  constructor(world: World, service: Service) {
+  constructor(world: World, service: Service, bounds: Bounds) {
     this.world = world
     this.service = service
+    this.bounds = bounds
   }
 
   /** The client of a process in one of its lives. */
@@ -65,7 +67,6 @@ export class Network {
     const [key, account] = this.keysOf(process, request, url)
     const nth = this.counts.get(key) ?? 0
     this.counts.set(key, nth + 1)
-    this.requests++
     const draw = new Draw(plan.seed, "network", key, nth)
     const legs = { request: draw.magnitude(plan.latency.network), response: draw.magnitude(plan.latency.network) }
     const fault = this.world.isHealed
@@ -75,6 +76,10 @@ export class Network {
     this.world.note(
       `${key}#${nth} ${request.method} ${url.pathname}${fault === undefined ? "" : ` ${JSON.stringify(fault)}`}`
     )
+
+    const isToken = key === keyOfToken(process)
+    if (isToken) this.bounds.count(process, "tokenRequests")
+    if (fault !== undefined) this.bounds.count(process, isToken ? "tokenFaults" : "faults")
 
     const fail = (code: string, syscall: string) =>
       resume(
@@ -86,6 +91,7 @@ export class Network {
       )
     const receive = ({ body, headers, status }: PlainResponse, from = request): void => {
       this.world.note(`${key}#${nth} gets ${status}`)
+      if (status === 401) this.bounds.count(process, "unauthorized")
       const content = bodiless.includes(status) || body === ""
         ? null
         : fault?.kind === "truncated"
@@ -98,6 +104,7 @@ export class Network {
     const carryOut = (then: (response: PlainResponse) => void) =>
       this.service.handle(account, request, (response) => {
         this.world.note(`${key}#${nth} is given ${response.status}`)
+        if (response.status === 429) this.bounds.count(process, "refused")
         then(response)
       })
 

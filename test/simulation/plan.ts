@@ -25,8 +25,15 @@ export interface RedeliveryCall extends CallSettings {
   readonly lockExpiry: number
 }
 
+/** Many calls at once, all to list versions. */
+interface BurstCall extends CallSettings {
+  readonly kind: "burst"
+  readonly times: number
+}
+
 /** One thing that a process does. */
 export type Call =
+  | BurstCall
   | (CallSettings & { readonly kind: "export" | "redeliver" | "update" | "list" | "pages" | "delete" })
   | RedeliveryCall
 
@@ -142,9 +149,11 @@ const drawCall = (draw: Draw, id: number, threads: number, journals: number): Ca
     "list",
     "pages",
     "delete",
+    "burst",
     "redelivery",
     "redelivery"
   )
+  if (kind === "burst") return { ...settings, kind, times: draw.magnitude([2, 40]) }
   if (kind !== "redelivery") return { ...settings, kind }
   const { interruptAfter: _, ...more } = settings
   const distinct = draw.oneOf(1, 2, sizes.events)

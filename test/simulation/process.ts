@@ -35,7 +35,8 @@ export class Process {
 
   /** Starts the next life. */
   start(): void {
-    const { plan: { crashes, id }, site: { world } } = this
+    const { plan: { crashes, id }, site: { bounds, world } } = this
+    bounds.count(id, "lives")
     const nth = this.lives++
     const life = world.machine.makeLife(`p${id}.${nth}`, this.skew)
     this.life = life

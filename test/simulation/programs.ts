@@ -16,6 +16,7 @@ import {
   updateTokenExchangeProfile
 } from "../../src/index.js"
 import type { Account } from "./account.js"
+import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"
 import { callHeader, journalHeader, type Network } from "./network.js"
 import type { Permits } from "./permits.js"
@@ -32,6 +33,7 @@ export interface Site {
   readonly storage: Storage
   readonly account: Account
   readonly permits: Permits
+  readonly bounds: Bounds
 }
 
 const origin = "https://tenant.test"
@@ -94,6 +96,11 @@ const exchange = (
       return updateTokenExchangeProfile({ id: profile, name: key })
     case "list":
       return listActionVersions({ actionId: action })
+    case "burst":
+      return Effect.replicateEffect(listActionVersions({ actionId: action }), call.times, {
+        concurrency: "unbounded",
+        discard: true
+      })
     case "delete":
       return deleteEventStream({ id: streamOf(7) })
     case "pages":

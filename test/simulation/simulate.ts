@@ -1,5 +1,6 @@
 /** Runs a plan from its begin to its end: with its faults, then without, and then compares what is known with what happened. */
 import { Account } from "./account.js"
+import { Bounds } from "./bounds.js"
 import { Network } from "./network.js"
 import { Permits } from "./permits.js"
 import { type Plan, type ProcessPlan, sizes } from "./plan.js"
@@ -12,7 +13,6 @@ import { type Violation, World } from "./world.js"
 export interface Report {
   readonly violation: Violation | undefined
   readonly steps: number
-  readonly requests: number
   /** All that happened, the same for each run of a plan. */
   readonly trace: ReadonlyArray<string>
 }
@@ -69,11 +69,12 @@ export const simulate = async (plan: Plan): Promise<Report> => {
 const play = async (world: World): Promise<Report> => {
   const { plan } = world
   const service = new Service(world)
-  const network = new Network(world, service)
+  const bounds = new Bounds(world)
+  const network = new Network(world, service, bounds)
   const storage = new Storage(world)
   const account = new Account(world, service)
   const permits = new Permits(world)
-  const site: Site = { world, network, storage, account, permits }
+  const site: Site = { world, network, storage, account, permits, bounds }
   const processes = plan.processes.map((process) => new Process(site, process))
   const areDone = () => processes.every(({ isDone }) => isDone)
   const areClosed = () => processes.every(({ isClosed }) => isClosed)
@@ -102,8 +103,9 @@ const play = async (world: World): Promise<Report> => {
   if (world.violation === undefined) {
     account.checkAll(storage.journals)
     permits.check()
+    bounds.check()
   }
   const { fingerprint, steps } = world.machine
   world.note(`${steps} steps, schedule ${fingerprint}`)
-  return { violation: world.violation, steps, requests: network.requests, trace: world.trace }
+  return { violation: world.violation, steps, trace: world.trace }
 }

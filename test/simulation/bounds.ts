@@ -1,0 +1,61 @@
+/** Counts token requests and refusals, and compares them with what the faults of a plan can cause. */
+import type { World } from "./world.js"
+
+/** What happened to one process. */
+interface Counts {
+  lives: number
+  tokenRequests: number
+  /** Faults of its token requests. */
+  tokenFaults: number
+  /** Faults of its calls. */
+  faults: number
+  /** Responses with 401. */
+  unauthorized: number
+  /** Refusals of the service's genuine rate limit. */
+  refused: number
+}
+
+export class Bounds {
+  private readonly world: World
+  private readonly processes = new Map<number, Counts>()
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  /** Counts something for a process. */
+  count(process: number, what: keyof Counts): void {
+    this.of(process)[what]++
+  }
+
+  private of(process: number): Counts {
+    const counts = this.processes.get(process) ?? {
+      lives: 0,
+      tokenRequests: 0,
+      tokenFaults: 0,
+      faults: 0,
+      unauthorized: 0,
+      refused: 0
+    }
+    this.processes.set(process, counts)
+    return counts
+  }
+
+  /** Each life needs a token and may be refused once, as it knows no limit yet; so may it after each fault. */
+  check(): void {
+    const { plan, time } = this.world
+    for (const [id, counts] of this.processes) {
+      const own = plan.processes.find((process) => process.id === id)
+      const disturbances = (own?.leaps.length ?? 0) + 3 * (own?.pauses.length ?? 0) + 2 * plan.storeFaults.length
+      const renewals = Math.ceil(time / (800 * plan.service.tokenLifetime))
+      const mostTokens = counts.lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
+      const mostRefusals = counts.lives + counts.faults + disturbances
+      this.compare(id, "token requests", counts.tokenRequests, mostTokens)
+      this.compare(id, "refusals", counts.refused, mostRefusals)
+    }
+  }
+
+  private compare(process: number, what: string, count: number, most: number): void {
+    if (count > most) this.world.violate("bounds", `p${process}: ${count} ${what}, at most ${most} expected`)
+  }
+}
