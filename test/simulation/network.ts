@@ -78,7 +78,7 @@ export class Network {
     )
 
     const isToken = key === keyOfToken(process)
-    if (isToken) this.bounds.count(process, "tokenRequests")
+    this.bounds.count(process, isToken ? "tokenRequests" : "requests")
     if (fault !== undefined) this.bounds.count(process, isToken ? "tokenFaults" : "faults")
 
     const fail = (code: string, syscall: string) =>
