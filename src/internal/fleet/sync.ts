@@ -73,7 +73,8 @@ export class TenantSync {
       this.timer.set(now + (wait === Infinity ? timing.poll.blocked : timing.poll.waiting))
       return wait
     }
-    if (this.notBefore > now) return this.notBefore - now
+    const pause = this.notBefore - now
+    if (pause > 0 && pause <= timing.pace.most) return pause // longer if the clock was set back
     this.visit()
     return Infinity
   }

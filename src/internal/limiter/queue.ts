@@ -2,14 +2,13 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
+import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, wasInterrupted, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
@@ -187,8 +186,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
         settleAt(timer.now())
         settle()
       }
-      const unwatch = onExit(fiber, (exit) => {
-        if (Exit.isInterrupted(exit)) end((now) => strategy.giveBack(started, now))
+      const unwatch = onExit(fiber, () => {
+        if (wasInterrupted(fiber)) end((now) => strategy.giveBack(started, now))
       })
       return Effect.succeed({
         settle: (response) =>

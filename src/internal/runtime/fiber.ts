@@ -1,4 +1,5 @@
 /** Access to Effect's fibers and fiber-local settings; the only module that knows how Effect represents them. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -83,6 +84,9 @@ export const onExit = <A, E>(
   fiber.addObserver(listener)
   return () => fiber.removeObserver(listener)
 }
+
+/** Tests if a fiber was interrupted, whatever its exit: the fibers of a concurrent `forEach` catch it. */
+export const wasInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
 
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
