@@ -216,6 +216,19 @@ describe("a permit", () => {
     assert.strictEqual(log.at(-1), "a at 0")
   })
 
+  it("is given back when its fiber is interrupted and catches that, as those of a concurrent forEach do", async () => {
+    const { callOf, log, queue } = makeQueue()
+    const fiber = Effect.runFork(
+      Effect.forEach([callOf("a")], (call) => Effect.zipRight(queue.acquire(call), Effect.never), {
+        concurrency: "unbounded"
+      })
+    )
+    while (log.length === 0) await Effect.runPromise(Effect.yieldNow())
+    await Effect.runPromise(Effect.asVoid(fiber.interruptAsFork(fiber.id())))
+    await Effect.runPromise(Effect.exit(fiber.await))
+    assert.deepStrictEqual(log, ["a at 0", "a given back"])
+  })
+
   it("stays with its fiber when that fails or succeeds", () => {
     const { callOf, log, queue } = makeQueue()
     const call = callOf("a")

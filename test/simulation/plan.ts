@@ -122,8 +122,8 @@ export interface Plan {
 /** The most events of a stream, and the most versions of an action. */
 export const sizes = { events: 8, versions: 45 }
 
-/** The longest `Retry-After` of a fault, in seconds. */
-const longestRetryAfter = 60
+/** The longest `Retry-After` of a fault in seconds, and of one that makes no sense. */
+const longestRetryAfter = { usual: 60, absurd: 99_999_999_999 }
 
 export const keyOfCall = (process: number, call: number): string => `p${process}c${call}`
 export const keyOfToken = (process: number): string => `p${process}token`
@@ -210,7 +210,8 @@ const drawFault = (draw: Draw, key: string, nth: number, kinds: ReadonlyArray<Ki
         status,
         carriedOut: (status >= 500 || status === 408) && draw.chance(0.5),
         body: draw.oneOf("json", "html", "secret"),
-        ...(mayRetryAfter && draw.chance(0.5) && { retryAfter: draw.magnitude([0, longestRetryAfter]) })
+        ...(mayRetryAfter && draw.chance(0.5) &&
+          { retryAfter: draw.magnitude([0, draw.chance(0.1) ? longestRetryAfter.absurd : longestRetryAfter.usual]) })
       }
     }
     default:

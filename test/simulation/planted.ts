@@ -38,6 +38,14 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
+    name: "no pause is too long",
+    edits: [{
+      file: "src/internal/limiter/rateLimitHeaders.ts",
+      text: "pause: pause === undefined ? undefined : Math.min(pause, maxPause)",
+      by: "pause"
+    }]
+  },
+  {
     name: "a permit leaks if the tracer throws",
     edits: [{
       file: pipeline,

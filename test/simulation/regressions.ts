@@ -71,6 +71,70 @@ export const regressions: Readonly<Record<string, Plan>> = {
     }],
     faults: [{ key: "p0c1", nth: 0, kind: "silent" }]
   },
+  "a fleet member whose clock is set back while its calls wait goes on": {
+    "seed": 2115,
+    "isFleet": true,
+    "permute": false,
+    "preempt": 0,
+    "latency": { "network": [1, 5000], "store": [1, 40], "disk": [0, 0] },
+    "service": { "burst": 23, "perSecond": 1, "tokenLifetime": 86400, "skew": 0 },
+    "processes": [{
+      "id": 0,
+      "skew": 0,
+      "leaps": [{ "at": 29337, "by": -14831322 }],
+      "crashes": [],
+      "pauses": [{ "at": 17038, "for": 45398 }],
+      "calls": [{ "id": 1, "thread": 1, "after": 18, "timeout": 1729, "kind": "burst", "times": 23 }, {
+        "id": 4,
+        "thread": 1,
+        "after": 256,
+        "kind": "update"
+      }]
+    }],
+    "faults": [],
+    "storeFaults": [],
+    "diskFaults": [],
+    "revocations": []
+  },
+  "calls that are interrupted at once leave no permit in flight": {
+    "seed": 2017,
+    "isFleet": true,
+    "permute": true,
+    "preempt": 0.1,
+    "latency": { "network": [1, 5000], "store": [0, 0], "disk": [0, 0] },
+    "service": { "burst": 32, "perSecond": 16, "tokenLifetime": 600, "skew": 0 },
+    "processes": [{
+      "id": 0,
+      "skew": 0,
+      "leaps": [],
+      "crashes": [],
+      "pauses": [],
+      "calls": [{ "id": 2, "thread": 3, "after": 1, "timeout": 170, "kind": "export" }]
+    }, {
+      "id": 1,
+      "skew": 46592248,
+      "leaps": [],
+      "crashes": [{ "kind": "crash", "steps": 46, "downFor": 7 }, { "kind": "crash", "steps": 481, "downFor": 26 }],
+      "pauses": [{ "at": 42, "for": 636 }],
+      "calls": [{ "id": 2, "thread": 2, "after": 519, "background": true, "kind": "redeliver" }, {
+        "id": 3,
+        "thread": 1,
+        "after": 6534,
+        "timeout": 831,
+        "interruptAfter": 36498,
+        "kind": "burst",
+        "times": 26
+      }]
+    }],
+    "faults": [{ "key": "p0token", "nth": 0, "kind": "slow", "leg": "request", "millis": 46826 }, {
+      "key": "p1token",
+      "nth": 0,
+      "kind": "refused"
+    }, { "key": "p1c3", "nth": 3, "kind": "tracer" }],
+    "storeFaults": [{ "kind": "slow", "from": 7098, "for": 2373 }],
+    "diskFaults": [],
+    "revocations": [187]
+  },
   "a reader that yields before it waits misses no result": {
     ...calm,
     seed: 68,

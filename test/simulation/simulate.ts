@@ -22,8 +22,8 @@ const minute = 60_000
 /** The time in which faults happen; after it, everything is well. */
 const faultyTime = 5 * minute
 
-/** The time within which all calls end after the last fault: waits for permits, retries and locks. */
-const settlingTime = 15 * minute
+/** The time within which all calls end after the last fault: waits for permits, retries, locks and `Retry-After`. */
+const settlingTime = 40 * minute
 
 /** The time within which a process ends that is asked to. */
 const closingTime = minute

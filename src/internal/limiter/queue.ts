@@ -8,7 +8,15 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, makeSetting, onExit, type Restore, settingOf, wasInterrupted, withFiber } from "../runtime/fiber.js"
+import {
+  type AnyFiber,
+  makeSetting,
+  onExit,
+  type Restore,
+  settingOf,
+  wasInterrupted,
+  withFiber
+} from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
