@@ -52,7 +52,7 @@ export class Bounds {
       const renewals = Math.ceil(time / (800 * plan.service.tokenLifetime))
       const mostTokens = counts.lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
       // Latencies that differ by seconds let calls arrive faster than they left.
-      const mostRefusals = counts.lives + counts.faults + disturbances + Math.ceil(counts.requests / 4)
+      const mostRefusals = counts.lives + counts.faults + disturbances + 3 + Math.ceil(counts.requests / 3)
       this.compare(id, "token requests", counts.tokenRequests, mostTokens)
       this.compare(id, "refusals", counts.refused, mostRefusals)
     }
