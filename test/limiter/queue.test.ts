@@ -216,15 +216,6 @@ describe("a permit", () => {
     assert.strictEqual(log.at(-1), "a at 0")
   })
 
-  it("is given back when its fiber is interrupted and catches that", async () => {
-    const { callOf, log, queue } = makeQueue()
-    const call = Effect.interruptible(Effect.zipRight(queue.acquire(callOf("a")), Effect.never))
-    const fiber = Effect.runFork(Effect.uninterruptible(Effect.exit(call)))
-    await Effect.runPromise(Effect.asVoid(fiber.interruptAsFork(fiber.id())))
-    await Effect.runPromise(Effect.exit(fiber.await))
-    assert.deepStrictEqual(log, ["a at 0", "a given back"])
-  })
-
   it("stays with its fiber when that fails or succeeds", () => {
     const { callOf, log, queue } = makeQueue()
     const call = callOf("a")
