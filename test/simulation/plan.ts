@@ -257,13 +257,38 @@ const drawFaults = (seed: number, processes: ReadonlyArray<ProcessPlan>): Readon
   return faults
 }
 
+/** Lets all processes run redeliveries on one journal whose disk stalls: they take the lock over from each other. */
+const contend = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "contention")
+  if (plan.processes.length === 1 || draw.chance(0.7)) return plan
+  const hurry = (call: Call): Call =>
+    call.kind !== "redelivery" ? call : {
+      ...call,
+      after: draw.magnitude([0, 3000]),
+      journal: 0,
+      events: [0, 1, 2, 3, 4, 0],
+      concurrency: 1,
+      lockExpiry: draw.magnitude([100, 1000])
+    }
+  return {
+    ...plan,
+    processes: plan.processes.map((process) => ({ ...process, calls: process.calls.map(hurry) })),
+    diskFaults: plan.processes.map(({ id }) => ({
+      kind: "stall",
+      process: id,
+      from: draw.magnitude([10, 5000]),
+      for: draw.magnitude([500, 20_000])
+    }))
+  }
+}
+
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
 export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))
   const window = () => ({ from: draw.magnitude([0, 2 * minute]), for: draw.magnitude([10, minute]) })
-  return {
+  return contend({
     seed,
     isFleet,
     permute: draw.chance(0.8),
@@ -292,5 +317,5 @@ export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
         ...window()
       })),
     revocations: isCalm ? [] : draw.list(2, () => draw.magnitude([0, 2 * minute]))
-  }
+  })
 }
