@@ -46,8 +46,7 @@ export interface ErrorResponse extends ErrorDetails, Quota {
 
 /**
  * An error class that an operation can list. It is built from the error responses of its status that it matches.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface ErrorClass<A = unknown> {
   new(response: ErrorResponse): A
@@ -71,8 +70,7 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
 /**
  * Makes the base of an error class for one status: `class Gone extends Errors.statusError("Gone", 410) {}` can be listed
  * by an operation.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const statusError = <const Tag extends string, const Status extends number>(
   tag: Tag,
@@ -128,8 +126,7 @@ export class Conflict extends /* @__PURE__ */ statusError("Conflict", 409) {}
 /**
  * 429: too many calls. `source` is `service` if the service refused the call, and `limiter` if the client's own rate
  * limiter did, before anything was sent. Carries the known state of the bucket (contract: Limits).
- * @since 0.1.0
- * @category errors
+ * @since 0.1.0 @category errors
  */
 export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429) implements Quota {
   /** The side that refused the call. With `limiter` nothing was sent. */
@@ -171,8 +168,7 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
 /**
  * No token could be obtained (contract: Authentication). Nothing was sent, or the service refused the token of an earlier
  * request with 401 and carried nothing out.
- * @since 0.1.0
- * @category errors
+ * @since 0.1.0 @category errors
  */
 export class TokenError extends Data.TaggedError("TokenError")<{
   /** The operation that needed the token. */

@@ -29,8 +29,7 @@ export * as SharedStore from "./SharedStore.js"
  * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
  * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout`
  * counts as that.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerRateLimiter = (
   options: RateLimiter.Options = {}
@@ -89,8 +88,7 @@ const layerShared = <E, R>(
  * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
  * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
  * are not shared. While the store is unavailable, each process requests its own tokens.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerClientCredentials = (
   options: TokenProvider.ClientCredentials & Encryption
@@ -115,8 +113,7 @@ export const layerClientCredentialsConfig = (
 
 /**
  * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerEffect = <R>(
   request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,

@@ -63,8 +63,7 @@ export interface Defaults {
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
  * unencrypted.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = (options: Options): Effect.Effect<
   Context.Tag.Service<IdentityClient>,
@@ -147,8 +146,7 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -161,8 +159,7 @@ export const withTimeout: {
 
 /**
  * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -179,8 +176,7 @@ export const withHeaders: {
 /**
  * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, with nested fields in brackets:
  * `fields[0][name]=email`. Forms cannot express an empty list, so one is `InvalidInput`.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Fiber.withSetting(self, currentSettings, (settings): CallSettings => ({
@@ -196,8 +192,7 @@ export interface ResponseInfo {
 
 /**
  * Adds status and headers of the last response in an effect; none if no request was made, for example with a mock.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withResponse = <A, E, R>(
   self: Effect.Effect<A, E, R>

@@ -63,8 +63,7 @@ export interface TransportOptions extends Transport.PoolOptions {}
  * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`. Plain http for this machine does not go through it.
  *
  * Fails with `InvalidInput` if undici refuses the options. Closing waits up to 5 s for running requests.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
   Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
@@ -74,8 +73,7 @@ export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<Htt
  * files are readable by this user only. Each entry is a file that is synced to disk before the run goes on, so it survives the loss of power. The directory
  * must be on a file system that shows a renamed file to every process at once: a local one, or NFS without attribute caching
  * (`noac`). With caching, runs on two machines may hold the journal at the same time.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
   Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
@@ -84,8 +82,7 @@ export const journal = (directory: string): Effect.Effect<Redelivery.Journal, Pl
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
  * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
  * `IDENTITY_CLIENT_SECRET` and optionally `IDENTITY_AUDIENCE`. Fails with a `ConfigError` that names a missing variable.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
   .unwrapEffect(Effect.map(Config.all([options, tokens]), ([options, tokens]) =>

@@ -15,8 +15,7 @@ export interface Operation<Input, Success, Failure> {
 
 /**
  * An operation that returns one page of a list. The field `Items` of its success holds the items of the page.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface Paged<Input, Success, Failure, Items extends string> extends Operation<Input, Success, Failure> {
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items: Items }
@@ -110,8 +109,7 @@ const inputSchema = (fields: Fields) =>
  *
  * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
  * statuses of failure are `UnexpectedResponse`.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = <
   const Path extends `/${string}`,

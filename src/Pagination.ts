@@ -32,8 +32,7 @@ export type Item<Success, Items extends string> = Success extends { readonly [Na
 
 /**
  * An item that does not match the operation's schema. `streamEither` emits it in the item's place.
- * @since 0.1.0
- * @category errors
+ * @since 0.1.0 @category errors
  */
 export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
   /** The name of the operation, for example `listActionVersions`. */
@@ -60,8 +59,7 @@ export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
  * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` is 0; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items or if there are more than twice as many pages as the
  * `total` allows (contract: Endpoints 3).
- * @since 0.1.0
- * @category streams
+ * @since 0.1.0 @category streams
  */
 export const stream = <Input extends Paging, Success, Failure, Items extends string>(
   operation: Paged<Input, Success, Failure, Items>,
@@ -73,8 +71,7 @@ export const stream = <Input extends Paging, Success, Failure, Items extends str
 /**
  * Streams like `stream`, but an item that does not match the schema does not fail its page: an `UndecodableItem` takes its
  * place, as a `Left`. The rest of the page is validated as usual.
- * @since 0.1.0
- * @category streams
+ * @since 0.1.0 @category streams
  */
 export const streamEither = <Input extends Paging, Success, Failure, Items extends string>(
   operation: Paged<Input, Success, Failure, Items>,

@@ -19,8 +19,7 @@ export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter
 
 /**
  * The state of the limiter now: limit, remaining calls, reset and waiting calls of each operation that was called.
- * @since 0.1.0
- * @category getters
+ * @since 0.1.0 @category getters
  */
 export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Effect.flatMap(
   RateLimiter,
@@ -29,8 +28,7 @@ export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = 
 
 /**
  * The state of the limiter, now and whenever it changes. A slow reader gets the latest state and misses those before.
- * @since 0.1.0
- * @category getters
+ * @since 0.1.0 @category getters
  */
 export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Stream.unwrap(
   /* @__PURE__ */ Effect.map(RateLimiter, ({ changes }) => changes)
@@ -38,8 +36,7 @@ export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> =
 
 /**
  * Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, isBackgroundWork, () => true)
@@ -54,8 +51,7 @@ export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.su
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
  * `InvalidInput` if `limit` is not an integer of at least 1 or `interval` is not a time above zero.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerFixed = (
   options: Options & { readonly limit: number; readonly interval: Duration.DurationInput }
@@ -80,8 +76,7 @@ export const layerFixed = (
  * Learns the limits from the headers of every response. It starts with a single call, and then sends as fast as the service
  * refills the bucket: not faster, so that no call is refused, and not slower. Operations whose headers show the same bucket
  * share it. Times count from the response's own `Date`, so the clocks need not agree. `Retry-After` has precedence.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =>
   Layer.scoped(RateLimiter, Effect.suspend(() => make(Adaptive.make(), options)))

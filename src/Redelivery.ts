@@ -55,8 +55,7 @@ export interface Options {
 
 /**
  * Makes a value for `Options.progress`. Read it at any time, or follow its `changes`.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress>> = SubscriptionRef.make(initial)
 
@@ -75,8 +74,7 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
  * of the ids. In the last two cases the results of ids in progress come first. Failed calls are results, not failures.
- * @since 0.1.0
- * @category streams
+ * @since 0.1.0 @category streams
  */
 export const run = <E = never, R = never>(
   ids: Ids<E, R>,

@@ -108,8 +108,7 @@ const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(n
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
  * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(

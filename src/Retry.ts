@@ -16,8 +16,7 @@ export const withPolicy: {
 
 /**
  * Makes one attempt for each call in an effect. A 401 is still retried once if there is another token.
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const withoutRetries = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   RetryPolicy.change(self, { attempts: 1 })

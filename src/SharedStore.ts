@@ -46,15 +46,13 @@ export interface Backend<E = unknown> {
 
 /**
  * The store failed or did not respond in time. A write may have happened all the same.
- * @since 0.1.0
- * @category errors
+ * @since 0.1.0 @category errors
  */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 
 /**
  * The service that a fleet's limiter and token provider use. It responds within a time limit or fails.
- * @since 0.1.0
- * @category tags
+ * @since 0.1.0 @category tags
  */
 export class SharedStore extends Context.Tag("effect-identity-client/SharedStore")<
   SharedStore,
@@ -79,8 +77,7 @@ const [firstPause, longestPause] = [100, 1000]
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
  * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, and so is the recovery.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = (
   backend: Backend,
@@ -147,8 +144,7 @@ export const layer = <E, R>(
 
 /**
  * A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((clock) =>
   Effect.sync(() => {

@@ -31,8 +31,7 @@ export { demo, demoClients, type Json, type Seed, type State }
 
 /**
  * The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`.
- * @since 0.1.0
- * @category constants
+ * @since 0.1.0 @category constants
  */
 export const openapi: { readonly [name: string]: Json } = document
 
@@ -83,8 +82,7 @@ export interface Options {
 
 /**
  * A running tenant: a test inspects and controls it with this service. All its times are the `Clock`'s.
- * @since 0.1.0
- * @category tags
+ * @since 0.1.0 @category tags
  */
 export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant, {
   /** The newest requests received, the oldest of them first (`limits.requests`). */
@@ -103,8 +101,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
 
 /**
  * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
   Effect.gen(function*() {
@@ -142,8 +139,7 @@ export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Te
 /**
  * Provides a client that sends every request to the tenant in process, whatever the host. A connection cut by a fault is a
  * `RequestError` with the reason `Transport` whose cause has the code `ECONNRESET`; within a body it is a `ResponseError`.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> = Layer.effect(
   HttpClient.HttpClient,
@@ -154,8 +150,7 @@ export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> 
  * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. If the server is bound to a
  * loopback address, requests for other hosts than `localhost`, its subdomains, 127.0.0.0/8 and `[::1]` are refused with 421, so that no
  * web page can reach the tenant by a name of its own (DNS rebinding). Bound to any other address, it responds for every host.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.unwrapEffect(
   Effect.zipWith(Tenant, HttpServer.HttpServer, ({ app }, { address }) => HttpServer.serve(App.restrict(app, address)))

@@ -21,8 +21,7 @@ export interface Handler {
 
 /**
  * Handles an operation; input, success and failures have the operation's own types.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const handle = <Input, Success, Failure>(
   operation: Operation<Input, Success, Failure>,
@@ -33,8 +32,7 @@ export const handle = <Input, Success, Failure>(
  * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs are validated as by the
  * real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
  * handlers the first is used.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>
@@ -60,8 +58,7 @@ export type Reply =
 /**
  * Makes a reply: status 200 without a body by default. A string or bytes are sent as they are; any other `body` is sent as
  * JSON, with that content type unless `headers` sets another.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const reply = (options: {
   readonly status?: number
@@ -76,8 +73,7 @@ export const reply = (options: {
 
 /**
  * Makes the connection fail without a reply, with an error code such as `ECONNRESET`.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const noReply = (code: string): Reply => ({ code })
 
@@ -107,8 +103,7 @@ const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) =>
 /**
  * Provides an `HttpClient` that returns the replies in their order, whatever is requested, so that the real client runs above
  * it. A request after the last reply is a defect that names the request.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerHttp = (...replies: ReadonlyArray<Reply>): Layer.Layer<HttpClient.HttpClient | Requests> =>
   Layer.effectContext(Effect.sync(() => {

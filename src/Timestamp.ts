@@ -7,8 +7,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. The schema accepts any string.
- * @since 0.1.0
- * @category schemas
+ * @since 0.1.0 @category schemas
  */
 export const Timestamp: Schema.Schema<Timestamp> = Schema.typeSchema(Schema.String.pipe(Schema.brand("Timestamp")))
   .annotations({ jsonSchema: { format: "date-time" } })
@@ -17,15 +16,13 @@ export type Timestamp = string & Brand.Brand<"Timestamp">
 
 /**
  * Brands a string as a timestamp without checking it, for example for a fixture in a test.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = (text: string): Timestamp => text as Timestamp // sound: the schema accepts any string
 
 /**
  * Converts to a `DateTime` of millisecond precision; `None` if the string is not a valid time.
- * @since 0.1.0
- * @category getters
+ * @since 0.1.0 @category getters
  */
 export const toDateTime = (self: Timestamp): Option.Option<DateTime.Utc> => DateTime.make(self)
 
@@ -34,8 +31,7 @@ const fraction = (self: string): string => (/[T ]\d\d:\d\d:\d\d[.,](\d+)/.exec(s
 
 /**
  * Orders by time, to the nanosecond. Strings that are not valid times come first, in the order of their characters.
- * @since 0.1.0
- * @category instances
+ * @since 0.1.0 @category instances
  */
 export const Order: Order_.Order<Timestamp> = /* @__PURE__ */ Order_.make((a, b) => {
   const [timeA, timeB] = [Date.parse(a), Date.parse(b)]

@@ -23,8 +23,7 @@ export type { ClientCredentials } from "./internal/token/clientCredentials.js"
  * Makes a provider that caches the tokens that `request` issues. One request at a time is under way, in the scope of the
  * provider; interrupting a caller does not interrupt it. From 80 % of its lifetime on a token is renewed in the
  * background. It is no longer used shortly before it expires (10 % of the lifetime, at most 30 s). Failures are not cached.
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const make = (
   request: Effect.Effect<IssuedToken, TokenError>
@@ -32,8 +31,7 @@ export const make = (
 
 /**
  * Supplies one token of your own. It is sent until the program ends, even after the service refused it.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerBearer = (token: Redacted.Redacted): Layer.Layer<TokenProvider> =>
   Layer.succeed(TokenProvider, { get: Effect.succeed(token), invalidate: () => Effect.void })
@@ -45,8 +43,7 @@ export const layerBearerConfig = (
 
 /**
  * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerEffect = <R>(
   request: Effect.Effect<IssuedToken, TokenError, R>
@@ -62,8 +59,7 @@ export const layerEffect = <R>(
  * Supplies tokens by OAuth 2.0 client credentials and caches them as `make` describes. A request is made up to three
  * times: if no response arrives within 10 s, or one with 429 or 5xx whose `Retry-After` is at most 60 s. Fails with
  * `InvalidInput` if the address or the path is not valid, or would send the secret unencrypted.
- * @since 0.1.0
- * @category layers
+ * @since 0.1.0 @category layers
  */
 export const layerClientCredentials = (
   options: OAuth.ClientCredentials

@@ -41,8 +41,7 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = job
  * selection). Requires the scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
  *
  * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
- * @since 0.1.0
- * @category operations
+ * @since 0.1.0 @category operations
  */
 export const createUsersExport = Operation.make("createUsersExport", {
   method: "POST",

@@ -7,8 +7,7 @@ import { EventId } from "./schemas.js"
  * Deletes an event stream (contract: Endpoints 5). Deleting one that does not exist succeeds, so retries are harmless.
  *
  * `id` has exactly 26 characters. Requires the scope `delete:event_streams`.
- * @since 0.1.0
- * @category operations
+ * @since 0.1.0 @category operations
  */
 export const deleteEventStream = Operation.make("deleteEventStream", {
   method: "DELETE",

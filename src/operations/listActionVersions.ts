@@ -70,8 +70,7 @@ export const ActionVersions: Schema.Schema<ActionVersions> = page
  *
  * `page` counts from 0 (default 0); `per_page` is the maximum number of versions on a page (default 20). Requires the scope
  * `read:actions`.
- * @since 0.1.0
- * @category operations
+ * @since 0.1.0 @category operations
  */
 export const listActionVersions = Operation.make("listActionVersions", {
   method: "GET",

@@ -10,8 +10,7 @@ import { EventId } from "./schemas.js"
  * Fails with `NotFound` if the stream or the event does not exist, and with `Conflict` if the event has not failed.
  *
  * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
- * @since 0.1.0
- * @category operations
+ * @since 0.1.0 @category operations
  */
 export const redeliverEvent = Operation.make("redeliverEvent", {
   method: "POST",

@@ -42,8 +42,7 @@ export const TokenExchangeProfile: Schema.Schema<TokenExchangeProfile> = profile
  * `Conflict` if another profile has this `subject_token_type`.
  *
  * The profile's action must validate the subject token of the exchanged user securely.
- * @since 0.1.0
- * @category operations
+ * @since 0.1.0 @category operations
  */
 export const updateTokenExchangeProfile = Operation.make("updateTokenExchangeProfile", {
   method: "PATCH",

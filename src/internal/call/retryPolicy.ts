@@ -11,8 +11,7 @@ import * as Fiber from "../runtime/fiber.js"
  * (`outcome: "not-sent"`). After 408, 5xx, a broken connection or a time-out only idempotent calls are retried
  * (`idempotent: true` in the operation's declaration). A 401 does not depend on the policy: the call is retried once if
  * there is another token.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface Policy {
   /** The number of attempts, the first one included. Default: 4. */

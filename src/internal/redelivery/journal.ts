@@ -12,8 +12,7 @@ import * as Schema from "effect/Schema"
  * wrote, and whose `set` completes once the value is durable. It has an entry `journal` that names the stream, the entries
  * `lock` and `renewal` while a run holds it, and an entry per event. The key of an event's entry is its id in hexadecimal
  * digits; the value is JSON with `id`, `run`, `outcome` (`sending` until it is known) and `error`.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export type Journal = KeyValueStore
 

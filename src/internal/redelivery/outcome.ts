@@ -26,8 +26,7 @@ export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", 
  * - `unknown`: the service may have accepted the event. It is retried only if the options say so.
  * - `failed`: the service has not accepted the event; the result's `error` tells the reason.
  * - `due`: the event would be sent if this were not a dry run.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export type Outcome = typeof outcomes[number]
 

@@ -9,8 +9,7 @@ type Unbranded<A> = A extends string ? string
 
 /**
  * A connection, the source of users. An export requires an id of `con_` and 16 letters or digits.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface Connection {
   readonly id: string
@@ -52,8 +51,7 @@ export interface Action {
 
 /**
  * An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface StreamEvent {
   readonly id: string

@@ -5,8 +5,7 @@ import { emptyResponse, failure, jsonResponse, type PlainResponse, textResponse 
 
 /**
  * A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface Fault {
   /** Applies to calls of this operation only, for example `deleteEventStream`, or `token` for the token endpoint. Default: any. */

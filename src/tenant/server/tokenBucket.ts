@@ -6,8 +6,7 @@ import * as Ref from "effect/Ref"
 
 /**
  * The size of a token bucket: it holds `burst` calls, and `refill` calls are added in each period of `per`.
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface BucketSize {
   /** The capacity in calls, at least 1. */
