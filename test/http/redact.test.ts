@@ -1,6 +1,6 @@
 /** Tests of redaction: no form of a secret is printed, and nothing that a terminal or a log would obey. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Either, Redacted, Schema, Stream } from "effect"
+import { Chunk, Effect, Either, Layer, Redacted, Schema, Stream } from "effect"
 import { Errors, IdentityClient, Operation, TokenProvider, updateTokenExchangeProfile } from "../../src/index.js"
 import { redact } from "../../src/internal/http/redact.js"
 import * as Pagination from "../../src/Pagination.js"
@@ -136,12 +136,13 @@ describe("what a terminal or a log would obey", () => {
     Effect.gen(function*() {
       const reply = Testing.reply({ status: 400, body: { error: hostile, error_description: hostile } })
       const error = yield* Effect.flip(Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)).pipe(
-        Effect.provide(TokenProvider.layerClientCredentials({
-          authUrl: "https://login.example.com",
-          clientId: "client",
-          clientSecret: Redacted.make("s")
-        })),
-        Effect.provide(Testing.layerHttp(reply))
+        Effect.provide(
+          TokenProvider.layerClientCredentials({
+            authUrl: "https://login.example.com",
+            clientId: "client",
+            clientSecret: Redacted.make("s")
+          }).pipe(Layer.provide(Testing.layerHttp(reply)))
+        )
       )
       const clean = neutral.replaceAll("s", "…")
       assert.deepInclude(error, { error: clean, description: clean })

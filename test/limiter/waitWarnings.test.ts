@@ -32,8 +32,7 @@ const logged = <A>(
     lines.push(`${logLevel.label} ${operation} ${String(message)}`)
   })
   return program(lines).pipe(
-    Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
-    Effect.provide(RateLimiter.layer),
+    Effect.provide([Logger.replace(Logger.defaultLogger, logger), RateLimiter.layer]),
     Effect.withRandom(Random.fixed([0])),
     Logger.withMinimumLogLevel(LogLevel.Info),
     Effect.as(lines)
@@ -42,20 +41,18 @@ const logged = <A>(
 
 describe("a wait for the limiter", () => {
   it.effect("is logged when it begins, with its length and its reason", () =>
-    Effect.gen(function*() {
-      yield* logged((lines) =>
-        Effect.gen(function*() {
-          yield* exchange(pause(99_999_999_999))
-          assert.deepStrictEqual(lines, [])
-          const fiber = yield* Effect.fork(acquire)
-          yield* TestClock.adjust(0)
-          assert.deepStrictEqual(lines, [
-            "WARN one calls wait 15m for the rate limiter: the service asked for a pause (Retry-After)"
-          ])
-          yield* Fiber.interrupt(fiber)
-        })
-      )
-    }))
+    logged((lines) =>
+      Effect.gen(function*() {
+        yield* exchange(pause(99_999_999_999))
+        assert.deepStrictEqual(lines, [])
+        const fiber = yield* Effect.fork(acquire)
+        yield* TestClock.adjust(0)
+        assert.deepStrictEqual(lines, [
+          "WARN one calls wait 15m for the rate limiter: the service asked for a pause (Retry-After)"
+        ])
+        yield* Fiber.interrupt(fiber)
+      })
+    ))
 
   it.effect("is logged when a call that waits for the end of another has to wait on", () =>
     Effect.gen(function*() {
@@ -90,23 +87,21 @@ describe("a wait for the limiter", () => {
     }))
 
   it.effect("is logged once a minute for each bucket, not for each call", () =>
-    Effect.gen(function*() {
-      yield* logged((lines) =>
-        Effect.gen(function*() {
-          yield* exchange(pause(600))
-          const fibers = yield* Effect.replicateEffect(Effect.fork(acquire), 3)
-          yield* TestClock.adjust("59 seconds")
-          fibers.push(yield* Effect.fork(acquire))
-          yield* TestClock.adjust(0)
-          assert.lengthOf(lines, 1)
-          yield* TestClock.adjust("1 second")
-          fibers.push(yield* Effect.fork(acquire))
-          yield* TestClock.adjust(0)
-          assert.deepStrictEqual(lines.slice(1), [
-            "WARN one calls wait 9m for the rate limiter: the service asked for a pause (Retry-After)"
-          ])
-          yield* Effect.forEach(fibers, Fiber.interrupt)
-        })
-      )
-    }))
+    logged((lines) =>
+      Effect.gen(function*() {
+        yield* exchange(pause(600))
+        const fibers = yield* Effect.replicateEffect(Effect.fork(acquire), 3)
+        yield* TestClock.adjust("59 seconds")
+        fibers.push(yield* Effect.fork(acquire))
+        yield* TestClock.adjust(0)
+        assert.lengthOf(lines, 1)
+        yield* TestClock.adjust("1 second")
+        fibers.push(yield* Effect.fork(acquire))
+        yield* TestClock.adjust(0)
+        assert.deepStrictEqual(lines.slice(1), [
+          "WARN one calls wait 9m for the rate limiter: the service asked for a pause (Retry-After)"
+        ])
+        yield* Effect.forEach(fibers, Fiber.interrupt)
+      })
+    ))
 })

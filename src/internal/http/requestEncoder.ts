@@ -130,14 +130,14 @@ const encode: Encode = (endpoint, input, settings) => {
   }
   const refused = checkHeaders(settings.headers)
   if (refused !== undefined) return Either.left(invalid([refused]))
-  const query = Form.encode(pick(fields, plan.query))
   const path = encodePath(plan.segments, fields)
-  const target = Either.zipWith(path, query, (path, query) => query === "" ? path : `${path}?${query}`)
+  if (Either.isLeft(path)) return Either.left(invalid([path.left]))
+  const query = Form.encode(pick(fields, plan.query))
+  if (Either.isLeft(query)) return Either.left(invalid([query.left]))
   const text = payload === undefined ? noText : encodeBody(pick(fields, payload), settings.contentType)
-  return Either.mapBoth(Either.all({ target, text }), {
-    onLeft: (issue) => invalid([issue]),
-    onRight: (encoded) => ({ method, ...encoded, settings, fields })
-  })
+  if (Either.isLeft(text)) return Either.left(invalid([text.left]))
+  const target = query.right === "" ? path.right : `${path.right}?${query.right}`
+  return Either.right({ method, target, text: text.right, settings, fields })
 }
 
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
