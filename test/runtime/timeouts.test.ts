@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import type { CallbackTask } from "../../src/internal/runtime/callbackTask.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
@@ -26,6 +26,18 @@ describe("time-outs", () => {
       assert.deepStrictEqual(ended, ["100 TIMEOUT", "100 TIMEOUT"])
       yield* TestClock.adjust("200 millis")
       assert.deepStrictEqual(ended.slice(2), ["200 TIMEOUT", "300 TIMEOUT"])
+    }))
+
+  it.scoped("end at their own times after any fraction of a millisecond, although sums of fractions are inexact", () =>
+    Effect.gen(function*() {
+      const timeouts = yield* Timeouts.make
+      for (let nth = 0; nth < 200; nth++) {
+        yield* TestClock.adjust(Duration.nanos(12_345_678n))
+        let ended = ""
+        timeouts.add(10_000, (reason) => void (ended = reason))
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(ended, "TIMEOUT", `time-out ${nth}`)
+      }
     }))
 
   it.scoped("share one sleeping fiber", () =>

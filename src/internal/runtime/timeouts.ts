@@ -53,8 +53,8 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
     const due: Array<Timeout> = []
     let next = Infinity
     for (const timeout of pending) {
-      if (timeout.at > now) next = Math.min(next, timeout.at)
-      else due.push(timeout)
+      if (timeout.at - now < Timer.grain) due.push(timeout)
+      else next = Math.min(next, timeout.at)
     }
     for (const timeout of due) end(timeout, "TIMEOUT")
     if (next < Infinity) timer.set(next)

@@ -16,7 +16,7 @@ export interface Timer {
 }
 
 /** Times that differ by less, in milliseconds, count as equal: they are sums of fractions. */
-const grain = 0.001
+export const grain = 0.001
 
 /**
  * Makes a timer for the lifetime of the scope, by the time of day unless `read` reads another time of the current clock.
