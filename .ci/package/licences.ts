@@ -63,7 +63,7 @@ export const licences = Object.entries(needs).flatMap(([by, roots]) =>
   }))
 )
 
-/** Items of the README's list, without a package's builds for single systems. */
+/** Items of the list in the guide to the package, without a package's builds for single systems. */
 export const items: ReadonlyArray<string> = Object.keys(needs).flatMap((by) => {
   const own = licences.filter((one) => one.by === by && !one.isBuild)
   return [...new Set(own.map(({ licence }) => licence))].sort().map((licence) => {

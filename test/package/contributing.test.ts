@@ -1,14 +1,13 @@
-/** Follows the README's five steps to a new operation in a copy of the sources. */
+/** Follows the guide's five steps to a new operation in a copy of the sources. */
 import { assert, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { guide } from "../support/documentation.js"
 
-const readme = readFileSync("README.md", "utf8")
-
-/** The section's steps. */
-const steps = /\n## Contributing\n([^]*?)(?:\n## |$)/.exec(readme)?.[1]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
+/** The steps of the guide's first section. */
+const steps = guide("contributing").split(/\n## /)[0]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
 
 /** Code of a step. */
 const block = (step: number): string => /```\w*\n([^]*?)```/.exec(steps[step - 1] ?? "")?.[1] ?? ""

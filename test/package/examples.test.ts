@@ -3,11 +3,12 @@ import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
 import { type ChildProcess, execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TenantLive, tour } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
+import { guide } from "../support/documentation.js"
 import { receiver } from "../support/otlp.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
@@ -275,11 +276,11 @@ describe("the traced tour", () => {
         .map((line) => line.replace(/ +[\d.]+ ms/, "").replace(/ +\d+( ×)?$/, "").trimEnd())
     )
 
-  it.live("prints the spans and metrics that the README shows, in 80 columns", () =>
+  it.live("prints the spans and metrics that the guide shows, in 80 columns", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* script("traced", [])
       assert.strictEqual(code, 0)
-      const [, shown = ""] = /```\n([^`]*^Spans\n[^`]*)```/m.exec(readFileSync("README.md", "utf8")) ?? []
+      const [, shown = ""] = /```\n([^`]*^Spans\n[^`]*)```/m.exec(guide("telemetry")) ?? []
       const lines = normal(stdout.trimEnd())
       assert.isAbove(lines.size, 30)
       assert.deepStrictEqual([...lines].sort(), [...normal(shown.trimEnd())].sort())

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { items, licences } from "../../.ci/package/licences.js"
+import { documentation, guide } from "../support/documentation.js"
 
 const json = (file: string) => JSON.parse(readFileSync(file, "utf8"))
 
@@ -80,14 +81,13 @@ describe("package.json", () => {
 
 const plain = (text: string) => text.replace(/ +/g, " ")
 
-/** Returns the cells of the README's table with this first column. */
+/** Returns the cells of the documentation's table with this first column. */
 const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const [, body = ""] =
-    new RegExp(`\\| ${column} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`).exec(plain(readFileSync("README.md", "utf8"))) ?? []
+  const [, body = ""] = new RegExp(`\\| ${column} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`).exec(plain(documentation)) ?? []
   return body.trimEnd().split("\n").map((row) => row.split("|").slice(1, -1).map((cell) => cell.trim()))
 }
 
-describe("the README", () => {
+describe("the documentation", () => {
   it("lists each peer with its version and purpose, and whether it is optional", () => {
     assert.sameDeepMembers(
       table("peer").map(([name, version, purpose = ""]) => [name, version, purpose.startsWith("optional: ")]),
@@ -106,7 +106,7 @@ describe("the README", () => {
   })
 
   it("lists the licences of all installed packages, which permit any use", () => {
-    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(readFileSync("README.md", "utf8")) ?? []
+    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(guide("package")) ?? []
     assert.deepStrictEqual(list.replaceAll("\n  ", " ").split("\n"), items)
     for (const { licence, name, path } of licences) {
       assert.match(licence, /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause)$/, name)
@@ -116,8 +116,7 @@ describe("the README", () => {
   })
 
   it("names existing tests in its notes on security", () => {
-    const [, section = ""] = /\n## Security\n([^]*?)\n## /.exec(readFileSync("README.md", "utf8")) ?? []
-    const named = [...section.matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
+    const named = [...guide("security").matchAll(/`(test\/[\w./]+)`/g)].map(([, file]) => file ?? "")
     assert.isAbove(named.length, 0)
     for (const file of named) assert.isTrue(existsSync(file), file)
   })

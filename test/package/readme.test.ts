@@ -1,15 +1,16 @@
-/** Tests that the README agrees with the sources. */
+/** Tests that the README and the guides agree with the sources. */
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import * as Errors from "../../src/Errors.js"
 import * as operations from "../../src/operations/index.js"
+import { documentation as actual, pages } from "../support/documentation.js"
 import { faultTable } from "../support/faultTable.js"
-import { readme } from "../support/readme.js"
+import { withCode } from "../support/quotedCode.js"
 
-const { actual, expected } = readme()
+const expected = pages.map(withCode).join("\n")
 const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
 
-describe("README", () => {
+describe("the README and the guides", () => {
   it("shows only code from files", () => {
     assert.strictEqual(actual, expected)
     assert.strictEqual(actual.match(/```ts/g)?.length, actual.match(/^<!-- /gm)?.length)

@@ -7,7 +7,7 @@ import type { FaultCase } from "./scenes.js"
 interface Difference {
   readonly runtimes: ReadonlyArray<string>
   readonly rows: ReadonlyArray<string>
-  /** The README has this text. */
+  /** The guide to runtimes has this text. */
   readonly why: string
   readonly instead: (one: FaultCase) => FaultCase | Arr.NonEmptyReadonlyArray<FaultCase>
 }

@@ -1,9 +1,10 @@
 /** Tests that `npm run test:runtimes` reports failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { guide } from "../support/documentation.js"
 import { operations } from "../support/operations.js"
 import { differences } from "./differences.js"
 import { type Kind, kinds } from "./kinds.js"
@@ -59,14 +60,14 @@ describe("the suite", () => {
     for (const { operation, row } of matrix.cases) assert.include(names, `${row}: ${operation}`)
   })
 
-  it("has differences for existing runtimes and rows, and the README lists each", () => {
+  it("has differences for existing runtimes and rows, and the guide lists each", () => {
     const rows = matrixOf(false).cases.map(({ row }) => row)
     const names = kinds().map(({ name }) => name)
-    const readme = readFileSync("README.md", "utf8")
+    const text = guide("runtimes")
     for (const { rows: of, runtimes, why } of differences) {
       assert.includeMembers(rows, [...of])
       assert.includeMembers(names, [...runtimes])
-      assert.include(readme, why)
+      assert.include(text, why)
     }
   })
 })

@@ -1,7 +1,7 @@
-/** Reads the names in the README's section on telemetry; the library must not use others. */
-import { readFileSync } from "node:fs"
+/** Reads the names in the guide to telemetry; the library must not use others. */
+import { guide } from "./documentation.js"
 
-const [, section = ""] = /^## Telemetry\n([^]*?)^## /m.exec(readFileSync("README.md", "utf8")) ?? []
+const section = guide("telemetry")
 
 /** Maps the names in the first column of the table with this header to their rows. */
 export const table = (title: string): ReadonlyMap<string, string> => {

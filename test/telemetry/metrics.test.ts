@@ -40,7 +40,7 @@ const metricsOf = (host: string) =>
 
 const page = { total: 0, per_page: 20, versions: [] }
 
-/** Gives the kind of a metric as the README names it; for a histogram with its unit. */
+/** Gives the kind of a metric as the guide names it; for a histogram with its unit. */
 const kindOf = ({ keyType, tags }: MetricKey.MetricKey.Untyped) => {
   const unit = tags.find(({ key }) => key === "unit")?.value
   if (MetricKeyType.isHistogramKey(keyType)) return `histogram, ${unit}`
@@ -199,7 +199,7 @@ describe("metrics", () => {
       for (const line of yield* metricsOf(host)) assert.include(line, " blue")
     }))
 
-  it.effect("are exactly those in the README, with the tags listed there", () =>
+  it.effect("are exactly those in the guide, with the tags listed there", () =>
     Effect.gen(function*() {
       const { layer } = clientOf({
         tokens: TokenProvider.layerEffect(Effect.succeed({ token: Redacted.make("a-token") })),
@@ -216,13 +216,13 @@ describe("metrics", () => {
       for (const { metricKey } of yield* Metric.snapshot) {
         if (!metricKey.name.startsWith("identity.")) continue
         const row = documented.get(metricKey.name) ?? ""
-        assert.notStrictEqual(row, "", `${metricKey.name} is not in the README`)
+        assert.notStrictEqual(row, "", `${metricKey.name} is not in the guide`)
         seen.add(metricKey.name)
         for (const { key } of metricKey.tags) assert.isTrue(always.includes(key) || row.includes(`\`${key}\``), key)
         assert.strictEqual(kindOf(metricKey), row.split("|")[2]?.trim())
         assert.isNotEmpty(Option.getOrElse(metricKey.description, () => ""))
       }
-      assert.sameMembers([...seen], [...documented.keys()], "the README lists metrics that do not exist")
+      assert.sameMembers([...seen], [...documented.keys()], "the guide lists metrics that do not exist")
     }))
 
   it.effect("count unknown fields and values once for each client, by path and value", () =>

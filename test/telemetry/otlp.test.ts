@@ -220,7 +220,7 @@ describe("an export over OTLP", () => {
       assert.isTrue(found.some(({ events }) => events.includes(wait)), "no call has waited for the limiter")
     }).pipe(Effect.scoped))
 
-  it.live("has exactly the attributes and events that the README lists", () =>
+  it.live("has exactly the attributes and events that the guide lists", () =>
     Effect.gen(function*() {
       const { otlp, run } = yield* exported
       yield* run({})
@@ -236,11 +236,11 @@ describe("an export over OTLP", () => {
         }
       }
       const own = [...seenAttributes].filter((name) => !ofExporter.has(name))
-      for (const name of own) assert.isTrue(attributes.has(name), `${name} is not in the README`)
+      for (const name of own) assert.isTrue(attributes.has(name), `${name} is not in the guide`)
       for (const name of seenEvents) {
-        assert.isTrue(name === "exception" || events.has(name), `${name} is not in the README`)
+        assert.isTrue(name === "exception" || events.has(name), `${name} is not in the guide`)
       }
-      assert.sameMembers(own, [...attributes.keys()], "the README lists attributes that do not exist")
+      assert.sameMembers(own, [...attributes.keys()], "the guide lists attributes that do not exist")
       assert.sameMembers(
         [...seenEvents].filter((name) => name !== "exception"),
         [...events.keys()]
