@@ -1,45 +1,20 @@
 /** Opens pages in the system's Chromium, without a window, and checks them. */
 import { Context, Effect, Layer, type Scope } from "effect"
-import { accessSync, constants } from "node:fs"
-import { delimiter, join } from "node:path"
-import { type Browser as Chromium, chromium, type Page } from "playwright-core"
-
-/** Returns the path in `CHROMIUM`, or of Chromium in `PATH`. */
-const executable = (): string => {
-  const names = ["chromium", "chromium-browser", "google-chrome"]
-  const folders = (process.env["PATH"] ?? "").split(delimiter)
-  const candidates = [
-    process.env["CHROMIUM"] ?? "",
-    ...names.flatMap((name) => folders.map((folder) => join(folder, name)))
-  ]
-  const found = candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return path !== ""
-    } catch {
-      return false
-    }
-  })
-  if (found === undefined) throw new Error("Chromium is not installed; set CHROMIUM to its path")
-  return found
-}
-
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync"
-]
+import { join } from "node:path"
+import type { Browser as Chromium, Page } from "playwright-core"
+import { executable, launch } from "../support/chromium.js"
 
 /** The browser, with a temporary profile. */
 export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {
   static readonly layer = Layer.scoped(
     Browser,
     Effect.acquireRelease(
-      Effect.promise(() => chromium.launch({ executablePath: executable(), headless: true, args })),
+      Effect.suspend(() => {
+        const path = executable()
+        return path === undefined
+          ? Effect.dieMessage("Chromium is not installed; set CHROMIUM to its path")
+          : Effect.promise(() => launch(path))
+      }),
       (browser) => Effect.promise(() => browser.close())
     )
   )

@@ -22,6 +22,14 @@ const oneMore = (one: FaultCase): FaultCase => ({ ...one, requests: one.requests
 const isIdempotent = ({ operation }: FaultCase): boolean =>
   operations.some(({ endpoint: { method, name } }) => name === operation && (method === "GET" || method === "DELETE"))
 
+/** The runtime may repeat each retry. A repeat needs a connection that was used before and is still open, so their number differs. */
+const withRepeats = (one: FaultCase): Arr.NonEmptyReadonlyArray<FaultCase> =>
+  Arr.makeBy(one.requests, (repeats) => ({ ...one, requests: one.requests + repeats }))
+
+/** Tests if the client retries the operation after a transport failure, up to three attempts in all. */
+const mayBeRetried = (one: FaultCase): boolean =>
+  operations.some(({ endpoint }) => endpoint.name === one.operation && endpoint.idempotent)
+
 /** A transport failure without the system's error code. */
 const transportError = (fields: object): FaultCase["gives"] => ({ tags: ["TransportError"], fields })
 
@@ -42,7 +50,7 @@ export const differences: ReadonlyArray<Difference> = [
     instead: (one) => isIdempotent(one) ? oneMore(one) : one
   },
   {
-    runtimes: ["Deno, fetch"],
+    runtimes: ["Deno, fetch", "Chromium, fetch"],
     rows: keptAlive,
     why: "sends any request once more by itself when a kept-alive connection breaks",
     instead: oneMore
@@ -54,7 +62,7 @@ export const differences: ReadonlyArray<Difference> = [
     instead: (one) => ({ ...one, gives: transportError({ outcome: "not-sent", code: undefined }) })
   },
   {
-    runtimes: ["workerd, fetch"],
+    runtimes: ["workerd, fetch", "Chromium, fetch"],
     rows: ["refused connection"],
     why: "does not tell a refused connection from a lost one",
     instead: (one) => ({ ...one, gives: transportError({ outcome: "unknown", code: undefined }) })
@@ -77,8 +85,53 @@ export const differences: ReadonlyArray<Difference> = [
     why: "accepts headers of 1 MB or refuses them, as they happen to come",
     // It differs from attempt to attempt.
     instead: (one) => Arr.append(Arr.makeBy(one.requests, (before) => accepted(one, before + 1)), one)
+  },
+  {
+    runtimes: ["Chromium, fetch"],
+    rows: ["408", "length that is no number"],
+    why: "sends a request once more by itself after a 408 or an invalid response on a kept-alive connection",
+    instead: withRepeats
+  },
+  {
+    runtimes: ["Chromium, fetch"],
+    rows: ["header without a colon"],
+    why: "goes on waiting after a header without a colon",
+    instead: (one) =>
+      withRepeats({ ...one, stalls: true, gives: transportError({ outcome: "unknown", code: "TIMEOUT" }) })
+  },
+  {
+    runtimes: ["Chromium, fetch"],
+    rows: ["close within the headers"],
+    why: "takes headers that break off for complete",
+    instead: (one) => accepted(one)
+  },
+  {
+    runtimes: ["Chromium, fetch"],
+    rows: ["broken gzip"],
+    why: "does not tell a body that cannot be decoded from a broken connection",
+    instead: (one) =>
+      one.gives === undefined ? one : {
+        ...one,
+        gives: transportError({ outcome: "unknown", code: undefined }),
+        requests: mayBeRetried(one) ? 3 : 1
+      }
+  },
+  {
+    runtimes: ["Chromium, fetch"],
+    rows: [
+      "redirect to the same origin (302)",
+      "redirect to another origin (301)",
+      "redirect to another origin (307)",
+      "redirect to another origin (308)",
+      "redirect to https (303)"
+    ],
+    why: "hides the status of a redirect",
+    instead: (one) => ({ ...one, gives: { tags: ["UnexpectedResponse"], fields: { reason: "redirect", status: 0 } } })
   }
 ]
+
+/** Tests if a runtime sends its own User-Agent, whatever the program sets. */
+export const hasOwnUserAgent = (runtime: string): boolean => runtime === "Chromium, fetch"
 
 /** Returns the accepted results of a cell on a runtime; one of them must match. */
 export const differing = (runtime: string, one: FaultCase): Arr.NonEmptyReadonlyArray<FaultCase> => {

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
+import { executable } from "../support/chromium.js"
 import { binary } from "./packages.js"
 
 /** Runtime and transport that the suite runs on. */
@@ -11,8 +12,8 @@ export interface Kind {
   /** Row of the table. */
   readonly name: string
   readonly program: string | undefined
-  readonly entry: "fetch" | "lean" | "deno" | "worker"
-  /** Arguments before the file; a worker has a configuration instead. */
+  readonly entry: "fetch" | "lean" | "deno" | "worker" | "browser"
+  /** Arguments of the program, before the file; a worker has a configuration instead. */
   readonly flags: ReadonlyArray<string>
   /** Export conditions of packages for this runtime. */
   readonly conditions: ReadonlyArray<string>
@@ -44,6 +45,13 @@ export const kinds = (): ReadonlyArray<Kind> => [
     entry: "worker",
     flags: [],
     conditions: ["workerd", "worker"]
+  },
+  {
+    name: "Chromium, fetch",
+    program: executable(),
+    entry: "browser",
+    flags: ["--disable-web-security"], // the servers allow no other origin: pages of other sites have no access to a tenant either
+    conditions: ["browser"]
   }
 ]
 

@@ -4,6 +4,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as Tenant from "../../src/Tenant.js"
+import { launch } from "../support/chromium.js"
 import { bundle, exitOf, type Kind, startWorker } from "./kinds.js"
 import type { Result } from "./runner.js"
 import type { OpenedServer, Scene } from "./scenes.js"
@@ -43,6 +44,32 @@ const runInProcess = async (
   const code = await exitOf(child).finally(() => clearTimeout(timer))
   if (code !== 0) results.push({ name: "the process", error: `exited with ${code}: ${errors.trim()}` })
   return results
+}
+
+/** Runs the tests in a page of the stage. */
+const runInBrowser = async (
+  kind: Kind,
+  program: string,
+  file: string,
+  stage: string
+): Promise<ReadonlyArray<Result>> => {
+  const browser = await launch(program, kind.flags)
+  const timer = setTimeout(() => void browser.close(), limit)
+  try {
+    const page = await browser.newPage()
+    const results: Array<Result> = []
+    page.on("console", (message) => {
+      // Sound: a line that begins so is the runner's; other lines are the browser's, about responses that are faults.
+      if (message.text().startsWith("{")) results.push(JSON.parse(message.text()) as Result)
+    })
+    await page.goto(`${stage}/matrix`)
+    await page.addScriptTag({ path: file, type: "module" })
+    await page.evaluate(`runSuite(${JSON.stringify(stage)}, ${JSON.stringify(kind.name)})`)
+    return results
+  } finally {
+    clearTimeout(timer)
+    await browser.close()
+  }
 }
 
 /** Sends a request for each test, with the same concurrency as in a process. */
@@ -136,6 +163,8 @@ export const runRow = async (
         ...await runInWorker(kind, kind.program, directory, name, stage),
         await runExample(kind, kind.program, directory, stage)
       ]
+      : kind.entry === "browser"
+      ? await runInBrowser(kind, kind.program, file, stage)
       : await runInProcess(kind, kind.program, file, stage)
   } catch (error) {
     results = [{ name: "the start", error: error instanceof Error ? error.message : String(error) }]

@@ -1,6 +1,6 @@
 /** Runs the tests on any runtime. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Effect, Exit, Layer, Logger } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Logger } from "effect"
 import { Stage, type Test } from "./kit.js"
 import type { Matrix } from "./scenes.js"
 import { suite } from "./suite.js"
@@ -38,4 +38,17 @@ export const run = ({ name, run }: Test, { runtime, stage, transport }: Place): 
       onSuccess: () => ({ name }),
       onFailure: (cause) => ({ name, error: Cause.pretty(cause) })
     }))
+  )
+
+/** Number of tests that run at once. */
+const concurrency = 12
+
+/** Runs all tests; writes a line of JSON for each to the console. */
+export const runAll = (place: Place): Promise<void> =>
+  Effect.promise(() => testsOf(place.stage)).pipe(
+    Effect.flatMap(Effect.forEach(
+      (test) => Effect.flatMap(run(test, place), (result) => Console.log(JSON.stringify(result))),
+      { concurrency, discard: true }
+    )),
+    Effect.runPromise
   )

@@ -2,7 +2,7 @@
 import { Cause, Effect, Exit, type Fiber, Logger, LogLevel, Random } from "effect"
 import type { Life } from "./machine.js"
 import type { Call, Crash, ProcessPlan } from "./plan.js"
-import { clientLayer, makeCall, type Site } from "./programs.js"
+import { clientLayer, makeCall, type Site, together } from "./programs.js"
 import { loggerOf, tracerOf } from "./telemetry.js"
 
 export class Process {
@@ -99,10 +99,11 @@ export class Process {
       this.close = () => resume(Effect.void)
       if (this.isClosing) this.close()
     })
-    return Effect.forEach(
-      threads.values(),
-      (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true }),
-      { concurrency: "unbounded", discard: true }
+    return together(
+      Array.from(
+        threads.values(),
+        (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true })
+      )
     ).pipe(
       Effect.zipRight(closed),
       Effect.provide(clientLayer(site, id, life)),

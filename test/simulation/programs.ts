@@ -1,6 +1,6 @@
 /** What simulated programs do: they build a client as a real program does, and make the calls of their plan. */
 import { HttpClient } from "@effect/platform"
-import { Cause, Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import {
   createUsersExport,
@@ -25,6 +25,13 @@ import { action, client, eventOf, looseStream, profile, streamOf, versions } fro
 import type { Storage } from "./storage.js"
 import { callAttribute } from "./telemetry.js"
 import type { World } from "./world.js"
+
+/**
+ * Runs effects at once. `Effect.forEach` with concurrency hangs if it is interrupted before its own first fiber runs: a permuted order of
+ * fibers lets that happen, Effect's scheduler does not.
+ */
+export const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(Effect.forEach(effects, Effect.fork), Fiber.joinAll)
 
 /** The parts of a simulation that all processes share. */
 export interface Site {
@@ -97,10 +104,7 @@ const exchange = (
     case "list":
       return listActionVersions({ actionId: action })
     case "burst":
-      return Effect.replicateEffect(listActionVersions({ actionId: action }), call.times, {
-        concurrency: "unbounded",
-        discard: true
-      })
+      return together(Array.from({ length: call.times }, () => listActionVersions({ actionId: action })))
     case "delete":
       return deleteEventStream({ id: streamOf(7) })
     case "pages":

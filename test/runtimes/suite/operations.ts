@@ -10,6 +10,7 @@ import {
   updateTokenExchangeProfile
 } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
+import { hasOwnUserAgent } from "../differences.js"
 import {
   bareClient,
   calls,
@@ -21,6 +22,7 @@ import {
   responses,
   secrets,
   type Server,
+  Stage,
   tenant,
   test
 } from "../kit.js"
@@ -132,8 +134,10 @@ export const operations = [
       yield* Effect.provide(deleteEventStream({ id: stream.id }), bareClient(server))
       const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
       yield* hasFields(request?.headers ?? {}, { authorization: `Bearer ${secrets.token}`, accept: "application/json" })
-      const agent = request?.headers["user-agent"]
-      yield* isTrue(/^effect-identity-client\/\d/.test(agent ?? ""), `${agent} is the client's user agent`)
+      const { runtime } = yield* Stage
+      const agent = request?.headers["user-agent"] ?? ""
+      const expected = hasOwnUserAgent(runtime) ? /^Mozilla\// : /^effect-identity-client\/\d/
+      yield* isTrue(expected.test(agent), `${agent} is the client's user agent`)
     })
   ),
 
@@ -147,7 +151,9 @@ export const operations = [
       })
       yield* Effect.provide(call, bareClient(server))
       const [request] = yield* server.order<ReadonlyArray<RawRequest>>("requests")
-      yield* hasFields(request?.headers ?? {}, { "user-agent": "mine/1", "x-more": "more" })
+      const { runtime } = yield* Stage
+      const agent = hasOwnUserAgent(runtime) ? {} : { "user-agent": "mine/1" }
+      yield* hasFields(request?.headers ?? {}, { ...agent, "x-more": "more" })
     })
   ),
 
