@@ -1,5 +1,6 @@
 /** Measures rows side by side: every process is started and ready before the first call is made. */
 import * as Effect from "effect/Effect"
+import { cpus } from "node:os"
 import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
 import { type Result, summary } from "./result.js"
@@ -48,12 +49,14 @@ export interface Options {
   readonly staggerMs: number
   /** Whether the tenants' 429s say how long to wait. */
   readonly retryAfter: boolean
+  /** Whether other processes keep all cores busy. */
+  readonly isLoaded: boolean
 }
 
 /** The results of the rows, in their order. */
-export const measure = (rows: ReadonlyArray<Row>, { limitMs, retryAfter, staggerMs }: Options) =>
+export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfter, staggerMs }: Options) =>
   Effect.gen(function*() {
-    const start = yield* bundle(import.meta.dirname, ["ours", "auth0", "tenants", "clock"])
+    const start = yield* bundle(import.meta.dirname, ["ours", "auth0", "tenants", "clock", "load"])
     // A process for the tenants of each client: what one wastes costs the other nothing.
     const tenantsFor = (name: ClientName) => {
       const own = rows.filter(({ client }) => client === name)
@@ -96,6 +99,7 @@ export const measure = (rows: ReadonlyArray<Row>, { limitMs, retryAfter, stagger
           ), { concurrency: "unbounded" })
 
         if (--unready === 0) {
+          if (isLoaded) yield* Effect.forEach(cpus(), () => start({ program: "load" }))
           yield* go.open
         }
         yield* go.await

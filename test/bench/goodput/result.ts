@@ -15,14 +15,15 @@ const goodput = ({ millis, scenario, succeeded }: Result): number => idealMs(sce
 
 const rate429 = ({ refused, requests }: Result): number => refused / Math.max(1, requests)
 
-/** Which bounds a row of ours breaks, in words; none for other clients. */
-export const broken = (result: Result): ReadonlyArray<string> => {
+/** Which bounds a row of ours breaks, in words; none for other clients. On a loaded machine the bounds are wider. */
+export const broken = (result: Result, isLoaded: boolean): ReadonlyArray<string> => {
   if (result.client !== "ours") return []
-  const bound = result.scenario.clients === 2 ? 0.05 : 0.01
+  const least = isLoaded ? 0.85 : 0.95
+  const most = isLoaded ? 0.03 : result.scenario.clients === 2 ? 0.05 : 0.01
   return [
-    ...(goodput(result) >= 0.95 ? [] : [`goodput ${goodput(result).toFixed(4)}, must be at least 0.95`]),
-    ...(result.refused <= 1 || rate429(result) <= bound ? [] : [
-      `${percent(rate429(result))} of the requests got a 429, may be ${bound * 100} %`
+    ...(goodput(result) >= least ? [] : [`goodput ${goodput(result).toFixed(4)}, must be at least ${least}`]),
+    ...(result.refused <= 1 || rate429(result) <= most ? [] : [
+      `${percent(rate429(result))} of the requests got a 429, may be ${most * 100} %`
     ]),
     ...(failed(result) === 0 ? [] : [`${failed(result)} calls failed, none may`])
   ].map((words) => `${result.scenario.name}: ${words}`)
