@@ -50,36 +50,27 @@ const examplesByName: Readonly<Record<string, object | undefined>> = examples
 const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(examplesByName[name] ?? {}).filter(([field]) => field in fields))
 
-const parameters = (endpoint: Any, place: "path" | "query"): ReadonlyArray<Json> => {
-  const fields = place === "path" ? endpoint.params : endpoint.query
-  if (fields === undefined) return []
+const parameters = (endpoint: Any, place: "path" | "query", fields: Fields = {}): ReadonlyArray<Json> => {
   const example = exampleOf(endpoint, fields)
   // Sound: this is the JSON Schema of a struct without an identifier.
-  const { properties, required = [] } = jsonSchema(Schema.Struct(fields), "request") as {
-    readonly properties: Readonly<Record<string, JsonObject>>
+  const { properties = {}, required = [] } = jsonSchema(Schema.Struct(fields), "request") as {
+    readonly properties?: Readonly<Record<string, JsonObject>>
     readonly required?: ReadonlyArray<string>
   }
   return Object.entries(properties).map(([name, property]) => {
     const schema = place === "path" ? { minLength: 1, ...property } : property // an empty segment is another path
     const value = example[name]
-    return {
-      name,
-      in: place,
-      required: required.includes(name),
-      schema,
-      ...(value !== undefined && { example: value })
-    }
+    const isRequired = required.includes(name)
+    return { name, in: place, required: isRequired, schema, ...(value !== undefined && { example: value }) }
   })
 }
 
-const content = (types: ReadonlyArray<string>, media: JsonObject): Json =>
-  Object.fromEntries(types.map((type) => [type, media]))
+const jsonContent = (schema: Schema.Schema.AnyNoContext | undefined): Json => ({
+  "application/json": schema === undefined ? {} : { schema: jsonSchema(withoutUndefined(schema), "response") }
+})
 
-const jsonContent = (schema: Schema.Schema.AnyNoContext | undefined): Json =>
-  content(
-    ["application/json"],
-    schema === undefined ? {} : { schema: jsonSchema(withoutUndefined(schema), "response") }
-  )
+/** The content of a request body, which may be sent as JSON or as a form. */
+const requestContent = (media: JsonObject): Json => Object.fromEntries(contentTypes.map((type) => [type, media]))
 
 const requestBody = (endpoint: Any, payload: Fields): Json => {
   const { minProperties } = endpoint
@@ -90,15 +81,11 @@ const requestBody = (endpoint: Any, payload: Fields): Json => {
   return {
     required: true,
     description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",
-    content: content(contentTypes, { schema: jsonSchema(schema, "request"), example: exampleOf(endpoint, payload) })
+    content: requestContent({ schema: jsonSchema(schema, "request"), example: exampleOf(endpoint, payload) })
   }
 }
 
-const integer = (description: string, example: number): Json => ({
-  description,
-  schema: { type: "integer" },
-  example
-})
+const integer = (description: string, example: number): Json => ({ description, schema: { type: "integer" }, example })
 
 /** The rate-limit headers (contract: Limits). */
 const headers: JsonObject = {
@@ -124,12 +111,10 @@ const response = (status: number, description: string, content: Json | undefined
   ...(content !== undefined && { content })
 })
 
-const failureStatuses = ({ error }: Any): ReadonlyArray<number> => error.map(({ status }) => status)
-
 /** The error responses of all operations; as keys of an object, repeated statuses become one. */
 const failures = (): JsonObject =>
   Object.fromEntries([
-    ...servedOperations.flatMap(({ endpoint }) => failureStatuses(endpoint)).map((status) => [
+    ...servedOperations.flatMap(({ endpoint }) => endpoint.error).map(({ status }) => [
       status,
       response(status, reasonPhrase(status), jsonContent(FailureBody))
     ]),
@@ -151,14 +136,16 @@ const operation = (served: ServedOperation): Json => {
     description: describe(served),
     // Every operation accepts both schemes (contract: Authentication).
     security: [{ clientCredentials: [endpoint.scope] }, { bearer: [endpoint.scope] }],
-    parameters: [...parameters(endpoint, "path"), ...parameters(endpoint, "query")],
+    parameters: [
+      ...parameters(endpoint, "path", endpoint.params),
+      ...parameters(endpoint, "query", endpoint.query)
+    ],
     ...(endpoint.payload !== undefined && { requestBody: requestBody(endpoint, endpoint.payload) }),
     responses: {
       [status]: response(status, reasonPhrase(status), status === 204 ? undefined : jsonContent(endpoint.success)),
       ...Object.fromEntries(
-        [...failureStatuses(endpoint), "default"].map((
-          status
-        ) => [status, { $ref: `#/components/responses/${status}` }])
+        [...endpoint.error, { status: "default" }]
+          .map(({ status }) => [status, { $ref: `#/components/responses/${status}` }])
       )
     }
   }
@@ -174,7 +161,7 @@ const tokenOperation = (operationId: string): Json => {
     summary: "Get a token",
     description: "OAuth 2.0 client credentials.",
     security: [],
-    requestBody: { required: true, content: content(contentTypes, { schema: jsonSchema(TokenRequest, "response") }) },
+    requestBody: { required: true, content: requestContent({ schema: jsonSchema(TokenRequest, "response") }) },
     responses: {
       200: response(200, TokenBody),
       ...Object.fromEntries([400, 401, 403].map((status) => [status, response(status, OAuthFailureBody)]))
@@ -197,35 +184,33 @@ const paths = (): JsonObject => {
   }
 }
 
-const make = (): JsonObject => {
-  const [described, responses] = [paths(), failures()] // before `definitions`, which they fill
-  return {
-    openapi: "3.1.0",
-    info: {
-      title: "Embedded tenant of an identity service",
-      version,
-      description:
-        "The operations of the management interface and the token endpoint, as the embedded tenant serves them."
-    },
-    paths: described,
-    components: {
-      schemas: clean(definitions),
-      responses,
-      headers,
-      securitySchemes: {
-        clientCredentials: {
-          type: "oauth2",
-          flows: {
-            clientCredentials: {
-              tokenUrl,
-              scopes: Object.fromEntries(servedOperations.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
-            }
+// Both fill `definitions`.
+const [described, responses] = [paths(), failures()]
+
+export const openapi: JsonObject = {
+  openapi: "3.1.0",
+  info: {
+    title: "Embedded tenant of an identity service",
+    version,
+    description:
+      "The operations of the management interface and the token endpoint, as the embedded tenant serves them."
+  },
+  paths: described,
+  components: {
+    schemas: clean(definitions),
+    responses,
+    headers,
+    securitySchemes: {
+      clientCredentials: {
+        type: "oauth2",
+        flows: {
+          clientCredentials: {
+            tokenUrl,
+            scopes: Object.fromEntries(servedOperations.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
           }
-        },
-        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
-      }
+        }
+      },
+      bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
     }
   }
 }
-
-export const openapi: JsonObject = make()
