@@ -46,10 +46,8 @@ const subjectTokenTypeError = (value: string): string | undefined => {
   return reservedPrefix.test(value) ? "This prefix is reserved" : undefined
 }
 
-type Handlers = { readonly [Name in OperationName]?: OperationHandler<Parameters<Operations[Name]>[0]> }
-
 /** The operations that the tenant serves. Calls of others give a 404. */
-export const handlers: Handlers = {
+export const handlers: { readonly [Name in OperationName]?: OperationHandler<Parameters<Operations[Name]>[0]> } = {
   createUsersExport: {
     status: 200,
     global: true,

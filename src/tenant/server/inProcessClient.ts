@@ -7,30 +7,19 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ConnectionReset } from "./sendResponse.js"
 
 const transportError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
-/** Converts the body for a web `Request`. */
-const toWebBody = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
-  const { body } = request
-  switch (body._tag) {
-    case "Empty":
-      return Effect.succeed(null)
-    case "FormData":
-      return Effect.succeed(body.formData)
-    case "Stream":
-      return Stream.toReadableStreamEffect(body.stream)
-    default:
-      // Sound as far as a transport can know: `Raw` holds whatever the caller set, and `Request` checks it.
-      return Effect.succeed(body.body as BodyInit)
-  }
+const toWebBody = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
+  if (body._tag === "Stream") return Stream.toReadableStreamEffect(body.stream)
+  if (body._tag === "FormData") return Effect.succeed(body.formData)
+  // Sound as far as a transport can know: `Raw` holds whatever the caller set, and `Request` checks it.
+  return Effect.succeed(body._tag === "Empty" ? null : body.body as BodyInit)
 }
 
 const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
@@ -50,29 +39,22 @@ const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
       catch: transportError(request)
     }))
 
-/** Runs the server's side in its own fiber, and interrupts it with the caller, as if the client had closed its socket. */
-const runDetached = <A>(serve: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Effect.forkDaemon(Effect.interruptible(serve)),
-      (fiber) => restore(Effect.flatten(Fiber.await(fiber))).pipe(Effect.onInterrupt(() => Fiber.interruptFork(fiber)))
-    )
-  )
-
 /** Makes the client. It sends every request to this application, whatever the host. */
 export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     toWebRequest(request, url).pipe(
       Effect.flatMap((web) =>
-        runDetached(Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web)))
+        Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web)).pipe(
+          Effect.interruptible, // the server's side runs in its own fiber, as if a socket were between
+          Effect.disconnect
+        )
       ),
       Effect.map((response) => {
         const withoutBody = request.method === "HEAD"
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
-      Effect.catchAllCause((cause) => {
-        const reset = Chunk.findFirst(Cause.defects(cause), (defect) => defect instanceof ConnectionReset)
-        return reset._tag === "Some" ? Effect.fail(transportError(request)(reset.value)) : Effect.failCause(cause)
-      })
+      Effect.catchSomeDefect((defect) =>
+        defect instanceof ConnectionReset ? Option.some(Effect.fail(transportError(request)(defect))) : Option.none()
+      )
     )
   )

@@ -1,5 +1,4 @@
 /** Random identifiers in the service's alphabet. */
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
@@ -9,4 +8,4 @@ const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const character = Effect.map(Random.nextIntBetween(0, alphabet.length), (index) => alphabet.charAt(index))
 
 export const randomId = (length: number): Effect.Effect<string> =>
-  Effect.map(Effect.all(Array.makeBy(length, () => character)), (characters) => characters.join(""))
+  Effect.map(Effect.replicateEffect(character, length), (characters) => characters.join(""))

@@ -73,10 +73,8 @@ export const tokenEndpointResponse = (status: number, body: unknown): PlainRespo
   withHeaders(jsonResponse(status, body), { "cache-control": "no-store" })
 
 /** An error response of the token endpoint. */
-export const oauthFailure = (status: number, error: string, error_description: string): PlainResponse => {
-  const body: typeof OAuthFailureBody.Type = { error, error_description }
-  return tokenEndpointResponse(status, body)
-}
+export const oauthFailure = (status: number, error: string, error_description: string): PlainResponse =>
+  tokenEndpointResponse(status, { error, error_description } satisfies typeof OAuthFailureBody.Type)
 
 /** Adds or replaces headers; `undefined` removes one. */
 export const withHeaders = (
