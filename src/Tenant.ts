@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { prefix, servedOperations, tokenPaths } from "./tenant/api/routes.js"
 import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
-import { type Json, openapi as document } from "./tenant/docs/openapi.js"
+import { type Json, openapi } from "./tenant/docs/openapi.js"
 import { demo, demoClients } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
 import * as Faults from "./tenant/server/faults.js"
@@ -27,13 +27,7 @@ export type { Fault } from "./tenant/server/faults.js"
 export type { ReceivedRequest } from "./tenant/server/requestLog.js"
 export type { BucketSize } from "./tenant/server/tokenBucket.js"
 export type { Client } from "./tenant/server/tokens.js"
-export { demo, demoClients, type Json, type Seed, type State }
-
-/**
- * The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`.
- * @since 0.1.0 @category constants
- */
-export const openapi: { readonly [name: string]: Json } = document
+export { demo, demoClients, type Json, openapi, type Seed, type State }
 
 /** A method and path that the tenant serves. @since 0.1.0 @category models */
 export interface Route {

@@ -187,7 +187,11 @@ const paths = (): JsonObject => {
 // Both fill `definitions`.
 const [described, responses] = [paths(), failures()]
 
-export const openapi: JsonObject = {
+/**
+ * The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`.
+ * @since 0.1.0 @category constants
+ */
+export const openapi: { readonly [name: string]: Json } = {
   openapi: "3.1.0",
   info: {
     title: "Embedded tenant of an identity service",
