@@ -79,7 +79,7 @@ export const make = (options: Options): Effect.Effect<
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
-    const calls = yield* RunningCalls.make(timeouts)
+    const calls = yield* RunningCalls.make
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
 

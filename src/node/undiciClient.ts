@@ -7,11 +7,7 @@ import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../Errors.js"
 import { isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
-import * as Timeouts from "../internal/runtime/timeouts.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
-
-/** Closing waits this long for running requests, in milliseconds. */
-const grace = 5000
 
 /** undici's own options; all times are in milliseconds. */
 export interface PoolOptions extends
@@ -84,7 +80,6 @@ export const make = (
   options: PoolOptions
 ): Effect.Effect<HttpClient.HttpClient, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
-    const timeouts = yield* Timeouts.make
     const { dispatcher } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => makeDispatchers(options),
@@ -95,17 +90,10 @@ export const make = (
           })
       }),
       ({ close, destroy }) =>
-        Effect.async<void>((resume) => {
-          const cancel = timeouts.add(grace, () => {
-            destroy()
-            resume(Effect.void)
-          })
-          const closed = () => {
-            cancel()
-            resume(Effect.void)
-          }
-          close().then(closed, closed)
-        })
+        Effect.ignore(Effect.tryPromise(close)).pipe(
+          Effect.interruptible,
+          Effect.timeoutTo({ duration: "5 seconds", onSuccess: () => {}, onTimeout: destroy })
+        )
     )
     const client = NodeHttpClient.makeUndici(dispatcher.compose(withPoolTimeouts))
     return Exchange.withLeanTransport(client, UndiciDispatcher.over(dispatcher))
