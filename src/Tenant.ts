@@ -102,19 +102,14 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
 
+    const { buckets = {}, clients = Object.values(demoClients), limits = {}, tokenLifetime = "24 hours" } = options
     const state = yield* Ref.make(emptyState)
-    const tokens = yield* Tokens.make(
-      options.clients ?? Object.values(demoClients),
-      options.tokenLifetime ?? "24 hours",
-      options.limits?.tokens ?? 10_000
-    )
-    const tenant = yield* TokenBucket.make(options.buckets?.tenant ?? { burst: 50, refill: 16, per: "1 second" })
-    const profileUpdates = yield* TokenBucket.make(
-      options.buckets?.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" }
-    )
+    const tokens = yield* Tokens.make(clients, tokenLifetime, limits.tokens ?? 10_000)
+    const tenant = yield* TokenBucket.make(buckets.tenant ?? { burst: 50, refill: 16, per: "1 second" })
+    const profileUpdates = yield* TokenBucket.make(buckets.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" })
     const faults = Faults.make()
-    const log = RequestLog.make(options.limits?.requests ?? 10_000)
-    const bodySize = options.limits?.bodySize ?? 65_536
+    const log = RequestLog.make(limits.requests ?? 10_000)
+    const bodySize = limits.bodySize ?? 65_536
     yield* seed(options.seed ?? demo)
 
     return {

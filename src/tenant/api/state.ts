@@ -91,6 +91,9 @@ export const upsert = <Item extends { readonly id: string }>(
   return [...all.values()]
 }
 
+const mapEvents = (streams: ReadonlyArray<Stream> = [], change: (event: StreamEvent) => StreamEvent) =>
+  streams.map((stream) => ({ ...stream, events: stream.events.map(change) }))
+
 export const addSeed = (state: State, seed: Seed, now: number): State => ({
   connections: upsert(state.connections, seed.connections),
   jobs: upsert(state.jobs, seed.jobs),
@@ -98,22 +101,15 @@ export const addSeed = (state: State, seed: Seed, now: number): State => ({
   actions: upsert(state.actions, seed.actions),
   streams: upsert(
     state.streams,
-    seed.streams?.map((stream) => ({
-      ...stream,
-      events: stream.events.map((event) => event.state === "queued" ? { queued_at: now, ...event } : event)
-    }))
+    mapEvents(seed.streams, (event) => event.state === "queued" ? { queued_at: now, ...event } : event)
   )
 })
 
 /** Marks the events as delivered whose time has come. */
 export const deliverQueued = (state: State, now: number): State => ({
   ...state,
-  streams: state.streams.map((stream) => ({
-    ...stream,
-    events: stream.events.map((event): StreamEvent =>
-      event.queued_at !== undefined && event.queued_at + deliveryMillis <= now
-        ? { id: event.id, state: "delivered" }
-        : event
-    )
-  }))
+  streams: mapEvents(state.streams, (event) =>
+    event.queued_at !== undefined && event.queued_at + deliveryMillis <= now
+      ? { id: event.id, state: "delivered" }
+      : event)
 })

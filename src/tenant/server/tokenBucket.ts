@@ -43,14 +43,14 @@ export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBuc
           const left = burst - Math.max(0, before - now) / millisPerCall + 1e-9
           const allowed = left >= 1
           const after = allowed ? Math.max(before, now) + millisPerCall : before
+          const retryAfter = Math.max(1, Math.ceil((1 - left) * millisPerCall / 1000))
           const headers = {
             "x-ratelimit-limit": String(burst),
             "x-ratelimit-remaining": String(Math.floor(allowed ? left - 1 : left)),
-            "x-ratelimit-reset": String(Math.ceil(after / 1000))
+            "x-ratelimit-reset": String(Math.ceil(after / 1000)),
+            ...(!allowed && { "retry-after": String(retryAfter) })
           }
-          if (allowed) return [{ allowed, headers }, after]
-          const retryAfter = Math.max(1, Math.ceil((1 - left) * millisPerCall / 1000))
-          return [{ allowed, headers: { ...headers, "retry-after": String(retryAfter) } }, after]
+          return [{ allowed, headers }, after]
         })
     )
   }))
