@@ -131,11 +131,8 @@ export const make = <
     name,
     input: inputSchema({ ...declaration.params, ...declaration.query, ...declaration.payload })
   } as unknown as Endpoint<MergedInput<Params, Query, Payload>, Success, Instance<Errors>>
-  const operation: Operation<MergedInput<Params, Query, Payload>, Success, Instance<Errors>> = Object.assign(
-    (input: MergedInput<Params, Query, Payload>) =>
-      Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
-    { endpoint }
-  )
+  const execute = (input: MergedInput<Params, Query, Payload>) =>
+    Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input))
   // Sound: the endpoint has `items` if the declaration has.
-  return operation as Declared<MergedInput<Params, Query, Payload>, Success, Instance<Errors>, Items>
+  return Object.assign(execute, { endpoint }) as Declared<typeof endpoint.input.Type, Success, Instance<Errors>, Items>
 }
