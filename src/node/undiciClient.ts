@@ -4,8 +4,8 @@ import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { InvalidInput } from "../Errors.js"
-import { isLoopback } from "../internal/http/baseUrl.js"
+import type { InvalidInput } from "../Errors.js"
+import { invalidSetting, isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
 
@@ -84,10 +84,7 @@ export const make = (
       Effect.try({
         try: () => makeDispatchers(options),
         catch: (error) =>
-          new InvalidInput({
-            operation,
-            issues: [{ path: "options", message: error instanceof Error ? error.message : "expected undici's options" }]
-          })
+          invalidSetting(operation, "options", error instanceof Error ? error.message : "expected undici's options")
       }),
       ({ close, destroy }) =>
         Effect.ignore(Effect.tryPromise(close)).pipe(

@@ -1,7 +1,6 @@
 /** The lean transport over undici: a dispatcher's handler collects the response, without a fiber or a stream in between. */
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Headers from "@effect/platform/Headers"
-import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
@@ -9,9 +8,6 @@ import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
 import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawMessages.js"
 import * as TransportFailure from "../internal/http/transportFailure.js"
-
-/** The client only sends bytes or nothing. */
-const bytesOf = (body: HttpBody.HttpBody): Uint8Array | null => body._tag === "Uint8Array" ? body.body : null
 
 /**
  * Joins the chunks of bodies whose text alone is wanted. With a buffer for each body, half of a response's memory outside of
@@ -138,12 +134,12 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 }
 
-/** Makes the transport over a dispatcher. */
 export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, bodyLimit) => (done) => {
   const handler = new ResponseHandler(bodyLimit, done)
   const { body, headers, method, url } = request
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
-  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytesOf(body) }
+  const bytes = body._tag === "Uint8Array" ? body.body : null // the client only sends bytes or nothing
+  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytes }
   const dispatch = () => void dispatcher.dispatch(options, handler)
   Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests
   return () => handler.stop()

@@ -17,6 +17,10 @@ const problem = (text: string, allowInsecure: boolean): string | undefined => {
     : undefined
 }
 
+/** Makes the error of a layer, or of another `operation`, whose setting is not valid. */
+export const invalidSetting = (operation: string, setting: string, message: string): InvalidInput =>
+  new InvalidInput({ operation, issues: [{ path: setting, message }] })
+
 /** Parses a URL and removes slashes at its end. `setting` names the setting that holds it, for the error. */
 export const parse = (
   operation: string,
@@ -27,14 +31,11 @@ export const parse = (
   const message = problem(text, allowInsecure)
   return message === undefined
     ? Effect.succeed(new URL(text).href.replace(/\/+$/, ""))
-    : new InvalidInput({ operation, issues: [{ path: setting, message }] })
+    : invalidSetting(operation, setting, message)
 }
 
 /** Makes the URL of a domain: a host, and a port if there is one. */
 export const ofDomain = (operation: string, domain: string): Effect.Effect<string, InvalidInput> =>
   /^[\w.-]+(:\d{1,5})?$/.test(domain)
     ? parse(operation, "domain", `https://${domain}`)
-    : new InvalidInput({
-      operation,
-      issues: [{ path: "domain", message: "expected a domain such as tenant.example.com" }]
-    })
+    : invalidSetting(operation, "domain", "expected a domain such as tenant.example.com")

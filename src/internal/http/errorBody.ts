@@ -91,20 +91,20 @@ export const read = (
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(description ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]
   const named = insufficientScope ? [description, challenge].map((text) => scopes(text, redactor)) : []
-  const quota = Headers.rateLimit(headers)
+  const { limit, remaining, reset } = Headers.rateLimit(headers)
   const requestId = Headers.requestId(headers)
   return {
     operation: endpoint.name,
     status,
     message: message === undefined ? `status ${status}: ${shape(response, redactor)}` : redactor.clean(message),
-    errorCode: errorCode === undefined ? undefined : redactor.code(errorCode),
-    requestId: requestId === undefined ? undefined : redactor.code(requestId),
+    errorCode: errorCode && redactor.code(errorCode),
+    requestId: requestId && redactor.code(requestId),
     retryAfter: Headers.retryAfter(headers, now),
     raw: Redacted.make(content),
     insufficientScope,
     required: named.find((list) => list.length > 0) ?? [endpoint.scope],
-    limit: quota.limit,
-    remaining: quota.remaining,
-    resetAt: Headers.resetAt(quota.reset)
+    limit,
+    remaining,
+    resetAt: Headers.resetAt(reset)
   }
 }

@@ -76,9 +76,6 @@ const execute = (
   )
 }
 
-/** The platform's span would hold the whole URL. */
-const makesNoSpan = () => true
-
 /** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
@@ -88,7 +85,8 @@ export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
     bodyLimit: BodyLimit
   ): Effect.Effect<CallbackTask.CallbackTask<RawResponse, NoResponse>> =>
     CallbackTask.fromEffect(execute(client, request, bodyLimit, setOptions)).pipe(
-      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => makesNoSpan),
+      // The platform's span would hold the whole URL.
+      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
       // The runtime would log how the platform's fibers fail, with the URL and the token.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )

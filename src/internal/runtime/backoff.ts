@@ -13,11 +13,8 @@ export interface Growth {
 export const backoff = (
   { delay, maxDelay }: Growth,
   attempts: number,
-  retryAfter: Duration.Duration | undefined
+  retryAfter = Duration.zero
 ): Effect.Effect<number> => {
   const ceiling = Math.min(Duration.toMillis(delay) * 2 ** (attempts - 1), Duration.toMillis(maxDelay))
-  return Effect.map(
-    Random.next,
-    (chance) => Math.max(chance * ceiling, retryAfter === undefined ? 0 : Duration.toMillis(retryAfter))
-  )
+  return Effect.map(Random.next, (chance) => Math.max(chance * ceiling, Duration.toMillis(retryAfter)))
 }

@@ -8,8 +8,7 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
-import { InvalidInput, TokenError } from "../../Errors.js"
+import { TokenError } from "../../Errors.js"
 import * as BaseUrl from "../http/baseUrl.js"
 import { bodyLimits } from "../http/body.js"
 import * as ErrorBody from "../http/errorBody.js"
@@ -100,7 +99,6 @@ const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<st
   return new TokenError(defined({ operation, message, status, error, description, retryAfter }))
 }
 
-/** Sends one token request. */
 const attempt = (
   send: (restore: Restore) => Effect.Effect<RawResponse, NoResponse>,
   url: string,
@@ -127,11 +125,11 @@ const attempt = (
     }
   }).pipe(
     Effect.catchTag("NoResponse", ({ code }) =>
-      new TokenError({
+      new TokenError(defined({
         operation,
         message: `the token endpoint did not respond${code === undefined ? "" : ` (${code})`}`,
-        ...(code !== undefined && { code })
-      }))
+        code
+      })))
   )
 
 /** Tests if a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
@@ -143,15 +141,7 @@ const isTransient = ({ retryAfter, status }: TokenError): boolean =>
  * Makes the token request of one client, which fails with `TokenError`. `tenant` and `identity` together identify the
  * tokens that it issues. `caller` names the layer in `InvalidInput`.
  */
-export const make = (caller: string, options: ClientCredentials): Effect.Effect<
-  {
-    readonly request: Effect.Effect<IssuedToken, TokenError>
-    readonly tenant: string
-    readonly identity: ReadonlyArray<string>
-  },
-  InvalidInput,
-  HttpClient.HttpClient | Scope.Scope
-> =>
+export const make = (caller: string, options: ClientCredentials) =>
   Effect.gen(function*() {
     const { clientId, domain } = options
     const exchange = Exchange.make(yield* HttpClient.HttpClient, bodyLimits.drained)
@@ -162,8 +152,8 @@ export const make = (caller: string, options: ClientCredentials): Effect.Effect<
     const path = options.tokenPath ?? (domain === undefined ? "/oauth/token/" : "/oauth/token")
     const audience = options.audience ?? (domain === undefined ? "/api/v2/" : `${tenant}/api/v2/`)
     if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
-      const issue = { path: "tokenPath", message: "expected a path that starts with one slash and has no query" }
-      return yield* new InvalidInput({ operation: caller, issues: [issue] })
+      const message = "expected a path that starts with one slash and has no query"
+      return yield* BaseUrl.invalidSetting(caller, "tokenPath", message)
     }
     const secret = Redacted.value(options.clientSecret)
     const request = HttpClientRequest.post(new URL(`${tenant}${path}`).href).pipe(
