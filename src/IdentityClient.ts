@@ -143,6 +143,11 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
   timeout: Duration.seconds(30)
 }))
 
+const changeSettings = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  changes: (settings: CallSettings) => Partial<CallSettings>
+) => Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
+
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
@@ -154,7 +159,7 @@ export const withTimeout: {
 } = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
-    Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, timeout: Duration.decode(limit) }))
+    changeSettings(self, () => ({ timeout: Duration.decode(limit) }))
 )
 
 /**
@@ -167,10 +172,7 @@ export const withHeaders: {
 } = /* @__PURE__ */ dual(
   2,
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
-    Fiber.withSetting(self, currentSettings, (settings) => ({
-      ...settings,
-      headers: Headers.merge(settings.headers, Headers.fromInput(headers))
-    }))
+    changeSettings(self, (settings) => ({ headers: Headers.merge(settings.headers, Headers.fromInput(headers)) }))
 )
 
 /**
@@ -179,10 +181,7 @@ export const withHeaders: {
  * @since 0.1.0 @category combinators
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Fiber.withSetting(self, currentSettings, (settings): CallSettings => ({
-    ...settings,
-    contentType: "application/x-www-form-urlencoded"
-  }))
+  changeSettings(self, () => ({ contentType: "application/x-www-form-urlencoded" }))
 
 /** The status and the headers of a response. @since 0.1.0 @category models */
 export interface ResponseInfo {
@@ -199,8 +198,7 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let last = Option.none<ResponseInfo>()
-    const recorded = Fiber.withSetting(self, currentSettings, (outer): CallSettings => ({
-      ...outer,
+    const recorded = changeSettings(self, (outer) => ({
       onResponse: (response) => {
         last = Option.some({ status: response.status, headers: response.headers })
         outer.onResponse?.(response)
