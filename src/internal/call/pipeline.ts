@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
 import type { Exchange } from "../http/exchange.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "../http/rawMessages.js"
+import { type BodyLimit, inParentheses, NoResponse, type RawRequest, type RawResponse } from "../http/rawMessages.js"
 import type { Call, Limiter } from "../limiter/limiter.js"
 import { defined } from "../runtime/defined.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
@@ -121,17 +121,11 @@ export const exchange = (
     (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
   )
 
-/** Makes the error of a call without a response. */
 export const transportError = (
   operation: string,
   outcome: TransportError["outcome"],
   code: string | undefined
-): TransportError =>
-  new TransportError(defined({
-    operation,
-    outcome,
-    message: `${outcome === "not-sent" ? "the service could not be reached" : "the service did not respond"}${
-      code === undefined ? "" : ` (${code})`
-    }`,
-    code
-  }))
+): TransportError => {
+  const problem = outcome === "not-sent" ? "the service could not be reached" : "the service did not respond"
+  return new TransportError(defined({ operation, outcome, message: `${problem}${inParentheses(code)}`, code }))
+}

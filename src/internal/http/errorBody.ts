@@ -56,7 +56,6 @@ export const shape = ({ body, completeness, headers }: RawResponse, { clean, cod
   ].filter(Predicate.isString).join(", ")
 }
 
-/** A string that is not empty. */
 export const nonEmpty = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 

@@ -37,3 +37,6 @@ export class NoResponse extends Data.TaggedError("NoResponse")<{
   /** For example `ECONNRESET`, `TIMEOUT` or `CLOSED`. */
   readonly code: string | undefined
 }> {}
+
+/** Writes a code as the end of a message. */
+export const inParentheses = (code: string | undefined): string => code === undefined ? "" : ` (${code})`

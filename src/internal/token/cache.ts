@@ -59,7 +59,7 @@ const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
  * interrupting a caller does not disturb the others. A token is renewed in the background from 80 % of its lifetime on.
  * Failures are not cached.
  */
-export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, never, Scope.Scope> =>
+export const make = ({ forget = () => Effect.void, request }: TokenSource): Effect.Effect<Tokens, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const clock = yield* Effect.clock
@@ -115,7 +115,7 @@ export const make = ({ forget, request }: TokenSource): Effect.Effect<Tokens, ne
             nextInvalidationAt = now + invalidationInterval
             cached = undefined
           }
-          return forget === undefined ? Effect.void : forget(token)
+          return forget(token)
         })
     }
   })

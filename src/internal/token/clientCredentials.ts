@@ -13,7 +13,7 @@ import * as BaseUrl from "../http/baseUrl.js"
 import { bodyLimits } from "../http/body.js"
 import * as ErrorBody from "../http/errorBody.js"
 import * as Exchange from "../http/exchange.js"
-import { NoResponse, type RawResponse } from "../http/rawMessages.js"
+import { inParentheses, NoResponse, type RawResponse } from "../http/rawMessages.js"
 import { redact } from "../http/redact.js"
 import * as Response from "../http/responseDecoder.js"
 import * as Headers from "../http/responseHeaders.js"
@@ -93,7 +93,7 @@ const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<st
   const retryAfter = Headers.retryAfter(response.headers, now)
   const message = Response.isSuccess(status)
     ? "the token endpoint's response contains no usable access_token"
-    : `the token endpoint responded with status ${status}${error === undefined ? "" : ` (${error})`}${
+    : `the token endpoint responded with status ${status}${inParentheses(error)}${
       description === undefined ? "" : `: ${description}`
     }`
   return new TokenError(defined({ operation, message, status, error, description, retryAfter }))
@@ -125,11 +125,7 @@ const attempt = (
     }
   }).pipe(
     Effect.catchTag("NoResponse", ({ code }) =>
-      new TokenError(defined({
-        operation,
-        message: `the token endpoint did not respond${code === undefined ? "" : ` (${code})`}`,
-        code
-      })))
+      new TokenError(defined({ operation, message: `the token endpoint did not respond${inParentheses(code)}`, code })))
   )
 
 /** Tests if a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
