@@ -91,7 +91,6 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     this.fail(error)
   }
 
-  /** Ends the exchange with an error. */
   fail(error: unknown): void {
     this.settle(
       this.head === undefined

@@ -1,5 +1,5 @@
 /** A timer that one fiber serves, however often it is set. */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,7 +11,6 @@ export interface Timer {
   readonly now: () => number
   /** Lets the timer fire at `at`, or earlier if it is set to an earlier time already. */
   readonly set: (at: number) => void
-  /** Cancels the timer. */
   readonly clear: () => void
 }
 
@@ -28,7 +27,7 @@ export const make = (
 ): Effect.Effect<Timer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { fork } = yield* makeRunner()
-    const clock = yield* Clock.clockWith(Effect.succeed)
+    const clock = yield* Effect.clock
     const now = () => read(clock)
     let sleeper: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Infinity

@@ -16,7 +16,6 @@ interface HandlerContext<Input> {
   readonly success: (body?: unknown) => PlainResponse
 }
 
-/** The implementation of an operation. */
 export interface OperationHandler<Input> {
   /** The status of a success. */
   readonly status: 200 | 202 | 204

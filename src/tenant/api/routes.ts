@@ -4,7 +4,6 @@ import type * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
 import { handlers, type OperationHandler, type OperationName } from "./handlers.js"
 
-/** An operation's declaration and its handler. */
 export interface ServedOperation {
   readonly endpoint: Endpoint.Any
   readonly handler: OperationHandler<never>

@@ -7,7 +7,6 @@ import * as Schema from "effect/Schema"
 import type { Fields } from "../../Endpoint.js"
 import { fromSchema, isUndefined, type SchemaNode } from "../../internal/schema/schemaTree.js"
 
-/** An invalid field. */
 export interface FieldError {
   /** For example `fields[0].name`; empty for the whole value. */
   readonly path: string

@@ -25,7 +25,6 @@ export const invalidField = (part: Part, { message, path }: FieldError): PlainRe
     errorCode: errorCodes[part]
   })
 
-/** Parses the body as its content type says. */
 export const parseBody = (
   fields: Endpoint.Fields,
   contentType: string | undefined,
@@ -76,7 +75,6 @@ export const validate = (
     : Either.right(checked.right)
 }
 
-/** Reads the input of the operation. */
 export const readInput = (
   { minProperties, params, payload, query }: Endpoint.Any,
   request: ParsedRequest,

@@ -3,7 +3,6 @@ import * as Headers from "@effect/platform/Headers"
 import * as Schema from "effect/Schema"
 import { omittable } from "../../operations/schemas.js"
 
-/** A response that has not been sent. */
 export interface PlainResponse {
   readonly status: number
   readonly headers: Headers.Headers
