@@ -11,6 +11,7 @@ import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { LimitStrategy } from "../limiter/strategy.js"
 import { makeRunner } from "../runtime/fiber.js"
+import { getOrInsert } from "../runtime/getOrInsert.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Timer from "../runtime/timer.js"
 import type { FleetGrant, Host } from "./replica.js"
@@ -49,14 +50,12 @@ export const make = (
     }
 
     const tenants = new Map<string, TenantSync>()
-    const syncOf = (tenant: string): TenantSync => {
-      const known = tenants.get(tenant)
-      if (known !== undefined) return known
-      const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), scope))
-      const sync: TenantSync = new TenantSync(host, tenant, timer)
-      tenants.set(tenant, sync)
-      return sync
-    }
+    const syncOf = (tenant: string) =>
+      getOrInsert(tenants, tenant, () => {
+        const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), scope))
+        const sync: TenantSync = new TenantSync(host, tenant, timer)
+        return sync
+      })
     const ofState = ({ call: { tenant } }: OperationState): TenantSync => syncOf(tenant)
     const strategyOf = (state: OperationState) => ofState(state).replica.strategy
 

@@ -1,7 +1,7 @@
 /** The strategy that learns limits from responses, one tenant at a time. */
+import { getOrInsert } from "../runtime/getOrInsert.js"
 import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
-import type { RateLimitReading } from "./rateLimitHeaders.js"
 import type { LimitStrategy } from "./strategy.js"
 
 /**
@@ -17,11 +17,7 @@ export interface AdaptiveStrategy extends LimitStrategy<OperationState, Adaptive
 
 export const make = (): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
-  const tenantOf = (name: string): TenantState => {
-    const tenant = tenants.get(name) ?? new TenantState(name)
-    tenants.set(name, tenant)
-    return tenant
-  }
+  const tenantOf = (name: string) => getOrInsert(tenants, name, () => new TenantState(name))
   return {
     tenantOf,
     stateOf: ({ operation, tenant }) => tenantOf(tenant).operation(operation),
@@ -29,11 +25,32 @@ export const make = (): AdaptiveStrategy => {
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
-    isFirst,
+    isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,
     wait,
-    start,
-    giveBack,
-    settle
+    start: (state, now, waited) => {
+      state.inFlight++
+      state.startedAt = state.tenant.startedAt = now
+      return {
+        state,
+        sentAt: now,
+        reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)])
+      }
+    },
+    giveBack: ({ reservations, state }, now) => {
+      state.inFlight--
+      for (const [{ estimator }] of reservations) estimator.giveBack(now)
+    },
+    settle: ({ reservations, sentAt, state }, reading, now) => {
+      state.inFlight--
+      const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
+      for (const [from, reservation] of reservations) {
+        if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)
+        else from.estimator.giveBack(now) // the call drew on another bucket
+      }
+      if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
+        bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now)
+      }
+    }
   }
 }
 
@@ -46,10 +63,6 @@ const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<
 /** Checks that nothing is known about an operation. */
 const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
 
-/** Checks that the next call of an operation is its first, whose response shows its bucket. */
-const isFirst = (state: OperationState): boolean =>
-  isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0
-
 /** The milliseconds until every bucket that a call may draw on allows it. */
 const wait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
   const { tenant } = state
@@ -59,35 +72,4 @@ const wait = (state: OperationState, now: number, share: number, ahead: number, 
   if (!isNew(state) || state.inFlight > 0) return longest
   const patient = patience - Math.min(waited, now - tenant.startedAt)
   return Math.min(longest, Math.max(patient, tenant.unknown.estimator.pausedFor(now)))
-}
-
-const start = (state: OperationState, now: number, waited: boolean): AdaptiveGrant => {
-  state.inFlight++
-  state.startedAt = state.tenant.startedAt = now
-  return {
-    state,
-    sentAt: now,
-    reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)])
-  }
-}
-
-const giveBack = ({ reservations, state }: AdaptiveGrant, now: number): void => {
-  state.inFlight--
-  for (const [{ estimator }] of reservations) estimator.giveBack(now)
-}
-
-const settle = (
-  { reservations, sentAt, state }: AdaptiveGrant,
-  reading: RateLimitReading | undefined,
-  now: number
-): void => {
-  state.inFlight--
-  const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
-  for (const [from, reservation] of reservations) {
-    if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)
-    else from.estimator.giveBack(now) // the call drew on another bucket
-  }
-  if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
-    bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now)
-  }
 }

@@ -1,4 +1,5 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
+import { getOrInsert } from "../runtime/getOrInsert.js"
 import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
 import type { Call } from "./limiter.js"
@@ -58,9 +59,11 @@ export class TenantState {
   }
 
   operation(name: string): OperationState {
-    const state = this.operations.get(name) ?? new OperationState({ tenant: this.name, operation: name }, this)
-    this.operations.set(name, state)
-    return state
+    return getOrInsert(
+      this.operations,
+      name,
+      () => new OperationState({ tenant: this.name, operation: name }, this)
+    )
   }
 }
 

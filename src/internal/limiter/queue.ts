@@ -17,6 +17,7 @@ import {
   wasInterrupted,
   withFiber
 } from "../runtime/fiber.js"
+import { getOrInsert } from "../runtime/getOrInsert.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
@@ -43,17 +44,10 @@ export interface CallQueue<State> extends Limiter {
   readonly wake: () => void
 }
 
-/** A call that waits for a permit. */
-export interface WaitingCall<State> {
-  readonly state: State
-  /** Its number: calls that came before have a lower one. */
-  readonly nth: number
-  /** The time of its arrival, in milliseconds. */
-  readonly since: number
-  readonly isBackground: boolean
-}
+/** The part of a call that waits for a permit on which its turn depends. */
+export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "since" | "isBackground">
 
-class QueuedCall<State> extends LinkedNode<QueuedCall<State>> implements WaitingCall<State> {
+class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
   /** Ends its wait. */
   resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
   /** The reason if its bucket made it wait, not only the calls before it. */
@@ -62,7 +56,9 @@ class QueuedCall<State> extends LinkedNode<QueuedCall<State>> implements Waiting
   readonly state: State
   readonly isBackground: boolean
   readonly fiber: AnyFiber
+  /** Its number: calls that came before have a lower one. */
   readonly nth: number
+  /** The time of its arrival, in milliseconds. */
   readonly since: number
 
   constructor(call: Call, state: State, isBackground: boolean, fiber: AnyFiber, nth: number, since: number) {
@@ -125,11 +121,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    const listsOf = (state: State): Lists => {
-      const lists = queues.get(state) ?? [new LinkedList(), new LinkedList()]
-      queues.set(state, lists)
-      return lists
-    }
+    const listsOf = (state: State): Lists => getOrInsert(queues, state, () => [new LinkedList(), new LinkedList()])
 
     const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
 

@@ -1,6 +1,7 @@
 /** Detects drift: fields and enumeration values in responses that the schema does not know, before they hurt a user. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import { getOrInsert } from "../runtime/getOrInsert.js"
 import { fromSchema, type SchemaNode, type Struct } from "./schemaTree.js"
 import { looseNode, type Validator } from "./validator.js"
 
@@ -110,8 +111,6 @@ export class DriftDetector {
   }
 
   private accepts(node: SchemaNode, value: unknown): boolean {
-    const validator = this.validators.get(node) ?? looseNode(node)
-    this.validators.set(node, validator)
-    return validator(value)
+    return getOrInsert(this.validators, node, looseNode)(value)
   }
 }

@@ -5,6 +5,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import { getOrInsert } from "../runtime/getOrInsert.js"
 
 interface Common {
   /** The schema's own `description`, for example `a string`. */
@@ -103,21 +104,16 @@ const kindOf = (ast: AST.AST): Kind => {
 const nodes = new WeakMap<AST.AST, SchemaNode>()
 
 /** The node of a part of Effect's syntax tree, as its parse issues carry them. The same part gives the same node. */
-export const fromAST = (ast: AST.AST): SchemaNode => {
-  const known = nodes.get(ast)
-  if (known !== undefined) return known
-  const node: SchemaNode = AST.isTransformation(ast) ? fromAST(AST.typeAST(ast)) : {
-    ...kindOf(ast),
-    description: Option.getOrUndefined(AST.getDescriptionAnnotation(ast)),
-    get schema() {
-      return Schema.make(AST.typeAST(ast))
-    }
-  }
-  nodes.set(ast, node)
-  return node
-}
+export const fromAST = (ast: AST.AST): SchemaNode =>
+  getOrInsert(nodes, ast, () =>
+    AST.isTransformation(ast) ? fromAST(AST.typeAST(ast)) : {
+      ...kindOf(ast),
+      description: Option.getOrUndefined(AST.getDescriptionAnnotation(ast)),
+      get schema() {
+        return Schema.make(AST.typeAST(ast))
+      }
+    })
 
-/** The node of a schema. */
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
 
 /** Tells `undefined` from all other types. */

@@ -4,6 +4,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import type * as MetricKeyType from "effect/MetricKeyType"
 import * as MetricLabel from "effect/MetricLabel"
+import { getOrInsert } from "../runtime/getOrInsert.js"
 
 /** The labels that a program adds with `Effect.tagMetrics`. */
 export type Labels = ReadonlyArray<MetricLabel.MetricLabel>
@@ -64,13 +65,12 @@ export const forOperation = (tags: Tags) => {
     waiting: waiting(tags),
     remaining: remaining(tags),
     /** The duration of calls whose last response had this status, and that failed with this type of error. */
-    duration: (status: number | undefined, error: string | undefined): Histogram => {
-      const key = error === undefined ? status : `${status} ${error}`
-      const metric = durations.get(key) ??
-        duration({ ...tags, "http.response.status_code": status?.toString(), "error.type": error })
-      durations.set(key, metric)
-      return metric
-    },
+    duration: (status: number | undefined, error: string | undefined): Histogram =>
+      getOrInsert(
+        durations,
+        error === undefined ? status : `${status} ${error}`,
+        () => duration({ ...tags, "http.response.status_code": status?.toString(), "error.type": error })
+      ),
     undecodable: (reason: string) => undecodable({ ...tags, "identity.reason": reason }),
     drift: (path: string, value: string | undefined) =>
       drift({ ...tags, "identity.path": path, "identity.value": value })
