@@ -21,14 +21,9 @@ export interface Request {
   readonly throttledAt: ReadonlyMap<OperationState, number>
 }
 
-export interface Granted {
-  readonly grants: ReadonlyArray<AdaptiveGrant>
-  /** The operations whose next call has to wait even without rivals. */
-  readonly throttled: ReadonlySet<OperationState>
-}
-
-export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: Request): Granted => {
+export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: Request) => {
   const grants: Array<AdaptiveGrant> = []
+  /** The operations whose next call has to wait even without rivals. */
   const throttled = new Set<OperationState>()
   const heads = queues.map((queue) => {
     const rest = queue[Symbol.iterator]()

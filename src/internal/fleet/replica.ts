@@ -1,5 +1,6 @@
 /** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
 import type * as Effect from "effect/Effect"
+import * as Num from "effect/Number"
 import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import {
@@ -33,16 +34,7 @@ interface EndedCall {
 }
 
 /** The changes that a process wants to make known. */
-export interface Update {
-  readonly snapshot: FleetSnapshot
-  /** The knowledge of the limits before it. */
-  readonly before: TenantSnapshot
-  readonly own: Member
-  /** The number of ended calls that it reports. */
-  readonly reported: number
-  readonly grants: ReadonlyArray<FleetGrant>
-  readonly throttled: ReadonlySet<OperationState>
-}
+export type Update = ReturnType<Replica["update"]>
 
 /** If the store's clock is behind the last write by more than this, it was set back. */
 const maxLag = 1000
@@ -129,10 +121,7 @@ export class Replica {
     const granted = this.granted.get(state)
     const first = granted?.shift()
     if (granted?.length === 0) this.granted.delete(state)
-    return first ?? this.startAlone(state, waited)
-  }
-
-  private startAlone(state: OperationState, waited: boolean): FleetGrant {
+    if (first !== undefined) return first
     const now = this.now()
     const others = state.bucket === undefined ? 0 : present(this.members, now).size
     const started: FleetGrant = {
@@ -152,9 +141,7 @@ export class Replica {
 
   /** Returns the grants of calls that do not wait any more. */
   returnGrants(): void {
-    for (const grants of this.granted.values()) {
-      for (const grant of grants) this.end(grant, undefined, false)
-    }
+    for (const grant of Array.from(this.granted.values()).flat()) this.end(grant, undefined, false)
     this.granted.clear()
   }
 
@@ -175,21 +162,21 @@ export class Replica {
   }
 
   /** Makes the next update. It grants calls of the queue; without one it says that this process leaves. */
-  update(queue: CallQueue<OperationState> | undefined): Update {
+  update(queue: CallQueue<OperationState> | undefined) {
     const now = this.now()
     this.forgetGone(now)
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
     const { grants, throttled } = this.grant(queue, now)
-    const waiting = this.countWaiting(queue) - grants.length
-    const inFlight = new Set(this.inFlight)
-    for (const call of this.ended) inFlight.delete(call.grant)
-    for (const grant of grants) inFlight.add(grant)
+    const waiters = queue === undefined ? [] : Array.from(this.strategy.states(), queue.waiting)
+    const waiting = Num.sumAll(waiters) - grants.length
+    const ended = new Set(this.ended.map(({ grant }) => grant))
+    const inFlight = [...this.inFlight, ...grants].filter((grant) => !ended.has(grant))
     const own: Member = {
       seenAt: now,
       waiting,
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
-      inFlight: countInFlight(Array.from(inFlight, ({ own }) => own))
+      inFlight: countInFlight(inFlight.map(({ own }) => own))
     }
     const members = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
     const snapshot = { writtenAt: now, members, limits: this.export() }
@@ -197,13 +184,9 @@ export class Replica {
   }
 
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
-    const isOwn = (waiters: Iterable<{ readonly state: OperationState }>) => {
-      for (const { state } of waiters) return state.call.tenant === this.tenant
-      return false
-    }
     const { grants, throttled } = grant({
       strategy: this.strategy,
-      queues: Array.from(queue?.queues() ?? []).filter(isOwn),
+      queues: Array.from(queue?.queues() ?? []).filter(([first]) => first?.state.call.tenant === this.tenant),
       rivals: rivals(this.members, now).length,
       reserve: this.host.reserve,
       now,
@@ -212,12 +195,6 @@ export class Replica {
     })
     this.uncommitted = grants.map((own) => ({ own, others: [], isOutdated: false }))
     return { grants: this.uncommitted, throttled }
-  }
-
-  private countWaiting(queue: CallQueue<OperationState> | undefined): number {
-    let sum = 0
-    for (const state of this.strategy.states()) sum += queue?.waiting(state) ?? 0
-    return sum
   }
 
   /** Forgets members that are gone, and their calls. */

@@ -107,7 +107,13 @@ export class TenantSync {
       })
     )
   }).pipe(
-    Effect.catchAllCause(() => Effect.sync(() => this.goOnAlone())),
+    Effect.catchAllCause(() =>
+      // From now on this process knows only what it learns by itself.
+      Effect.sync(() => {
+        this.isAlone = true
+        this.replica.settleAlone()
+      })
+    ),
     Effect.zipRight(Effect.sync(() => this.afterVisit()))
   )
 
@@ -142,12 +148,6 @@ export class TenantSync {
   private commit(update: Update): void {
     this.replica.commit(update)
     if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
-  }
-
-  /** From now on this process knows only what it learns by itself. */
-  private goOnAlone(): void {
-    this.isAlone = true
-    this.replica.settleAlone()
   }
 
   private readonly rejoin = Effect.suspend(() => this.host.store.get(this.key)).pipe(
