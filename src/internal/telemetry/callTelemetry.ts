@@ -35,16 +35,10 @@ const mostLimits = 100
 const formatMillis = (millis: number): string =>
   millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
 
-/** The warnings about one limit. */
-interface QuotaWarnings {
-  nextAt: number
-  isLow: boolean
-}
-
 /** Finds the warnings about a limit. No header names the bucket, so operations with the same limit count as one. */
 const makeQuotaWarnings = () => {
-  const byLimit = new Map<number, QuotaWarnings>()
-  return (limit: number): QuotaWarnings => {
+  const byLimit = new Map<number, { nextAt: number; isLow: boolean }>()
+  return (limit: number) => {
     const warnings = byLimit.get(limit) ?? { nextAt: -Infinity, isLow: false }
     if (byLimit.size >= mostLimits) byLimit.clear()
     byLimit.set(limit, warnings)
@@ -56,7 +50,8 @@ const makeQuotaWarnings = () => {
 const makeShared = (
   tenant: string,
   { method, name, path, success }: Any,
-  quotaWarnings: (limit: number) => QuotaWarnings
+  quotaWarnings: ReturnType<typeof makeQuotaWarnings>,
+  propagateTrace: boolean
 ) => {
   const attributes = Spans.attributes(tenant, method, path)
   const metrics = Metrics.forOperation({
@@ -68,37 +63,33 @@ const makeShared = (
     attributes,
     metrics,
     quotaWarnings,
+    propagateTrace,
     drift: success && new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, [])),
     nextWaitWarningAt: -Infinity
   }
 }
 
+type Shared = ReturnType<typeof makeShared>
+
 /** The telemetry of one call. */
 export class CallTelemetry {
-  private readonly shared: ReturnType<typeof makeShared>
+  private readonly shared: Shared
   private readonly clock: Clock.Clock
   private readonly labels: Metrics.Labels
   private readonly isTraced: boolean
   private readonly isDebugEnabled: boolean
-  private readonly propagateTrace: boolean
   private readonly startedAt: number
   private attempts = 0
   private span: Tracer.Span | undefined
   /** The log lines to write before the next step of the call. */
   private pendingLogs: Effect.Effect<void> | undefined
 
-  constructor(
-    shared: ReturnType<typeof makeShared>,
-    fiber: Fiber.AnyFiber,
-    clock: Clock.Clock,
-    propagateTrace: boolean
-  ) {
+  constructor(shared: Shared, fiber: Fiber.AnyFiber, clock: Clock.Clock) {
     this.shared = shared
     this.clock = clock
     this.labels = Fiber.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
     this.isDebugEnabled = Fiber.minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
-    this.propagateTrace = propagateTrace
     this.startedAt = clock.unsafeCurrentTimeMillis()
   }
 
@@ -162,7 +153,7 @@ export class CallTelemetry {
       : Spans.request(
         this.shared.attributes,
         nth,
-        (span) => send(this.propagateTrace ? Spans.traceHeaders(span) : undefined)
+        (span) => send(this.shared.propagateTrace ? Spans.traceHeaders(span) : undefined)
       )
     return this.afterLogs(this.isDebugEnabled ? this.withDebugLog(sent) : sent)
   }
@@ -186,7 +177,12 @@ export class CallTelemetry {
   /** Gives the wait before a retry, with the log lines that precede it. */
   backoff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
     this.spanEvent("identity.backoff", millis)
-    this.logWait(millis, `retrying in ${formatMillis(millis)}`)
+    const message = `retrying in ${formatMillis(millis)}`
+    const now = this.clock.unsafeCurrentTimeMillis()
+    if (millis >= longWait && now >= this.shared.nextWaitWarningAt) {
+      this.shared.nextWaitWarningAt = now + warningInterval
+      this.log(LogLevel.Warning, message)
+    } else this.debug(message)
     return this.afterLogs(wait)
   }
 
@@ -236,21 +232,8 @@ export class CallTelemetry {
   }
 
   private spanEvent(name: string, millis?: number): void {
-    if (this.span === undefined) return
-    this.span.event(
-      name,
-      this.clock.unsafeCurrentTimeNanos(),
-      millis === undefined ? {} : { "identity.wait": millis / 1000 }
-    )
-  }
-
-  /** Logs a wait: as a warning if it is long and there was none recently, else for debugging. */
-  private logWait(millis: number, message: string): void {
-    const now = this.clock.unsafeCurrentTimeMillis()
-    if (millis >= longWait && now >= this.shared.nextWaitWarningAt) {
-      this.shared.nextWaitWarningAt = now + warningInterval
-      this.log(LogLevel.Warning, message)
-    } else this.debug(message)
+    const attributes = millis === undefined ? {} : { "identity.wait": millis / 1000 }
+    this.span?.event(name, this.clock.unsafeCurrentTimeNanos(), attributes)
   }
 
   private debug(message: string): void {
@@ -274,7 +257,7 @@ export class CallTelemetry {
 /** Makes the telemetry of a client. With `propagateTrace` the service can continue the traces of the calls. */
 export const make = (tenant: string, propagateTrace: boolean) => {
   const quotaWarnings = makeQuotaWarnings()
-  const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint, quotaWarnings))
+  const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint, quotaWarnings, propagateTrace))
   return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
-    new CallTelemetry(sharedOf(endpoint), fiber, clock, propagateTrace)
+    new CallTelemetry(sharedOf(endpoint), fiber, clock)
 }
