@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
-import { fromSchema, isUndefined, type SchemaNode } from "../schema/schemaTree.js"
+import { fromSchema, isUndefined, type SchemaNode, unwrap } from "../schema/schemaTree.js"
 
 /** The schema of a page whose items may be anything, and the type of its list. */
 interface Page {
@@ -15,33 +15,21 @@ const union = (types: ReadonlyArray<Schema.Schema.AnyNoContext>): Schema.Schema.
 
 /** Finds the struct with the field `items`, and replaces the type of that field by a list of anything. */
 const pageOf = (node: SchemaNode, items: string): Page | undefined => {
-  switch (node._tag) {
-    case "Struct": {
-      const list = node.fields.find(({ name }) => name === items)?.type
-      return list && { list, schema: node.withField(items, Schema.Array(Schema.Unknown)) }
-    }
-    case "Refinement":
-      return pageOf(node.from, items)
-    case "Lazy":
-      return pageOf(node.get(), items)
-    case "Union":
-      return node.types.map((type) => pageOf(type, items)).find((found) => found !== undefined)
-    default:
-      return undefined
-  }
+  const type = unwrap(node)
+  if (type._tag === "Union") return type.types.map((one) => pageOf(one, items)).find((page) => page !== undefined)
+  if (type._tag !== "Struct") return undefined
+  const list = type.fields.find(({ name }) => name === items)?.type
+  return list && { list, schema: type.withField(items, Schema.Array(Schema.Unknown)) }
 }
 
 /** The type of a list's items. */
 const itemOf = (node: SchemaNode): Schema.Schema.AnyNoContext => {
-  switch (node._tag) {
+  const type = unwrap(node)
+  switch (type._tag) {
     case "Array":
-      return union([...new Set([...node.elements, ...node.rest])].map(({ schema }) => schema))
-    case "Refinement":
-      return itemOf(node.from)
-    case "Lazy":
-      return itemOf(node.get())
+      return union([...new Set([...type.elements, ...type.rest])].map(({ schema }) => schema))
     case "Union":
-      return union(node.types.filter((type) => !isUndefined(type)).map(itemOf))
+      return union(type.types.filter((type) => !isUndefined(type)).map(itemOf))
     default:
       return Schema.Unknown
   }
@@ -52,20 +40,17 @@ export interface PagedEndpoint {
   readonly items: string
 }
 
-/** An endpoint of pages with unchecked items, and the decoder of one item. */
-export interface UncheckedPages {
-  readonly endpoint: Endpoint<unknown, unknown, unknown> & PagedEndpoint
-  readonly decodeItem: Decode.Decoder
-}
-
-/** Derives once for an endpoint. The name stays the same: rate limits, spans and mocks find the operation by it. */
-export const withoutItemChecks = memoizeByEndpoint((endpoint: Any & PagedEndpoint): UncheckedPages => {
+/**
+ * Derives an endpoint of pages with unchecked items, and the decoder of one item. The name stays the same: rate limits, spans
+ * and mocks find the operation by it.
+ */
+export const withoutItemChecks = memoizeByEndpoint((endpoint: Any & PagedEndpoint) => {
   const { items, name, success } = endpoint
   const page = success && pageOf(fromSchema(success), items)
   if (page === undefined) throw new TypeError(`${name}: the success schema has no list in the field "${items}"`)
   return {
     // Sound: input and failures are the operation's own; the caller restores their types.
-    endpoint: { ...endpoint, success: page.schema } as UncheckedPages["endpoint"],
+    endpoint: { ...endpoint, success: page.schema } as Endpoint<unknown, unknown, unknown> & PagedEndpoint,
     decodeItem: Decode.make(itemOf(page.list))
   }
 })

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import * as Issues from "./issues.js"
-import { fromSchema, type SchemaNode } from "./schemaTree.js"
+import { fromSchema, type SchemaNode, unwrap } from "./schemaTree.js"
 import * as Validator from "./validator.js"
 
 /** Returns the value itself if it is valid, else a copy without nulls if that is valid, else the first issue. */
@@ -32,21 +32,18 @@ const tooDeep: Issue = { path: "", message: "could not be validated, perhaps bec
 
 /** A copy of parsed JSON without the nulls of optional fields, at any depth. */
 const withoutNulls = (node: SchemaNode, value: unknown): unknown => {
-  switch (node._tag) {
-    case "Refinement":
-      return withoutNulls(node.from, value)
-    case "Lazy":
-      return withoutNulls(node.get(), value)
+  const target = unwrap(node)
+  switch (target._tag) {
     case "Union":
-      return node.types.reduce((value, type) => withoutNulls(type, value), value)
+      return target.types.reduce((value, type) => withoutNulls(type, value), value)
     case "Array": {
-      const [item] = node.rest
+      const [item] = target.rest
       return Array.isArray(value) && item !== undefined ? value.map((each) => withoutNulls(item, each)) : value
     }
     case "Struct": {
       if (!Predicate.isRecord(value)) return value
       const copy: Record<PropertyKey, unknown> = { ...value }
-      for (const { isOptional, name, type } of node.fields) {
+      for (const { isOptional, name, type } of target.fields) {
         if (isOptional && copy[name] === null) delete copy[name]
         else if (Object.hasOwn(copy, name)) copy[name] = withoutNulls(type, copy[name])
       }

@@ -116,6 +116,18 @@ export const fromAST = (ast: AST.AST): SchemaNode =>
 
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
 
+/** The type that a refinement refines, or that a recursive schema begins again. */
+export const unwrap = (node: SchemaNode): Exclude<SchemaNode, { readonly _tag: "Refinement" | "Lazy" }> => {
+  switch (node._tag) {
+    case "Refinement":
+      return unwrap(node.from)
+    case "Lazy":
+      return unwrap(node.get())
+    default:
+      return node
+  }
+}
+
 /** Tells `undefined` from all other types. */
 export const isUndefined = ({ _tag }: SchemaNode): boolean => _tag === "Undefined"
 
