@@ -14,24 +14,14 @@ interface Common {
   readonly schema: Schema.Schema.AnyNoContext
 }
 
-/** A named field of a struct. */
-export interface Field {
-  readonly name: PropertyKey
-  readonly isOptional: boolean
-  readonly type: SchemaNode
-}
-
-/** The type of all fields that have no name of their own, as in a record. */
-export interface Index {
-  readonly keys: SchemaNode
-  readonly values: SchemaNode
-}
-
 /** The type of a struct or, without fields, of a record. */
 export interface Struct {
   readonly _tag: "Struct"
-  readonly fields: ReadonlyArray<Field>
-  readonly indexes: ReadonlyArray<Index>
+  readonly fields: ReadonlyArray<
+    { readonly name: PropertyKey; readonly isOptional: boolean; readonly type: SchemaNode }
+  >
+  /** The types of all fields that have no name of their own, as in a record. */
+  readonly indexes: ReadonlyArray<{ readonly keys: SchemaNode; readonly values: SchemaNode }>
   /** The struct with another type for one of its fields. */
   readonly withField: (name: string, type: Schema.Schema.AnyNoContext) => Schema.Schema.AnyNoContext
 }

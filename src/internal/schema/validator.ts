@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { type Field, fromSchema, type Index, type SchemaNode, type Struct } from "./schemaTree.js"
+import { fromSchema, type SchemaNode, type Struct } from "./schemaTree.js"
 
 /** Tells whether a value is of a schema's type. */
 export type Validator = (value: unknown) => boolean
@@ -47,10 +47,15 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
         ? arrayOf(compile(item, extra))
         : byEffect(node, extra)
     }
-    case "Struct":
-      return node.fields.length > 0 && node.fields.every(hasStringName) && node.indexes.every(isOpen)
+    case "Struct": {
+      // JSON has no other names; symbols are left to Effect.
+      const hasStringNames = node.fields.length > 0 && node.fields.every(({ name }) => Predicate.isString(name))
+      // An index that allows any field is the same as no index.
+      const isOpen = node.indexes.every(({ keys, values }) => keys._tag === "String" && values._tag === "Unknown")
+      return hasStringNames && isOpen
         ? struct(node, node.indexes.length > 0 ? "ignore" : extra)
         : byEffect(node, extra)
+    }
     default:
       return byEffect(node, extra)
   }
@@ -71,12 +76,6 @@ const arrayOf = (isItem: Validator): Validator => (value) => {
   for (const item of value) if (!isItem(item)) return false
   return true
 }
-
-/** JSON has no other names; symbols are left to Effect. */
-const hasStringName = ({ name }: Field): boolean => Predicate.isString(name)
-
-/** Recognizes an index that allows any field, which is the same as no index. */
-const isOpen = ({ keys, values }: Index): boolean => keys._tag === "String" && values._tag === "Unknown"
 
 /** Recognizes objects made by a literal or by JSON.parse: all their fields are their own. */
 const isPlain = (value: object): boolean => {
