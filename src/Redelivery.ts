@@ -81,8 +81,8 @@ export const run = <E = never, R = never>(
   options: Options
 ): Stream.Stream<Result, E | InvalidInput | JournalError, R | IdentityClient> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stream, total } = options
-    const { journal, lockExpiry = "15 seconds" } = options
+    const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stream } = options
+    const { journal, lockExpiry = "15 seconds", total = sizeOf(ids) } = options
     yield* validateOptions(options)
     const client = yield* IdentityClient
     const startedAt = yield* Clock.currentTimeMillis
@@ -100,8 +100,8 @@ export const run = <E = never, R = never>(
       redeliver: (event_id) => client.execute(redeliverEvent.endpoint, { id: stream, event_id }),
       validate: (event_id) => validateIds(stream, event_id)
     })
-    const onResult = yield* track(options, total ?? sizeOf(ids), startedAt)
-    return yield* Workers.start(isStream(ids) ? ids : Stream.fromIterable(ids), { concurrency, process, onResult })
+    const onResult = yield* track(options.progress, options.stopWhen, total, startedAt)
+    return yield* Workers.start(isStream(ids) ? ids : Stream.fromIterable(ids), concurrency, process, onResult)
   }))
 
 const isStream = <E, R>(ids: Ids<E, R>): ids is Stream.Stream<string, E, R> =>

@@ -52,7 +52,6 @@ const decodeHeader = Schema.decodeOption(Header)
 /** Hexadecimal, because keys may be file names: an id could be a path, and some file systems ignore case. */
 const keyOf = (id: string): string => Encoding.encodeHex(id)
 
-/** Wraps a failure of the store. */
 export const storeError = (error: PlatformError) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
@@ -68,7 +67,6 @@ export const readEntry = (store: EntryStore, id: string): Effect.Effect<Option.O
     ))
   )
 
-/** Writes the entry of an event. */
 export const writeEntry = (store: EntryStore, entry: JournalEntry): Effect.Effect<void, JournalError> =>
   Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), storeError)
 

@@ -56,17 +56,13 @@ export const add = (before: Progress, { outcome, recalled }: Result, millis: num
   }
 }
 
-export interface ProgressOptions {
-  readonly stopWhen?: ((progress: Progress) => boolean) | undefined
-  readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
-}
-
 /**
  * Publishes the progress of a run that starts at this time in milliseconds. Returns a function that adds a result, and calls
  * `stop` if the run is to take no more ids.
  */
 export const track = (
-  { progress: ref, stopWhen }: ProgressOptions,
+  ref: SubscriptionRef.SubscriptionRef<Progress> | undefined,
+  stopWhen: ((progress: Progress) => boolean) | undefined,
   total: number | undefined,
   startedAt: number
 ): Effect.Effect<(result: Result, stop: () => void) => Effect.Effect<void>> => {

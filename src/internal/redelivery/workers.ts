@@ -11,18 +11,15 @@ import type { JournalError } from "./journal.js"
 import type { Result } from "./outcome.js"
 import type { Process } from "./run.js"
 
-export interface WorkersOptions {
-  /** The number of workers. */
-  readonly concurrency: number
-  readonly process: Process
-  /** Runs after each result; `stop` ends the input. */
-  readonly onResult: (result: Result, stop: () => void) => Effect.Effect<void>
-}
-
-/** Starts the workers. They wait when results are not taken, and end with the scope. */
+/**
+ * Starts the workers. They wait when results are not taken, and end with the scope. `onResult` runs after each result; its
+ * `stop` ends the input.
+ */
 export const start = <E, R>(
   ids: Stream.Stream<string, E, R>,
-  { concurrency, onResult, process }: WorkersOptions
+  concurrency: number,
+  process: Process,
+  onResult: (result: Result, stop: () => void) => Effect.Effect<void>
 ): Effect.Effect<Stream.Stream<Result, E | JournalError>, never, R | Scope.Scope> =>
   Effect.gen(function*() {
     // Not a `Mailbox`: if its reader yields between a look and its wait (Effect 3.22), it may miss the last result, and wait for ever.
