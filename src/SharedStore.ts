@@ -1,5 +1,4 @@
 /** Stores what the processes of a fleet share: a few small values and a clock. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -146,33 +145,31 @@ export const layer = <E, R>(
  * A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process.
  * @since 0.1.0 @category constructors
  */
-export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Clock.clockWith((clock) =>
-  Effect.sync(() => {
-    const entries = new Map<string, Entry & { readonly until: number }>()
-    let writes = 0
-    const snapshot = (key: string): Snapshot => {
-      const now = clock.unsafeCurrentTimeMillis()
-      const entry = entries.get(key)
-      if (entry === undefined || entry.until > now) return { entry, now }
-      entries.delete(key)
-      return { entry: undefined, now }
-    }
-    return {
-      get: (key) => Effect.sync(() => snapshot(key)),
-      swap: (key, version, next) =>
-        Effect.sync(() => {
-          const before = snapshot(key)
-          if (before.entry?.version !== version) return { ...before, swapped: false }
-          if (next === undefined) entries.delete(key)
-          else {
-            const until = before.now + Duration.toMillis(next.timeToLive)
-            entries.set(key, { value: next.value, version: String(++writes), until })
-          }
-          return { ...snapshot(key), swapped: true }
-        })
-    }
-  })
-)
+export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Effect.map(Effect.clock, (clock) => {
+  const entries = new Map<string, Entry & { readonly until: number }>()
+  let writes = 0
+  const snapshot = (key: string): Snapshot => {
+    const now = clock.unsafeCurrentTimeMillis()
+    const entry = entries.get(key)
+    if (entry === undefined || entry.until > now) return { entry, now }
+    entries.delete(key)
+    return { entry: undefined, now }
+  }
+  return {
+    get: (key) => Effect.sync(() => snapshot(key)),
+    swap: (key, version, next) =>
+      Effect.sync(() => {
+        const before = snapshot(key)
+        if (before.entry?.version !== version) return { ...before, swapped: false }
+        if (next === undefined) entries.delete(key)
+        else {
+          const until = before.now + Duration.toMillis(next.timeToLive)
+          entries.set(key, { value: next.value, version: String(++writes), until })
+        }
+        return { ...snapshot(key), swapped: true }
+      })
+  }
+})
 
 /** The layer of `memory`. Provide one to all clients that are to share. @since 0.1.0 @category layers */
 export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ layer(memory)

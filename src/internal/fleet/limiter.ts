@@ -18,18 +18,8 @@ import type { FleetGrant, Host } from "./replica.js"
 import { makeFormat } from "./snapshotFormat.js"
 import { TenantSync } from "./sync.js"
 
-export interface Fleet {
-  readonly strategy: LimitStrategy<OperationState, FleetGrant>
-  /** Begins to serve the calls of a queue; when the scope is closed, the process leaves the fleet. */
-  readonly serve: (queue: CallQueue<OperationState>) => Effect.Effect<void, never, Scope.Scope>
-}
-
 /** Makes the strategy. `format` is for tests: processes of another version store another format. */
-export const make = (
-  store: SharedStore.SharedStore["Type"],
-  reserve: number,
-  format = makeFormat()
-): Effect.Effect<Fleet, never, Scope.Scope> =>
+export const make = (store: SharedStore.SharedStore["Type"], reserve: number, format = makeFormat()) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const { fork, runSync } = yield* makeRunner()
@@ -59,25 +49,28 @@ export const make = (
     const ofState = ({ call: { tenant } }: OperationState): TenantSync => syncOf(tenant)
     const strategyOf = (state: OperationState) => ofState(state).replica.strategy
 
-    return {
-      strategy: {
-        stateOf: (call) => syncOf(call.tenant).replica.strategy.stateOf(call),
-        states: () => Array.from(tenants.values()).flatMap(({ replica }) => Array.from(replica.strategy.states())),
-        bucketOf: ({ bucket }) => bucket,
-        statusOf: (state, now) => {
-          const { replica } = ofState(state)
-          const storeNow = replica.now()
-          const known = replica.strategy.statusOf(state, storeNow)
-          return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
-        },
-        isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
-        isFirst: (state) => strategyOf(state).isFirst(state),
-        wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
-        start: (state, _, waited) => ofState(state).replica.start(state, waited),
-        giveBack: (grant) => ofState(grant.own.state).end(grant, undefined, false),
-        settle: (grant, reading) => ofState(grant.own.state).end(grant, reading, true)
+    const strategy: LimitStrategy<OperationState, FleetGrant> = {
+      stateOf: (call) => syncOf(call.tenant).replica.strategy.stateOf(call),
+      states: () => Array.from(tenants.values()).flatMap(({ replica }) => Array.from(replica.strategy.states())),
+      bucketOf: ({ bucket }) => bucket,
+      statusOf: (state, now) => {
+        const { replica } = ofState(state)
+        const storeNow = replica.now()
+        const known = replica.strategy.statusOf(state, storeNow)
+        return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
       },
-      serve: (queue) =>
+      isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
+      isFirst: (state) => strategyOf(state).isFirst(state),
+      wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
+      start: (state, _, waited) => ofState(state).replica.start(state, waited),
+      giveBack: (grant) => ofState(grant.own.state).end(grant, undefined, false),
+      settle: (grant, reading) => ofState(grant.own.state).end(grant, reading, true)
+    }
+
+    return {
+      strategy,
+      /** Begins to serve the calls of a queue; when the scope is closed, the process leaves the fleet. */
+      serve: (queue: CallQueue<OperationState>) =>
         Effect.suspend(() => {
           host.queue = queue
           const leave = Effect.suspend(() => {

@@ -164,7 +164,11 @@ export class Replica {
   /** Makes the next update. It grants calls of the queue; without one it says that this process leaves. */
   update(queue: CallQueue<OperationState> | undefined) {
     const now = this.now()
-    this.forgetGone(now)
+    const members = present(this.members, now)
+    if (members.size < this.members.size) {
+      this.members = members
+      this.restore(this.export())
+    }
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
     const { grants, throttled } = this.grant(queue, now)
@@ -178,8 +182,8 @@ export class Replica {
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
       inFlight: countInFlight(inFlight.map(({ own }) => own))
     }
-    const members = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
-    const snapshot = { writtenAt: now, members, limits: this.export() }
+    const written = Object.fromEntries(queue === undefined ? members : [...members, [this.host.id, own]])
+    const snapshot = { writtenAt: now, members: written, limits: this.export() }
     return { snapshot, before, own, reported: this.ended.length, grants, throttled }
   }
 
@@ -195,14 +199,6 @@ export class Replica {
     })
     this.uncommitted = grants.map((own) => ({ own, others: [], isOutdated: false }))
     return { grants: this.uncommitted, throttled }
-  }
-
-  /** Forgets members that are gone, and their calls. */
-  private forgetGone(now: number): void {
-    const members = present(this.members, now)
-    if (members.size === this.members.size) return
-    this.members = members
-    this.restore(this.export())
   }
 
   /** Takes over an update that the others know by now. */
