@@ -10,7 +10,6 @@ import type { LimitStrategy } from "./strategy.js"
  */
 const patience = 2000
 
-/** Learns from every response. */
 export interface AdaptiveStrategy extends LimitStrategy<OperationState, AdaptiveGrant> {
   readonly tenantOf: (name: string) => TenantState
 }

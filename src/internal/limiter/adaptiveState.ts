@@ -118,7 +118,6 @@ export interface TenantSnapshot {
   readonly operations: Readonly<Record<string, ReturnType<typeof exportOperation>>>
 }
 
-/** Copies all that is known of a tenant. */
 export const exportTenant = (
   { bucketCount, buckets, operations, startedAt, unknown }: TenantState
 ): TenantSnapshot => ({

@@ -127,7 +127,6 @@ const compare = (bucket: SharedBucket, tenant: TenantState, { endedAt, remaining
   }
 }
 
-/** Merges two buckets. */
 const join = (bucket: SharedBucket, other: SharedBucket, tenant: TenantState): void => {
   for (const operation of bucket.operations) {
     operation.bucket = other

@@ -31,9 +31,6 @@ export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => fa
 /** The default of `reserve`. */
 export const defaultReserve = 0.2
 
-/** The default of `maxPause`. */
-const defaultMaxPause = Duration.minutes(15)
-
 /** A limiter and the calls that wait for its permits. */
 export interface CallQueue<State> extends Limiter {
   /** The number of calls that wait. */
@@ -97,8 +94,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
     type Waiting = QueuedCall<State>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
-    const maxPause = Duration.toMillis(options.maxPause ?? defaultMaxPause)
-    const maxWait = options.maxWait === undefined ? Infinity : Duration.toMillis(options.maxWait)
+    const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
+    const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const changes = yield* PubSub.sliding<void>(1)
     const queues = new Map<State, Lists>()
     let count = 0

@@ -71,7 +71,6 @@ const makeShared = (
 
 type Shared = ReturnType<typeof makeShared>
 
-/** The telemetry of one call. */
 export class CallTelemetry {
   private readonly shared: Shared
   private readonly clock: Clock.Clock
@@ -127,12 +126,10 @@ export class CallTelemetry {
     }))
   }
 
-  /** An attempt starts to wait for a permit. */
   waitStarted(): void {
     Metrics.add(this.shared.metrics.waiting, 1, this.labels)
   }
 
-  /** An attempt no longer waits for a permit. */
   waitEnded(millis: number): void {
     const { metrics } = this.shared
     Metrics.add(metrics.waiting, -1, this.labels)
@@ -158,7 +155,6 @@ export class CallTelemetry {
     return this.afterLogs(this.isDebugEnabled ? this.withDebugLog(sent) : sent)
   }
 
-  /** The service responded to an attempt. */
   responseReceived({ headers, status }: RawResponse): void {
     const { metrics } = this.shared
     if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)

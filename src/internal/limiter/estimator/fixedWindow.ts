@@ -46,12 +46,7 @@ export const shift = (state: FixedWindowState, back: number): void => {
 /** Learns from a response with a reset, and with the seconds until then, both whole. */
 export const note = (
   state: FixedWindowState,
-  { ahead, left, limit, reset }: {
-    readonly reset: number
-    readonly ahead: number
-    readonly limit: number
-    readonly left: number
-  },
+  { ahead, left, limit, reset }: Readonly<Record<"ahead" | "left" | "limit" | "reset", number>>,
   isRateLimited: boolean,
   now: number
 ): void => {
