@@ -41,7 +41,7 @@ export interface CallQueue<State> extends Limiter {
   readonly wake: () => void
 }
 
-/** The part of a call that waits for a permit on which its turn depends. */
+/** The part of a waiting call that decides when it starts. */
 export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "since" | "isBackground">
 
 class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
