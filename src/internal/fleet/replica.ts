@@ -33,7 +33,7 @@ interface EndedCall {
   readonly wasSent: boolean
 }
 
-/** The changes that a process wants to make known. */
+/** The changes that a process wants to make known, and the knowledge of the limits `before` them. */
 export type Update = ReturnType<Replica["update"]>
 
 /** If the store's clock is behind the last write by more than this, it was set back. */
@@ -165,6 +165,7 @@ export class Replica {
   update(queue: CallQueue<OperationState> | undefined) {
     const now = this.now()
     const members = present(this.members, now)
+    // The calls of members that are gone are no longer in flight.
     if (members.size < this.members.size) {
       this.members = members
       this.restore(this.export())
