@@ -1,9 +1,13 @@
 /**
  * `npm run test:simulation`: 200 simulations, each the whole system with its faults from one seed, in turn of clients that are alone and of a
  * fleet. `--seeds 1000` runs more of them, `--from 5000` other ones, `--fleet` and `--alone` one kind only. A failure prints its seed and
- * the smallest plan that fails alike; `--seed 17` replays one and prints all that happens. `--planted` takes mends of `src` back in a copy, one
+ * the smallest plan that fails alike; `--seed 17` replays one and prints all that happens. Many seeds are shared out to one process
+ * for each core, in batches: fibers of crashed processes never end, so a process's memory only grows. `--planted` takes mends of `src` back in a copy, one
  * at a time, and demands that each is found. The last line is JSON; the exit code is 1 if a simulation fails.
  */
+import { spawn } from "node:child_process"
+import { availableParallelism } from "node:os"
+import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { drawPlan, type Plan } from "./simulation/plan.js"
 import { findAll } from "./simulation/planted.js"
@@ -57,7 +61,44 @@ const search = async (from: number, seeds: number): Promise<void> => {
   console.log(JSON.stringify({ seeds, steps, failed }))
 }
 
+/** The number of seeds that one process simulates. */
+const batch = 250
+
+/** Simulates a batch in a process of its own. Returns the numbers of its last line. */
+const simulateBatch = async (
+  from: number,
+  seeds: number
+): Promise<{ readonly steps: number; readonly failed: number }> => {
+  const flags = [...(values.fleet ? ["--fleet"] : []), ...(values.alone ? ["--alone"] : [])]
+  const args = ["--import", "tsx", import.meta.filename, "--from", String(from), "--seeds", String(seeds), ...flags]
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
+  let last = ""
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (last !== "") console.log(last)
+    last = line
+  }
+  const { failed, steps } = JSON.parse(last) // sound: the last line of `search`
+  return { failed, steps }
+}
+
+const searchInBatches = async (from: number, seeds: number): Promise<void> => {
+  const starts = Array.from({ length: Math.ceil(seeds / batch) }, (_, nth) => from + nth * batch).values()
+  let [steps, failed] = [0, 0]
+  await Promise.all(Array.from({ length: availableParallelism() }, async () => {
+    for (const start of starts) {
+      const result = await simulateBatch(start, Math.min(batch, from + seeds - start))
+      steps += result.steps
+      failed += result.failed
+    }
+  }))
+  if (failed > 0) process.exitCode = 1
+  console.log(JSON.stringify({ seeds, steps, failed }))
+}
+
 if (values.planted) process.exitCode = findAll(values.only) === 0 ? 0 : 1
 else if (values.plan !== undefined) await replay(JSON.parse(values.plan))
 else if (values.seed !== undefined) await replay(planOf(whole("seed", values.seed)))
-else await search(whole("from", values.from), whole("seeds", values.seeds))
+else {
+  const [from, seeds] = [whole("from", values.from), whole("seeds", values.seeds)]
+  await (values.first || seeds <= batch ? search : searchInBatches)(from, seeds)
+}

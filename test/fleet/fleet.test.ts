@@ -83,6 +83,31 @@ describe("a fleet as one client", () => {
       assert.isAtLeast(yield* Clock.currentTimeMillis, now + 30_000)
     })))
 
+  it.effect("forgets tenants without calls for an hour, also while the store is down", () =>
+    virtually(
+      Effect.gen(function*() {
+        const store = yield* flakyStore
+        const limiter = yield* makeProcess(store)
+        const tenants = Effect.map(limiter.status, (all) => all.map(({ tenant }) => tenant))
+        const ofTenant = (name: string): RateLimiter.Call => ({ tenant: name, operation: "a" })
+        yield* exchange(limiter, respond(50, 49, 1), ofTenant("one"))
+        store.state = "down"
+        yield* exchange(limiter, respond(50, 49, 1), ofTenant("two"))
+        store.state = "up"
+        yield* acquire(limiter, ofTenant("in flight"))
+        yield* Effect.sleep("60 minutes")
+        store.state = "down"
+        yield* Effect.sleep("10 seconds")
+        yield* exchange(limiter, respond(50, 49, 1), ofTenant("three"))
+        assert.sameMembers(yield* tenants, ["in flight", "three"])
+        store.state = "up"
+        yield* Effect.sleep("5 seconds")
+        yield* exchange(limiter, respond(50, 49, 1), ofTenant("one"))
+        assert.sameMembers(yield* tenants, ["in flight", "three", "one"])
+      }),
+      "3 hours"
+    ))
+
   it.effect("counts by the store's clock, whatever the local clocks show", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore

@@ -60,7 +60,8 @@ const makeQueue = (maxWait = Infinity) => {
       return name
     },
     giveBack: (name) => void log.push(`${name} given back`),
-    settle: (name) => void log.push(`${name} settled`)
+    settle: (name) => void log.push(`${name} settled`),
+    forgetIdle: () => {}
   }
   const clock: Clock.Clock = {
     ...Clock.make(),

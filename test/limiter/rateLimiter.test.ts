@@ -613,6 +613,35 @@ describe("layer", () => {
       yield* Effect.forEach(fibers, Fiber.interrupt)
     }).pipe(adaptive, exactly))
 
+  it.effect("forgets tenants without calls for an hour, except with calls in flight or in a pause", () =>
+    Effect.gen(function*() {
+      const of = (name: string): RateLimiter.Call => ({ tenant: name, operation: "a" })
+      const tenants = Effect.map(status, (all) => all.map(({ tenant }) => tenant))
+      yield* exchange(withHeaders(10, 9, 1), of("idle"))
+      yield* exchange(pause(7200), of("paused"))
+      const [inFlight, first, second] = [of("in flight"), of("two calls"), of("two calls")]
+      yield* acquire(inFlight)
+      yield* acquire(first)
+      const waiting = yield* Effect.fork(acquire(second))
+      yield* breathe
+      yield* TestClock.adjust("59 minutes")
+      yield* exchange(withHeaders(10, 9, 1), of("recent"))
+      assert.sameMembers(yield* tenants, ["idle", "paused", "in flight", "two calls", "recent"])
+      yield* TestClock.adjust("1 minute")
+      yield* exchange(withHeaders(10, 9, 1), of("now"))
+      assert.sameMembers(yield* tenants, ["paused", "in flight", "two calls", "recent", "now"])
+
+      // Permits from before and waits go on as if nothing had happened.
+      yield* settle(withHeaders(10, 9, 1), first)
+      yield* Fiber.join(waiting)
+      yield* settle(withHeaders(10, 9, 1), second)
+      yield* settle(withHeaders(10, 9, 1), inFlight)
+      yield* exchange(withHeaders(10, 9, 1), of("idle"))
+      yield* TestClock.adjust("2 hours")
+      yield* exchange(withHeaders(10, 9, 1), of("now"))
+      assert.deepStrictEqual(yield* tenants, ["now"])
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "2 hours" })), exactly))
+
   it.effect("reports why calls wait", () =>
     Effect.gen(function*() {
       const reason = Effect.map(status, ([{ reason } = {}]) => reason)

@@ -3,6 +3,8 @@
  * permits grants them to itself by the rules of a limiter that is alone, and makes that known to the others.
  */
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
@@ -39,19 +41,20 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
       fork: (effect) => void fork(effect, scope)
     }
 
-    const tenants = new Map<string, TenantSync>()
+    const tenants = new Map<string, { readonly sync: TenantSync; readonly close: Effect.Effect<void> }>()
     const syncOf = (tenant: string) =>
       getOrInsert(tenants, tenant, () => {
-        const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), scope))
+        const own = runSync(Scope.fork(scope, ExecutionStrategy.sequential))
+        const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), own))
         const sync: TenantSync = new TenantSync(host, tenant, timer)
-        return sync
-      })
+        return { sync, close: Scope.close(own, Exit.void) }
+      }).sync
     const ofState = ({ call: { tenant } }: OperationState): TenantSync => syncOf(tenant)
     const strategyOf = (state: OperationState) => ofState(state).replica.strategy
 
     const strategy: LimitStrategy<OperationState, FleetGrant> = {
       stateOf: (call) => syncOf(call.tenant).replica.strategy.stateOf(call),
-      states: () => Array.from(tenants.values()).flatMap(({ replica }) => Array.from(replica.strategy.states())),
+      states: () => Array.from(tenants.values()).flatMap(({ sync }) => Array.from(sync.replica.strategy.states())),
       bucketOf: ({ bucket }) => bucket,
       statusOf: (state, now) => {
         const { replica } = ofState(state)
@@ -64,7 +67,14 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
       wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
       start: (state, _, waited) => ofState(state).replica.start(state, waited),
       giveBack: (grant) => ofState(grant.own.state).end(grant, undefined, false),
-      settle: (grant, reading) => ofState(grant.own.state).end(grant, reading, true)
+      settle: (grant, reading) => ofState(grant.own.state).end(grant, reading, true),
+      forgetIdle: (_, isNeeded) => {
+        for (const [name, { close, sync }] of tenants) {
+          if (!sync.forgetIdle(isNeeded)) continue
+          tenants.delete(name)
+          host.fork(close)
+        }
+      }
     }
 
     return {
@@ -75,7 +85,10 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
           host.queue = queue
           const leave = Effect.suspend(() => {
             host.isClosed = true
-            return Effect.forEach(tenants.values(), ({ leave }) => leave, { concurrency: "unbounded", discard: true })
+            return Effect.forEach(tenants.values(), ({ sync }) => sync.leave, {
+              concurrency: "unbounded",
+              discard: true
+            })
           })
           // In a fiber of its own: the fiber that closes the scope may have been interrupted.
           return Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(leave), Fiber.join))

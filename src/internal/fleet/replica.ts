@@ -145,6 +145,13 @@ export class Replica {
     this.granted.clear()
   }
 
+  /** Forgets the limits if the tenant is idle. Tells if it did. */
+  forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
+    if (this.hasInFlight || this.hasEnded || this.granted.size > 0) return false
+    this.strategy.forgetIdle(this.now(), isNeeded)
+    return Array.from(this.strategy.states()).length === 0
+  }
+
   /** Settles the ended calls here alone, without reporting them. */
   settleAlone(): void {
     const now = this.now()

@@ -89,6 +89,11 @@ export class TenantSync {
     this.visit()
   }
 
+  /** Forgets the limits if the tenant is idle. Tells if it did, and the tenant needs no more visits. */
+  forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
+    return !this.isVisiting && this.replica.forgetIdle(isNeeded)
+  }
+
   /** Visits the store soon, unless a visit is under way. */
   visit(): void {
     if (this.isVisiting || this.host.isClosed) return

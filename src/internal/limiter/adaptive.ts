@@ -2,7 +2,7 @@
 import { getOrInsert } from "../runtime/getOrInsert.js"
 import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
-import type { LimitStrategy } from "./strategy.js"
+import { idleTime, type LimitStrategy } from "./strategy.js"
 
 /**
  * The longest time in which no call of a tenant starts, in milliseconds. After that, an operation without a known bucket
@@ -48,6 +48,12 @@ export const make = (): AdaptiveStrategy => {
       }
       if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
         bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now)
+      }
+    },
+    forgetIdle: (now, isNeeded) => {
+      const isBusy = (state: OperationState) => state.inFlight > 0 || wait(state, now, 0, 0, 0) > 0 || isNeeded(state)
+      for (const { name, operations, startedAt } of tenants.values()) {
+        if (now - startedAt >= idleTime && !Array.from(operations.values()).some(isBusy)) tenants.delete(name)
       }
     }
   }

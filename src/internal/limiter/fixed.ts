@@ -38,6 +38,7 @@ export const make = (limit: number, rate: number, now: number): LimitStrategy<Fi
     giveBack: () => {
       tokens++
     },
-    settle: () => {}
+    settle: () => {},
+    forgetIdle: () => {}
   }
 }

@@ -22,7 +22,7 @@ import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import { readRateLimit } from "./rateLimitHeaders.js"
-import type { LimitStrategy } from "./strategy.js"
+import { idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** Marks calls as background work. */
@@ -101,6 +101,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     let count = 0
     let waiting = 0
     let isClosed = false
+    let forgotAt = -Infinity
     let jitter = yield* Random.next
     const warn = yield* WaitWarnings.make
 
@@ -269,8 +270,18 @@ export const make = <State extends { readonly call: Call }, Grant>(
       })
     }
 
+    /** Without this, the memory of a program with many tenants would only grow. */
+    const forgetIdle = (now: number): void => {
+      if (Math.abs(now - forgotAt) < idleTime) return
+      forgotAt = now
+      strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
+      const known = new Set(strategy.states())
+      for (const state of queues.keys()) if (!known.has(state)) queues.delete(state)
+    }
+
     const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, RateLimited> => {
       const now = timer.now()
+      forgetIdle(now)
       const state = strategy.stateOf(call)
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)

@@ -2,6 +2,9 @@
 import type { Call } from "./limiter.js"
 import type { RateLimitReading } from "./rateLimitHeaders.js"
 
+/** The time in milliseconds after which a tenant without calls is forgotten. The store of a fleet forgets it then, too. */
+export const idleTime = 3_600_000
+
 /** The known limit at a time. */
 export interface BucketStatus {
   readonly limit: number
@@ -32,6 +35,8 @@ export interface LimitStrategy<State, Grant> {
   readonly giveBack: (grant: Grant, now: number) => void
   /** Ends a call; `undefined`: no response came. */
   readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
+  /** Forgets the tenants without a call for `idleTime`, unless a call would have to wait or a state `isNeeded`. */
+  readonly forgetIdle: (now: number, isNeeded: (state: State) => boolean) => void
 }
 
 /** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */

@@ -54,10 +54,7 @@ const makeShared = (
   propagateTrace: boolean
 ) => {
   const attributes = Spans.attributes(tenant, method, path)
-  const metrics = Metrics.forOperation({
-    "identity.operation": name,
-    "server.address": String(attributes["server.address"])
-  })
+  const metrics = Metrics.forOperation(name, String(attributes["server.address"]))
   return {
     operation: name,
     attributes,

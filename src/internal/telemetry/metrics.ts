@@ -55,8 +55,21 @@ const drift = counter("identity.drift", "Fields and values that the schemas do n
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
 export const tokenRequests = counter("identity.token.requests", "Token requests")
 
-/** Makes the metrics of one operation of one client. */
-export const forOperation = (tags: Tags) => {
+/**
+ * The hosts that have metrics of their own. Effect keeps a metric until the process ends, so all hosts after the first 1,000
+ * share the address `other`; OpenTelemetry bounds the attributes of a metric in the same way.
+ */
+const hosts = new Set<string>()
+const mostHosts = 1000
+
+const boundedHost = (host: string): string => {
+  if (hosts.size < mostHosts) hosts.add(host)
+  return hosts.has(host) ? host : "other"
+}
+
+/** Makes the metrics of one operation of the client of one host. */
+export const forOperation = (operation: string, host: string) => {
+  const tags = { "identity.operation": operation, "server.address": boundedHost(host) }
   const durations = new Map<string | number | undefined, Histogram>()
   return {
     attempts: attempts(tags),
