@@ -40,7 +40,7 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = job
  * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's
  * selection). Requires the scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
  *
- * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
+ * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations
  */
 export const createUsersExport = Operation.make("createUsersExport", {

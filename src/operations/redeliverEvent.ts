@@ -9,7 +9,7 @@ import { EventId } from "./schemas.js"
  * `id` is the stream's and `event_id` the event's, exactly 26 characters each. Requires the scope `update:event_deliveries`.
  * Fails with `NotFound` if the stream or the event does not exist, and with `Conflict` if the event has not failed.
  *
- * Not idempotent: it is retried only after a 429 or if the request was certainly not sent.
+ * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations
  */
 export const redeliverEvent = Operation.make("redeliverEvent", {

@@ -25,7 +25,8 @@ const describe = (node: SchemaNode): string => {
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, " ")
 
-const append = (path: string, keys: ParseResult.Path): string =>
+/** Extends a path such as `fields[0]` by more keys. */
+export const append = (path: string, keys: PropertyKey | ReadonlyArray<PropertyKey>): string =>
   [keys].flat().reduce<string>(
     (path, key) =>
       typeof key === "number" ? `${path}[${key}]` : `${path === "" ? "" : `${path}.`}${printable(String(key))}`,

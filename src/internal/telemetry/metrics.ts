@@ -55,15 +55,11 @@ const drift = counter("identity.drift", "Fields and values that the schemas do n
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
 export const tokenRequests = counter("identity.token.requests", "Token requests")
 
-/**
- * The hosts that have metrics of their own. Effect keeps a metric until the process ends, so all hosts after the first 1,000
- * share the address `other`; OpenTelemetry bounds the attributes of a metric in the same way.
- */
+/** The hosts with metrics of their own. Effect keeps metrics for ever, so all hosts after the first 1,000 share the address `other`. */
 const hosts = new Set<string>()
-const mostHosts = 1000
 
 const boundedHost = (host: string): string => {
-  if (hosts.size < mostHosts) hosts.add(host)
+  if (hosts.size < 1000) hosts.add(host)
   return hosts.has(host) ? host : "other"
 }
 

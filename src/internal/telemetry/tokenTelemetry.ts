@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Tracer from "effect/Tracer"
 import type { TokenError } from "../../Errors.js"
-import type { RawResponse } from "../http/rawMessages.js"
+import { inParentheses, type RawResponse } from "../http/rawMessages.js"
 import * as Fiber from "../runtime/fiber.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
@@ -20,7 +20,7 @@ export const tokenRequest = <A>(
     Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokenRequests({}), 1, labels))),
     Effect.tapError(({ _tag, code, status }) => {
       Metrics.update(Metrics.tokenRequests({ "error.type": _tag }), 1, labels)
-      const reason = status === undefined ? code === undefined ? "" : ` (${code})` : ` (status ${status})`
+      const reason = inParentheses(status === undefined ? code : `status ${status}`)
       return Effect.annotateLogs(Effect.logWarning(`could not obtain a token${reason}`), { operation: "token" })
     })
   )

@@ -4,6 +4,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Endpoint from "../../Endpoint.js"
+import { append } from "../../internal/schema/issues.js"
 import { decodeForm, type FieldError } from "./formDecoding.js"
 import { failure, type PlainResponse } from "./response.js"
 
@@ -43,14 +44,10 @@ export const parseBody = (
   }
 }
 
-/** `fields[0].name`; the first step is always a name. */
-const property = (path: ReadonlyArray<PropertyKey>): string =>
-  path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(1)
-
 /** The first invalid field and all that it may be. The `undefined` of optional fields is left out. */
 const firstError = (error: ParseResult.ParseError): FieldError =>
   ParseResult.ArrayFormatter.formatErrorSync(error)
-    .map(({ message, path }) => ({ path: property(path), message: message.replace(/, (?:actual|expected)[^]*/, "") }))
+    .map(({ message, path }) => ({ path: append("", path), message: message.replace(/, (?:actual|expected)[^]*/, "") }))
     .filter(({ message }) => message !== "Expected undefined")
     .reduce((first, { message, path }) =>
       path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
