@@ -67,10 +67,11 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  * comes again gets the result of its first occurrence. Ids are taken only as fast as results are consumed.
  *
  * With a journal, the run writes an entry before it sends an event and the outcome after it. If you run the same ids again
- * after a crash, the run sends no event twice (the `fetch` of Deno and of Chromium may): an id that has a result keeps it, and an
- * event that was being sent is `unknown`. So is an event whose entry cannot be read. One run at a time holds a journal: the next one waits until the holder's
- * `lockExpiry` has passed without a sign of life, and fails if it sees one. An interrupted run takes no more ids and gives
- * running calls the `grace` period; their results are in the journal and in `progress`, but not in the stream.
+ * after a crash, the run sends no event twice (the `fetch` of Deno and of Chromium may): an id that has a result keeps it, and
+ * an event that was being sent is `unknown`. So is an event whose entry cannot be read. One run at a time holds a journal: the
+ * next one waits until the holder's `lockExpiry` has passed without a sign of life, and fails if it sees one. An interrupted
+ * run takes no more ids and gives running calls the `grace` period; their results are in the journal and in `progress`, but
+ * not in the stream.
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
  * of the ids. In the last two cases the results of ids in progress come first. Failed calls are results, not failures.

@@ -1,14 +1,8 @@
 /** Fills maps on demand. */
 
-/** A `Map` or a `WeakMap`. */
-interface MapOf<Key, Value> {
-  readonly get: (key: Key) => Value | undefined
-  readonly set: (key: Key, value: Value) => unknown
-}
-
-/** Gives the value of a key. If there is none, makes one and adds it. */
+/** Gives the value of a key in a `Map` or a `WeakMap`. If there is none, makes one and adds it. */
 export const getOrInsert = <Key, Value extends object>(
-  map: MapOf<Key, Value>,
+  map: { readonly get: (key: Key) => Value | undefined; readonly set: (key: Key, value: Value) => unknown },
   key: Key,
   make: (key: Key) => Value
 ): Value => {

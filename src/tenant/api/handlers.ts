@@ -45,8 +45,10 @@ const subjectTokenTypeError = (value: string): string | undefined => {
   return reservedPrefix.test(value) ? "This prefix is reserved" : undefined
 }
 
+type Handlers = { readonly [Name in OperationName]?: OperationHandler<Parameters<Operations[Name]>[0]> }
+
 /** The operations that the tenant serves. Calls of others give a 404. */
-export const handlers: { readonly [Name in OperationName]?: OperationHandler<Parameters<Operations[Name]>[0]> } = {
+export const handlers: Handlers = {
   createUsersExport: {
     status: 200,
     global: true,
