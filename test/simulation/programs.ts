@@ -27,11 +27,11 @@ import { callAttribute } from "./telemetry.js"
 import type { World } from "./world.js"
 
 /**
- * Runs effects at once. `Effect.forEach` with concurrency hangs if it is interrupted before its own first fiber runs: a permuted order of
- * fibers lets that happen, Effect's scheduler does not.
+ * Runs effects at once. Effect's concurrent functions, also `Fiber.joinAll`, hang if they are interrupted before their own first fiber
+ * runs: a permuted order of fibers lets that happen, Effect's scheduler does not.
  */
 export const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(Effect.forEach(effects, Effect.fork), Fiber.joinAll)
+  Effect.flatMap(Effect.forEach(effects, Effect.fork), Effect.forEach(Fiber.join, { discard: true }))
 
 /** The parts of a simulation that all processes share. */
 export interface Site {
