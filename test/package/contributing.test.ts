@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { guide } from "../support/documentation.js"
 
 /** The steps of the guide's first section. */
-const steps = guide("contributing").split(/\n## /)[0]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
+const steps = guide("contributing").split(/\n## /)[1]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
 
 /** Code of a step. */
 const block = (step: number): string => /```\w*\n([^]*?)```/.exec(steps[step - 1] ?? "")?.[1] ?? ""

@@ -282,13 +282,30 @@ const contend = (plan: Plan): Plan => {
   }
 }
 
+/**
+ * Lets processes crash while they redeliver with a slow disk and a fast network: an event that is sent before its entry is
+ * written will be sent again.
+ */
+const crashMidway = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "midway")
+  if (draw.chance(0.8)) return plan
+  return {
+    ...plan,
+    latency: { ...plan.latency, network: [1, 30], disk: [1, 3000] },
+    processes: plan.processes.map((process) => ({
+      ...process,
+      crashes: [{ kind: "crash", steps: draw.magnitude([100, 2000]), downFor: draw.magnitude([1, 1000]) }]
+    }))
+  }
+}
+
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
 export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))
   const window = () => ({ from: draw.magnitude([0, 2 * minute]), for: draw.magnitude([10, minute]) })
-  return contend({
+  return crashMidway(contend({
     seed,
     isFleet,
     permute: draw.chance(0.8),
@@ -317,5 +334,5 @@ export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
         ...window()
       })),
     revocations: isCalm ? [] : draw.list(2, () => draw.magnitude([0, 2 * minute]))
-  })
+  }))
 }

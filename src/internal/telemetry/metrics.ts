@@ -55,13 +55,17 @@ const drift = counter("identity.drift", "Fields and values that the schemas do n
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
 export const tokenRequests = counter("identity.token.requests", "Token requests")
 
-/** The hosts with metrics of their own. Effect keeps metrics for ever, so all hosts after the first 1,000 share the address `other`. */
-const hosts = new Set<string>()
-
-const boundedHost = (host: string): string => {
-  if (hosts.size < 1000) hosts.add(host)
-  return hosts.has(host) ? host : "other"
+/** Makes a function that keeps the first `most` hosts; all others become `other`. */
+export const boundHosts = (most: number) => {
+  const hosts = new Set<string>()
+  return (host: string): string => {
+    if (hosts.size < most) hosts.add(host)
+    return hosts.has(host) ? host : "other"
+  }
 }
+
+/** Effect keeps a metric until the process ends, so their number must be bounded. */
+const boundedHost = /* @__PURE__ */ boundHosts(1000)
 
 /** Makes the metrics of one operation of the client of one host. */
 export const forOperation = (operation: string, host: string) => {
