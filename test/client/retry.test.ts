@@ -9,6 +9,7 @@ import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { over, scripted } from "../support/client.js"
+import { skewed } from "../support/fleet.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -278,6 +279,18 @@ describe("a policy", () => {
   sends("sets the delay and keeps the rest", [0, 8, 24, 56], always, Retry.withPolicy({ delay: "8 millis" }))
   sends("sets the longest wait", [0, 100, 200, 300], always, Retry.withPolicy({ maxDelay: 100 }))
   sends("sets the total time", [0, 250], always, Retry.withPolicy({ totalTime: "750 millis" }))
+  it.effect("sets the total time, also if the clock is set back meanwhile", () =>
+    Effect.gen(function*() {
+      const { clock, skew } = skewed(yield* Effect.clock)
+      const { layer, times } = setUp((nth) => {
+        skew.millis = nth * -3_600_000
+        return throttled()
+      })
+      const call = Effect.exit(longest(Retry.withPolicy(operation, { totalTime: "750 millis" })))
+      yield* run(Effect.withClock(Effect.provide(call, layer), clock))
+      assert.lengthOf(times, 2)
+    }))
+
   sends("with no attempts still makes one", [0], always, Retry.withPolicy({ attempts: 0 }))
   sends(
     "inside another one inherits the settings that it lacks",

@@ -9,6 +9,7 @@ import * as Response from "../http/responseDecoder.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
 import type { Restore } from "../runtime/fiber.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import type { Policy } from "./retryPolicy.js"
 
@@ -106,7 +107,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
         if (response.status !== 429) this.uncertain = result
         return this.isLast || !canRetryResponse(this.endpoint, response)
           ? result
-          : this.retry(result, Headers.retryAfter(response.headers, this.now()))
+          : this.retry(result, Headers.retryAfter(response.headers, this.clock.unsafeCurrentTimeMillis()))
       }
     })
   }
@@ -129,6 +130,6 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   }
 
   private now(): number {
-    return this.clock.unsafeCurrentTimeMillis()
+    return monotonicMillis(this.clock) // the time of day may be set back meanwhile
   }
 }

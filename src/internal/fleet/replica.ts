@@ -145,7 +145,6 @@ export class Replica {
     this.granted.clear()
   }
 
-  /** Forgets the limits if the tenant is idle. Tells if it did. */
   forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
     if (this.hasInFlight || this.hasEnded || this.granted.size > 0) return false
     this.strategy.forgetIdle(this.now(), isNeeded)
