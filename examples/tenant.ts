@@ -70,22 +70,29 @@ const welcome = (origin: string): string => {
 const logRequest = (method: string, url: string, status: number) =>
   Console.log(`${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${url}`)
 
-const serve = (port: number) => {
-  const server = createServer()
-  return Effect.gen(function*() {
-    const { app } = yield* Tenant.Tenant
-    yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-    const logged = Effect.tap(
-      app,
+/** A tenant that prints a line for each request. */
+const LoggingTenant = Layer.effect(
+  Tenant.Tenant,
+  Effect.map(Tenant.make(), (tenant) => ({
+    ...tenant,
+    app: Effect.tap(
+      tenant.app,
       ({ status }) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => logRequest(method, url, status))
     )
-    yield* HttpServer.serveEffect(logged)
+  }))
+)
+
+const serve = (port: number) => {
+  const server = createServer()
+  return Effect.gen(function*() {
+    yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+    yield* Layer.build(Tenant.layerServer)
     yield* HttpServer.addressFormattedWith((origin) => Console.log(welcome(origin)))
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Effect.provide(Layer.merge(Tenant.layer(), NodeHttpServer.layer(() => server, { host, port })))
+    Effect.provide(Layer.merge(LoggingTenant, NodeHttpServer.layer(() => server, { host, port })))
   )
 }
 

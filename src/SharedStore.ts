@@ -75,7 +75,7 @@ const [firstPause, longestPause] = [100, 1000]
 
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
- * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, and so is the recovery.
+ * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, the recovery as info.
  * @since 0.1.0 @category constructors
  */
 export const make = (
