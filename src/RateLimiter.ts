@@ -18,8 +18,8 @@ export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from 
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}
 
 /**
- * The state of the limiter now: limit, remaining calls, reset and waiting calls of each operation that was called. Tenants
- * without calls for an hour are forgotten.
+ * The state of the limiter now: limit, remaining calls, reset and waiting calls of each operation that was called. A later
+ * call forgets tenants without calls for an hour.
  * @since 0.1.0 @category getters
  */
 export const status: Effect.Effect<ReadonlyArray<Status>, never, RateLimiter> = /* @__PURE__ */ Effect.flatMap(

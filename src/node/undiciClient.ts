@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../Errors.js"
 import { invalidSetting, isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
+import { inOwnFiber } from "../internal/runtime/fiber.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
 
 /** undici's own options; all times are in milliseconds. */
@@ -88,8 +89,8 @@ export const make = (
       }),
       ({ close, destroy }) =>
         Effect.ignore(Effect.tryPromise(close)).pipe(
-          Effect.interruptible,
-          Effect.timeoutTo({ duration: "5 seconds", onSuccess: () => {}, onTimeout: destroy })
+          Effect.timeoutTo({ duration: "5 seconds", onSuccess: () => {}, onTimeout: destroy }),
+          inOwnFiber
         )
     )
     const client = NodeHttpClient.makeUndici(dispatcher.compose(withPoolTimeouts))

@@ -75,6 +75,23 @@ describe("closing a client", () => {
       yield* Fiber.join(second)
     }))
 
+  it.effect("waits although it is interrupted meanwhile, even twice", () =>
+    Effect.gen(function*() {
+      const { call, close } = yield* open(3000)
+      const running = yield* Effect.fork(call)
+      yield* breathe
+      const closing = yield* Effect.fork(close)
+      yield* breathe
+      for (let nth = 0; nth < 2; nth++) {
+        yield* Fiber.interruptFork(closing)
+        yield* TestClock.adjust("1 second")
+        assert.isNull(closing.unsafePoll())
+      }
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(running)
+      yield* Fiber.await(closing)
+    }))
+
   it.effect("ends a call that runs longer than 5 s", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(6000)

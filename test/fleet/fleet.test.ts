@@ -108,6 +108,23 @@ describe("a fleet as one client", () => {
       "3 hours"
     ))
 
+  it.effect("forgets a tenant although another process had a call in flight when this one last read the store", () =>
+    virtually(
+      Effect.gen(function*() {
+        const store = yield* flakyStore
+        const [one, two] = [yield* makeProcess(store), yield* makeProcess(store)]
+        const held = yield* two.acquire(call)
+        yield* Effect.sleep(100)
+        yield* exchange(one, respond(50, 49, 1), other)
+        yield* Effect.sleep(1000)
+        yield* held.settle(yield* respond(50, 48, 1))
+        yield* Effect.sleep("61 minutes")
+        yield* exchange(one, respond(50, 49, 1), abroad)
+        assert.deepStrictEqual((yield* one.status).map(({ tenant }) => tenant), [abroad.tenant])
+      }),
+      "3 hours"
+    ))
+
   it.effect("counts by the store's clock, whatever the local clocks show", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore

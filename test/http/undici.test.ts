@@ -127,29 +127,33 @@ describe("connections", () => {
     }))
 })
 
-it.scoped("closing the layer waits up to 5 s and then aborts all running requests", () =>
-  Effect.gen(function*() {
-    const hanging = Effect.gen(function*() {
-      const arrived = yield* Deferred.make<void>()
-      return { ...yield* observed(() => Deferred.unsafeDone(arrived, Effect.void)), arrived }
-    })
-    const servers = [yield* hanging, yield* hanging]
-    const scope = yield* Scope.make()
-    const client = yield* HttpClient.HttpClient.pipe(
-      Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
-    )
-    const running = yield* Effect.fork(Effect.forEach(servers, ({ url }) => Effect.flip(client.get(url)), {
-      concurrency: "unbounded"
+for (const interruptions of [0, 1, 2]) {
+  it.scoped(`closing the layer waits up to 5 s and then aborts all running requests; interrupted ${interruptions} times`, () =>
+    Effect.gen(function*() {
+      const hanging = Effect.gen(function*() {
+        const arrived = yield* Deferred.make<void>()
+        return { ...yield* observed(() => Deferred.unsafeDone(arrived, Effect.void)), arrived }
+      })
+      const servers = [yield* hanging, yield* hanging]
+      const scope = yield* Scope.make()
+      const client = yield* HttpClient.HttpClient.pipe(
+        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+      )
+      const running = yield* Effect.fork(Effect.forEach(servers, ({ url }) => Effect.flip(client.get(url)), {
+        concurrency: "unbounded"
+      }))
+      for (const { arrived } of servers) yield* Deferred.await(arrived)
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      for (let nth = 0; nth < interruptions; nth++) yield* Fiber.interruptFork(closing)
+      yield* TestClock.adjust("3999 millis")
+      assert.isNull(closing.unsafePoll())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.await(closing)
+      assert.deepStrictEqual((yield* Fiber.join(running)).map(({ _tag }) => _tag), ["RequestError", "RequestError"])
+      for (const { closed } of servers) yield* Deferred.await(closed)
     }))
-    for (const { arrived } of servers) yield* Deferred.await(arrived)
-    const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
-    yield* TestClock.adjust("4999 millis")
-    assert.isNull(closing.unsafePoll())
-    yield* TestClock.adjust("1 millis")
-    yield* Fiber.join(closing)
-    assert.deepStrictEqual((yield* Fiber.join(running)).map(({ _tag }) => _tag), ["RequestError", "RequestError"])
-    for (const { closed } of servers) yield* Deferred.await(closed)
-  }))
+}
 
 describe("the outcome is not-sent", () => {
   it.scopedLive("for a call that times out while it waits for a connection, and no connection is lost", () =>

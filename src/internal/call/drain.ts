@@ -3,7 +3,7 @@ import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { TransportError } from "../../Errors.js"
-import { type AnyFiber, type Restore, withFiber } from "../runtime/fiber.js"
+import { type AnyFiber, inOwnFiber, type Restore, withFiber } from "../runtime/fiber.js"
 import { transportError } from "./pipeline.js"
 
 /** Starts to count calls. Closing the scope waits up to 5 s for them. */
@@ -15,9 +15,7 @@ export const make = Effect.gen(function*() {
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
       isClosing = true
-      return running === 0
-        ? Effect.void
-        : Effect.timeoutOption(Effect.interruptible(Deferred.await(drained)), "5 seconds")
+      return running === 0 ? Effect.void : inOwnFiber(Effect.timeoutOption(Deferred.await(drained), "5 seconds"))
     })
   )
 

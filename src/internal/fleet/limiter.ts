@@ -5,14 +5,13 @@
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { LimitStrategy } from "../limiter/strategy.js"
-import { makeRunner } from "../runtime/fiber.js"
+import { inOwnFiber, makeRunner } from "../runtime/fiber.js"
 import { getOrInsert } from "../runtime/getOrInsert.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Timer from "../runtime/timer.js"
@@ -85,13 +84,9 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
           host.queue = queue
           const leave = Effect.suspend(() => {
             host.isClosed = true
-            return Effect.forEach(tenants.values(), ({ sync }) => sync.leave, {
-              concurrency: "unbounded",
-              discard: true
-            })
+            return Effect.all(Array.from(tenants.values(), ({ sync }) => sync.leave), { concurrency: "unbounded" })
           })
-          // In a fiber of its own: the fiber that closes the scope may have been interrupted.
-          return Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(leave), Fiber.join))
+          return Effect.addFinalizer(() => inOwnFiber(leave))
         })
     }
   })

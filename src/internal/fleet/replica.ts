@@ -147,6 +147,7 @@ export class Replica {
 
   forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
     if (this.hasInFlight || this.hasEnded || this.granted.size > 0) return false
+    this.forgetGone(this.now())
     this.strategy.forgetIdle(this.now(), isNeeded)
     return Array.from(this.strategy.states()).length === 0
   }
@@ -167,15 +168,18 @@ export class Replica {
     else this.strategy.giveBack(own, now)
   }
 
+  /** Forgets members that are gone: their calls are no longer in flight. */
+  private forgetGone(now: number): void {
+    const members = present(this.members, now)
+    if (members.size === this.members.size) return
+    this.members = members
+    this.restore(this.export())
+  }
+
   /** Makes the next update. It grants calls of the queue; without one it says that this process leaves. */
   update(queue: CallQueue<OperationState> | undefined) {
     const now = this.now()
-    const members = present(this.members, now)
-    // The calls of members that are gone are no longer in flight.
-    if (members.size < this.members.size) {
-      this.members = members
-      this.restore(this.export())
-    }
+    this.forgetGone(now)
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
     const { grants, throttled } = this.grant(queue, now)
@@ -189,7 +193,7 @@ export class Replica {
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
       inFlight: countInFlight(inFlight.map(({ own }) => own))
     }
-    const written = Object.fromEntries(queue === undefined ? members : [...members, [this.host.id, own]])
+    const written = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
     const snapshot = { writtenAt: now, members: written, limits: this.export() }
     return { snapshot, before, own, reported: this.ended.length, grants, throttled }
   }

@@ -59,7 +59,7 @@ export interface Limiter {
    * wait consumes no permit.
    */
   readonly acquire: (call: Call) => Effect.Effect<Permit, RateLimited>
-  /** The state now, an entry for each operation that was called. Tenants without calls for an hour are forgotten. */
+  /** The state now, an entry for each operation that was called. A later call forgets tenants without calls for an hour. */
   readonly status: Effect.Effect<ReadonlyArray<Status>>
   /** The state, now and whenever it changes. A slow reader gets the latest state and misses those before. */
   readonly changes: Stream.Stream<ReadonlyArray<Status>>

@@ -275,8 +275,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       if (Math.abs(now - forgotAt) < idleTime) return
       forgotAt = now
       strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
-      const known = new Set(strategy.states())
-      for (const state of queues.keys()) if (!known.has(state)) queues.delete(state)
+      for (const state of queues.keys()) if (sizeOf(state) === 0) queues.delete(state)
     }
 
     const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, RateLimited> => {

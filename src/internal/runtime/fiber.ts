@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
@@ -90,6 +90,10 @@ export const wasInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber
 
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
+
+/** Runs an effect in a fiber of its own: in a finalizer, one more interruption would end the child fibers of Effect's time-outs. */
+export const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.forkDaemon(Effect.interruptible(self)), Fiber.join)
 
 /**
  * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted

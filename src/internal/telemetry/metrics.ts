@@ -55,7 +55,7 @@ const drift = counter("identity.drift", "Fields and values that the schemas do n
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
 export const tokenRequests = counter("identity.token.requests", "Token requests")
 
-/** Makes a function that keeps the first `most` hosts; all others become `other`. */
+/** Makes a function that keeps the first `most` hosts; others become `other`: Effect keeps each metric until the process ends. */
 export const boundHosts = (most: number) => {
   const hosts = new Set<string>()
   return (host: string): string => {
@@ -64,7 +64,6 @@ export const boundHosts = (most: number) => {
   }
 }
 
-/** Effect keeps a metric until the process ends, so their number must be bounded. */
 const boundedHost = /* @__PURE__ */ boundHosts(1000)
 
 /** Makes the metrics of one operation of the client of one host. */
