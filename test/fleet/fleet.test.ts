@@ -113,11 +113,13 @@ describe("a fleet as one client", () => {
       Effect.gen(function*() {
         const store = yield* flakyStore
         const [one, two] = [yield* makeProcess(store), yield* makeProcess(store)]
+        yield* exchange(one, respond(50, 49, 1))
+        yield* Effect.sleep(100)
         const held = yield* two.acquire(call)
         yield* Effect.sleep(100)
-        yield* exchange(one, respond(50, 49, 1), other)
+        yield* exchange(one, respond(50, 48, 1))
         yield* Effect.sleep(1000)
-        yield* held.settle(yield* respond(50, 48, 1))
+        yield* held.settle(yield* respond(50, 47, 1))
         yield* Effect.sleep("61 minutes")
         yield* exchange(one, respond(50, 49, 1), abroad)
         assert.deepStrictEqual((yield* one.status).map(({ tenant }) => tenant), [abroad.tenant])
