@@ -1,11 +1,11 @@
 /** Bodies: size limits, decompression, and how complete they are. */
-import { FetchHttpClient, HttpClient, HttpClientError } from "@effect/platform"
+import { FetchHttpClient, Headers, HttpClient, HttpClientError } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { createUsersExport, deleteEventStream, Errors, IdentityClient, RateLimiter } from "../../src/index.js"
-import { concat } from "../../src/internal/http/body.js"
+import { concat, isSmallJson } from "../../src/internal/http/body.js"
 import { completenessOf } from "../../src/internal/http/transportFailure.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, call, over, resultOf } from "../support/client.js"
@@ -19,6 +19,33 @@ const unexpected = <A, E>(result: Either.Either<A, E>) => {
   assert.instanceOf(error, Errors.UnexpectedResponse)
   return error as Errors.UnexpectedResponse
 }
+
+describe("isSmallJson", () => {
+  const json = (length: string | undefined, more: Record<string, string> = {}) =>
+    Headers.fromInput({ "content-type": "application/json", ...(length && { "content-length": length }), ...more })
+
+  it("accepts JSON whose length is declared and within both limits", () => {
+    assert.isTrue(isSmallJson(json("0"), 10))
+    assert.isTrue(isSmallJson(json("10"), 10))
+    assert.isTrue(isSmallJson(json("1048576", { "content-type": "application/problem+json; charset=utf-8" }), 2 ** 30))
+  })
+
+  it("refuses all else", () => {
+    for (const length of [undefined, "", "a", "10a", "a10", "-1", "1.5", "1234567890123456"]) {
+      assert.isFalse(isSmallJson(json(length), 2 ** 60), String(length))
+    }
+    assert.isFalse(isSmallJson(json("11"), 10))
+    assert.isFalse(isSmallJson(json("1048577"), 2 ** 30))
+    for (
+      const more of [{ "content-type": "text/html" }, { "content-encoding": "gzip" }, {
+        "transfer-encoding": "chunked"
+      }]
+    ) {
+      assert.isFalse(isSmallJson(json("5", more), 10), JSON.stringify(more))
+    }
+    assert.isFalse(isSmallJson(Headers.fromInput({ "content-length": "5" }), 10))
+  })
+})
 
 describe("a response body", () => {
   it.effect("is refused if it is larger than maxBodySize, though content-length says otherwise", () =>

@@ -1,4 +1,5 @@
 /** Headers of a call, and inputs that are refused before anything is sent. */
+import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Exit, Layer, Schema, Stream } from "effect"
 import {
@@ -9,6 +10,7 @@ import {
   Operation,
   RateLimiter
 } from "../../src/index.js"
+import { type EncodedRequest, strings } from "../../src/internal/http/requestEncoder.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, bodyOf, failed, resultOf, sent, sentOne, token } from "../support/client.js"
 import { permit } from "../support/permits.js"
@@ -320,3 +322,34 @@ describe("a payload", () => {
       assert.deepStrictEqual(exit, Exit.die(bug))
     }))
 })
+
+describe("texts that messages must not repeat", () => {
+  const texts = (fields: object, headers: Record<string, string> = {}) =>
+    strings(
+      { fields, settings: { contentType: "application/json", headers: Headers.fromInput(headers) } } as EncodedRequest
+    ) // sound: nothing else is read
+
+  it("are the strings of the input, at any depth, also in a cycle", () => {
+    const cyclic: Record<string, unknown> = { a: "one", b: [{ c: "two" }, 3, null, "three"] }
+    cyclic["self"] = cyclic
+    assert.sameMembers([...texts(cyclic)], ["one", "two", "three"])
+    assert.deepStrictEqual(texts({}), [])
+  })
+
+  it("are headers of eight characters and more, except accept and its like", () => {
+    const headers = {
+      "x-a": "1234567",
+      "x-b": "12345678",
+      "accept": "text/html",
+      "accept-language": "de-AT,de",
+      "x-accept": "text/plain"
+    }
+    assert.sameMembers([...texts({}, headers)], ["12345678", "text/plain"])
+  })
+})
+
+it.effect("headers whose names only contain one of the transport's are sent", () =>
+  Effect.gen(function*() {
+    const set = { "x-connection": "a", "connection-id": "b", "x-te": "c", "hostname": "d" }
+    assert.deepInclude((yield* IdentityClient.withHeaders(sentOne(deleteEventStream, bare), set)).headers, set)
+  }))

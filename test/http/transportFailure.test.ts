@@ -128,6 +128,8 @@ describe("a request without a response", () => {
     const tried = new AggregateError([system("ECONNREFUSED", { syscall: "connect" }), system("ETIMEDOUT")])
     assert.strictEqual(codeOf(new TypeError("fetch failed", { cause: tried })), "ECONNREFUSED")
     assert.isUndefined(codeOf({ errors: undefined }))
+    const nested = (levels: number): object => levels === 0 ? { code: "EDEEP" } : { cause: nested(levels - 1) }
+    assert.deepStrictEqual([codeOf(nested(7)), codeOf(nested(8))], ["EDEEP", undefined])
   })
 
   it.effect("an error that is its own cause is read", () =>
