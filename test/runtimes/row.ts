@@ -64,6 +64,7 @@ const runInBrowser = async (
     })
     await page.goto(`${stage}/matrix`)
     await page.addScriptTag({ path: file, type: "module" })
+    await page.waitForFunction("'runSuite' in globalThis") // modules run later
     await page.evaluate(`runSuite(${JSON.stringify(stage)}, ${JSON.stringify(kind.name)})`)
     return results
   } finally {

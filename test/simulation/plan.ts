@@ -284,7 +284,7 @@ const contend = (plan: Plan): Plan => {
 
 /**
  * Lets processes crash while they redeliver with a slow disk and a fast network: an event that is sent before its entry is
- * written will be sent again.
+ * written will be carried out twice.
  */
 const crashMidway = (plan: Plan): Plan => {
   const draw = new Draw(plan.seed, "midway")

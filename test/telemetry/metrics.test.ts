@@ -15,7 +15,6 @@ import {
   TestClock
 } from "effect"
 import { listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
-import { boundHosts } from "../../src/internal/telemetry/metrics.js"
 import * as Testing from "../../src/Testing.js"
 import { call, clientOf, logged, quota } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"
@@ -50,19 +49,6 @@ const kindOf = ({ keyType, tags }: MetricKey.MetricKey.Untyped) => {
 }
 
 describe("metrics", () => {
-  it("are bounded in number: hosts after the first ones share one address", () => {
-    const bounded = boundHosts(2)
-    assert.deepStrictEqual(["a", "a", "b", "c", "a", "d", "b"].map(bounded), [
-      "a",
-      "a",
-      "b",
-      "other",
-      "a",
-      "other",
-      "b"
-    ])
-  })
-
   it.effect("count the attempts of a call and its 429s, and measure its duration", () =>
     Effect.gen(function*() {
       const { host, layer } = clientOf({

@@ -146,7 +146,6 @@ export class Replica {
   }
 
   forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
-    if (this.hasInFlight || this.hasEnded || this.granted.size > 0) return false
     this.forgetGone(this.now())
     this.strategy.forgetIdle(this.now(), isNeeded)
     return Array.from(this.strategy.states()).length === 0
