@@ -9,6 +9,9 @@ import { inProcess } from "../support/tokenServer.js"
 const id = "est_0123456789012345678901"
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
+/** Forks an effect, and lets it run until it waits. */
+const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.zipLeft(Effect.fork(effect), breathe)
+
 describe("closing a client", () => {
   const open = (delay: number) =>
     Effect.gen(function*() {
@@ -25,16 +28,14 @@ describe("closing a client", () => {
   it.effect("without a running call takes no time", () =>
     Effect.gen(function*() {
       const { close } = yield* open(0)
-      const closing = yield* Effect.fork(close)
-      yield* breathe
+      const closing = yield* started(close)
       assert.isNotNull(closing.unsafePoll())
     }))
 
   it.effect("lets a running call end within 5 s", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(4999)
-      const running = yield* Effect.fork(call)
-      yield* breathe
+      const running = yield* started(call)
       const closing = yield* Effect.fork(close)
       yield* TestClock.adjust("4998 millis")
       assert.isNull(closing.unsafePoll())
@@ -48,8 +49,7 @@ describe("closing a client", () => {
       const { call, close } = yield* open(3000)
       const first = yield* Effect.fork(call)
       yield* TestClock.adjust("1 second")
-      const last = yield* Effect.fork(call)
-      yield* breathe
+      const last = yield* started(call)
       const closing = yield* Effect.fork(close)
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.join(first)
@@ -65,10 +65,8 @@ describe("closing a client", () => {
       const first = yield* Effect.fork(call)
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(first)
-      const second = yield* Effect.fork(call)
-      yield* breathe
-      const closing = yield* Effect.fork(close)
-      yield* breathe
+      const second = yield* started(call)
+      const closing = yield* started(close)
       assert.isNull(closing.unsafePoll())
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(closing)
@@ -78,10 +76,8 @@ describe("closing a client", () => {
   it.effect("waits although it is interrupted meanwhile, even twice", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(3000)
-      const running = yield* Effect.fork(call)
-      yield* breathe
-      const closing = yield* Effect.fork(close)
-      yield* breathe
+      const running = yield* started(call)
+      const closing = yield* started(close)
       for (let nth = 0; nth < 2; nth++) {
         yield* Fiber.interruptFork(closing)
         yield* TestClock.adjust("1 second")
@@ -95,8 +91,7 @@ describe("closing a client", () => {
   it.effect("ends a call that runs longer than 5 s", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(6000)
-      const running = yield* Effect.fork(Effect.flip(call))
-      yield* breathe
+      const running = yield* started(Effect.flip(call))
       const closing = yield* Effect.fork(close)
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(closing)
@@ -106,10 +101,8 @@ describe("closing a client", () => {
   it.effect("refuses new calls while it waits for running ones", () =>
     Effect.gen(function*() {
       const { call, close } = yield* open(3000)
-      const running = yield* Effect.fork(call)
-      yield* breathe
-      const closing = yield* Effect.fork(close)
-      yield* breathe
+      const running = yield* started(call)
+      const closing = yield* started(close)
       const late = yield* Effect.fork(Effect.flip(call))
       yield* TestClock.adjust("3 seconds")
       assert.deepInclude(yield* Fiber.join(late), { _tag: "TransportError", outcome: "not-sent", code: "CLOSED" })
