@@ -84,8 +84,7 @@ export const make = (
     const { dispatcher } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => makeDispatchers(options),
-        catch: (error) =>
-          invalidSetting(operation, "options", error instanceof Error ? error.message : "expected undici's options")
+        catch: (error) => invalidSetting(operation, "options", (error as Error).message) // undici throws nothing else
       }),
       ({ close, destroy }) =>
         Effect.ignore(Effect.tryPromise(close)).pipe(

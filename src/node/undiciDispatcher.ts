@@ -40,8 +40,6 @@ type ExchangeResult = Effect.Effect<RawResponse, NoResponse>
 interface Head {
   readonly status: number
   readonly headers: Headers.Headers
-  /** The number of bytes to read from the body. */
-  readonly limit: number
 }
 
 /**
@@ -53,7 +51,9 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private done: ((result: ExchangeResult) => void) | undefined
   private controller: Undici.Dispatcher.DispatchController | undefined
   private head: Head | undefined
-  private chunks: Array<Uint8Array> = []
+  /** The number of bytes to read from the body. */
+  private limit = Infinity
+  private readonly chunks: Array<Uint8Array> = []
   private size = 0
 
   constructor(bodyLimit: BodyLimit, done: (result: ExchangeResult) => void) {
@@ -72,19 +72,21 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     status: number,
     headers: Parameters<typeof headersOf>[0]
   ): void {
-    if (status >= 200) this.head = { status, headers: headersOf(headers), limit: this.bodyLimit(status) }
+    if (status < 200) return
+    this.head = { status, headers: headersOf(headers) }
+    this.limit = this.bodyLimit(status)
   }
 
   onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
     this.chunks.push(chunk)
     this.size += chunk.length
-    if (this.head === undefined || this.size <= this.head.limit) return
-    this.settle(this.response(this.head, "truncated"))
+    if (this.size <= this.limit) return
+    this.end("truncated")
     controller.abort(stopped)
   }
 
   onResponseEnd(): void {
-    this.settle(this.head === undefined ? this.noResponse(undefined) : this.response(this.head, "complete"))
+    this.end("complete")
   }
 
   onResponseError(_: Undici.Dispatcher.DispatchController, error: unknown): void {
@@ -92,11 +94,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   fail(error: unknown): void {
-    this.settle(
-      this.head === undefined
-        ? this.noResponse(error)
-        : this.response(this.head, TransportFailure.completenessOf(error))
-    )
+    this.end(TransportFailure.completenessOf(error), error)
   }
 
   /** Aborts the request. Returns whether it may have been sent. */
@@ -107,11 +105,11 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     return controller !== undefined
   }
 
-  private response({ headers, limit, status }: Head, completeness: RawBody["completeness"]): ExchangeResult {
+  private response(head: Head, completeness: RawBody["completeness"]): ExchangeResult {
     const body = completeness === "complete"
       ? joined(this.chunks, this.size)
-      : Body.concat(this.chunks, Math.min(this.size, limit))
-    return Body.decompressed({ status, headers, body, completeness, redirected: false }, limit)
+      : Body.concat(this.chunks, Math.min(this.size, this.limit))
+    return Body.decompressed({ ...head, body, completeness, redirected: false }, this.limit)
   }
 
   private noResponse(error: unknown): ExchangeResult {
@@ -121,15 +119,16 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     })
   }
 
-  private settle(result: ExchangeResult): void {
-    const { done } = this
+  private end(completeness: RawBody["completeness"], error?: unknown): void {
+    const { done, head } = this
+    const result = head === undefined ? this.noResponse(error) : this.response(head, completeness)
     this.release()
     done?.(result)
   }
 
   private release(): void {
     this.done = this.controller = this.head = undefined
-    this.chunks = []
+    this.chunks.length = 0
   }
 }
 

@@ -191,7 +191,8 @@ describe("the outcome is not-sent", () => {
     Effect.gen(function*() {
       const { port } = yield* rawServer(() => {})
       const error = yield* Effect.flip(remove).pipe(
-        Effect.provide(lean(`https://127.0.0.1:${port}`, { connectTimeout: 50 }))
+        Effect.provide(lean(`https://127.0.0.1:${port}`, { connectTimeout: 50 })),
+        Effect.timeout("8 seconds") // less than the default
       )
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "UND_ERR_CONNECT_TIMEOUT" })
     }))
@@ -287,6 +288,16 @@ describe("a response", () => {
         assert.strictEqual(Buffer.from(body).toString(), "abcdefghijkl".slice(0, limit))
         assert.strictEqual(rest.completeness, completeness)
       }
+    }))
+
+  it.effect("is text at once if all of it is ASCII, as JSON mostly is", () =>
+    Effect.gen(function*() {
+      for (const pieces of [["{}"], ["{", "}"]]) {
+        assert.strictEqual((yield* received(pieces.map((piece) => Buffer.from(piece)))).body, "{}")
+      }
+      const { body } = yield* received([Buffer.from("{\"é\":1}")])
+      assert.deepStrictEqual(Buffer.from(body), Buffer.from("{\"é\":1}"))
+      assert.notTypeOf(body, "string")
     }))
 
   it.effect("keeps its body when another response arrives, whatever its size", () =>

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "vitest"
 import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
-import { makeStrategy } from "../support/adaptive.js"
-import { largeReading, reading } from "../support/readings.js"
+import { idleTime } from "../../src/internal/limiter/strategy.js"
+import { makeStrategy, tenant } from "../support/adaptive.js"
+import { largeReading, rateLimited, reading } from "../support/readings.js"
 
 describe("a new operation", () => {
   it("goes first where its response will show its bucket", () => {
@@ -50,9 +51,52 @@ describe("a new operation", () => {
     assert.isAtMost(first, 10_000)
     assert.isBelow(later, first)
   })
+
+  it("is paused while one of the buckets that it may use is", () => {
+    const { call, stateOf, strategy } = makeStrategy()
+    call("a", 0, largeReading(60))
+    call("b", 100, rateLimited({ pause: 5000 }))
+    const isPaused = (now: number) => strategy.isPaused(stateOf("c"), now)
+    assert.deepStrictEqual([isPaused(200), isPaused(6000)], [true, false])
+  })
+})
+
+describe("an idle tenant", () => {
+  /** Checks that a tenant is forgotten some time after its only call began. */
+  const isForgotten = (
+    idleFor: number,
+    { needed = false, ...call }: { readonly needed?: boolean; readonly lasts?: true; readonly isPaused?: true } = {}
+  ) => {
+    const { start, strategy } = makeStrategy()
+    const grant = start("a", 0)
+    if (call.lasts !== true) {
+      strategy.settle(grant, call.isPaused === true ? rateLimited({ pause: 2 * idleTime }) : largeReading(60), 0)
+    }
+    const before = strategy.tenantOf(tenant)
+    strategy.forgetIdle(idleFor, () => needed)
+    return strategy.tenantOf(tenant) !== before
+  }
+
+  it("is forgotten after an hour", () => {
+    assert.deepStrictEqual([isForgotten(idleTime - 1), isForgotten(idleTime)], [false, true])
+  })
+
+  it("is kept while a call is in flight, would have to wait, or is needed", () => {
+    assert.isFalse(isForgotten(idleTime, { lasts: true }))
+    assert.isFalse(isForgotten(idleTime, { isPaused: true }))
+    assert.isFalse(isForgotten(idleTime, { needed: true }))
+  })
 })
 
 describe("a call", () => {
+  it("stays counted if its response is lost", () => {
+    const { call, levels } = makeStrategy()
+    call("a", 0, largeReading(60))
+    const before = [...levels(100).values()]
+    call("a", 100, undefined)
+    assert.deepStrictEqual([...levels(110).values()], before.map((level) => level - 1))
+  })
+
   it("counts once, in the bucket of its response", () => {
     const { call, levels, save } = makeStrategy()
     const limits = [50, 60, 70]

@@ -60,8 +60,9 @@ describe("a file journal", () => {
     Effect.gen(function*() {
       const path = join(yield* directory, "deep", "journal")
       const journal = yield* FileJournal.make(path)
-      yield* journal.set("a", new Uint8Array([1]))
+      yield* journal.set("a", new Uint8Array([65]))
       yield* journal.modify("a", (text) => `${text}.`)
+      assert.deepStrictEqual(yield* journal.get("a"), Option.some("A."))
       const modes = [path, join(path, "a")].map((file) => (statSync(file).mode & 0o777).toString(8))
       assert.deepStrictEqual(modes, ["700", "600"])
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -91,6 +92,19 @@ describe("a file journal", () => {
       yield* journal.modify("a", (text) => `${text}.`)
       assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a", "sync directory"])
       assert.deepStrictEqual(yield* journal.get("a"), Option.some("1."))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("syncs no directory on Windows, which cannot", () =>
+    Effect.gen(function*() {
+      const { platform } = process
+      yield* Effect.acquireRelease(
+        Effect.sync(() => Object.defineProperty(process, "platform", { value: "win32" })),
+        () => Effect.sync(() => Object.defineProperty(process, "platform", { value: platform }))
+      )
+      const { recorded, steps } = yield* recording
+      const journal = yield* Effect.provideService(FileJournal.make(yield* directory), FileSystem.FileSystem, recorded)
+      yield* journal.set("a", "1")
+      assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a"])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("holds an empty entry, and writes nothing outside its directory", () =>

@@ -299,13 +299,33 @@ const crashMidway = (plan: Plan): Plan => {
   }
 }
 
+/** Lets the first request of each process be refused with an absurd `Retry-After`: a client that obeys it hangs. */
+const pauseForLong = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "long pause")
+  if (draw.chance(0.9)) return plan
+  const pauses = plan.processes.map(({ calls: [call], id }): Fault => {
+    const key = keyOfCall(id, call!.id) // sound: each process has a call
+    return {
+      key: call!.kind === "redelivery" ? keyOfEvent(key, 0) : key,
+      nth: 0,
+      kind: "status",
+      status: 429,
+      carriedOut: false,
+      body: "json",
+      retryAfter: longestRetryAfter.absurd
+    }
+  })
+  const isOther = ({ key, nth }: Fault) => !pauses.some((pause) => pause.key === key && pause.nth === nth)
+  return { ...plan, faults: [...plan.faults.filter(isOther), ...pauses] }
+}
+
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
 export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))
   const window = () => ({ from: draw.magnitude([0, 2 * minute]), for: draw.magnitude([10, minute]) })
-  return crashMidway(contend({
+  return pauseForLong(crashMidway(contend({
     seed,
     isFleet,
     permute: draw.chance(0.8),
@@ -334,5 +354,5 @@ export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
         ...window()
       })),
     revocations: isCalm ? [] : draw.list(2, () => draw.magnitude([0, 2 * minute]))
-  }))
+  })))
 }

@@ -41,7 +41,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "no pause is too long",
     edits: [{
       file: "src/internal/limiter/rateLimitHeaders.ts",
-      text: "pause: pause === undefined ? undefined : Math.min(pause, maxPause)",
+      text: "pause: pause && Math.min(pause, maxPause)",
       by: "pause"
     }]
   },

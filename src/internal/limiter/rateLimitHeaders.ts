@@ -31,20 +31,20 @@ const day = 86_400
  */
 export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): RateLimitReading => {
   const isRateLimited = response.status === 429
-  const { limit, remaining, reset } = Headers.rateLimit(response.headers)
+  const { limit = 0, remaining, reset = NaN } = Headers.rateLimit(response.headers)
   const date = Headers.date(response.headers)
-  const ahead = reset === undefined ? undefined : reset - (date ?? Math.floor(now / 1000))
+  const ahead = reset - (date ?? Math.floor(now / 1000))
   const asked = isRateLimited ? Headers.retryAfter(response.headers, now) : undefined
   const pause = asked && Duration.toMillis(asked)
-  const makesSense = limit !== undefined && limit > 0 && (isRateLimited || remaining !== undefined)
+  const size = limit > 0 && (isRateLimited || remaining !== undefined) ? limit : undefined
   return {
     isRateLimited,
     isServed: response.status < 500,
-    limit: makesSense ? limit : undefined,
-    remaining: !makesSense ? undefined : isRateLimited ? 0 : Math.min(remaining ?? 0, limit),
-    untilFull: ahead !== undefined && ahead <= day ? Math.max(-day, ahead) : undefined,
+    limit: size,
+    remaining: size && (isRateLimited ? 0 : Math.min(remaining ?? 0, size)),
+    untilFull: ahead <= day ? Math.max(-day, ahead) : undefined,
     date,
-    pause: pause === undefined ? undefined : Math.min(pause, maxPause),
+    pause: pause && Math.min(pause, maxPause),
     isPauseCut: pause !== undefined && pause > maxPause
   }
 }

@@ -76,9 +76,8 @@ export class Estimator extends EstimatorState {
     const rate = Math.min(netRate, provenRate)
     const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * rate
     const missing = inFlight + 1 - Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
-    return missing > 0
-      ? Math.min(missing / (rate * constants.inFlightShare), Math.max(callMillis, constants.recheckMillis))
-      : 0
+    const untilBack = Math.max(0, missing) / (rate * constants.inFlightShare)
+    return Math.min(untilBack, Math.max(callMillis, constants.recheckMillis))
   }
 
   private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
