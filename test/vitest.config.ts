@@ -20,8 +20,9 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Ends a test that hangs, far later than a slow machine ends one that does not.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     setupFiles: ["test/support/requireAssertions.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },

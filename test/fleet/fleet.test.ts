@@ -1,14 +1,27 @@
 /** Several processes of a fleet in virtual time, with a store that can fail. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Option, type Scope } from "effect"
+import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Option, type Scope } from "effect"
 import * as Fleet from "../../src/Fleet.js"
-import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
-import { make as makeLimiter } from "../../src/internal/limiter/queue.js"
-import * as RateLimiter from "../../src/RateLimiter.js"
+import type * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { type FlakyStore, flakyStore, layerOf, lineTo } from "../support/fleet.js"
-import { acquire, call, exchange, format, key, limitsOf, many, respond, tenant } from "../support/fleetStore.js"
+import {
+  acquire,
+  bucket,
+  call,
+  exchange,
+  format,
+  ignoredWarning,
+  key,
+  type Limiter,
+  limitsOf,
+  makeProcess,
+  many,
+  respond,
+  tenant,
+  warnings
+} from "../support/fleetStore.js"
 import { measure, scenarios } from "../support/goodput.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -22,15 +35,6 @@ const virtually = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>, most: Duratio
 
 const other: RateLimiter.Call = { tenant, operation: "b" }
 const abroad: RateLimiter.Call = { tenant: "https://u.example.com/api/v2", operation: call.operation }
-
-/** A process of a fleet, which ends with the scope. */
-const makeProcess = (store: Pick<FlakyStore, "backend">, options: RateLimiter.Options = {}) =>
-  Effect.map(
-    Layer.build(Layer.fresh(Fleet.layerRateLimiter(options).pipe(Layer.provide(layerOf(store))))),
-    Context.get(RateLimiter.RateLimiter)
-  )
-
-type Limiter = Effect.Effect.Success<ReturnType<typeof makeProcess>>
 
 /** The stored value of the first tenant. */
 const snapshotOf = (store: FlakyStore): FleetSnapshot => Option.getOrThrow(format.decode(store.values()[0] ?? ""))
@@ -251,28 +255,6 @@ describe("a fleet as one client", () => {
     })))
 })
 
-/** A service with one bucket, by the current clock. */
-const bucket = (burst: number, perSecond: number) => {
-  let [level, at, refused, served] = [burst, 0, 0, 0]
-  const ask = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    level = Math.min(burst, level + (at === 0 ? 0 : now - at) * perSecond / 1000)
-    at = now
-    const isRefused = level < 1
-    if (isRefused) refused++
-    else {
-      served++
-      level--
-    }
-    return respond(
-      burst,
-      Math.max(0, Math.floor(level)),
-      Math.ceil((burst - level) / perSecond),
-      isRefused ? { "retry-after": "1" } : {}
-    )
-  })
-  return { ask, refused: () => refused, served: () => served }
-}
-
 describe("while the store is unavailable", () => {
   for (const lost of [true, false]) {
     it.effect(`the fleet goes on, and shares again when the store is back${lost ? ", empty" : ""}`, () =>
@@ -386,15 +368,6 @@ describe("a stored value of another version or shape", () => {
     FastCheck.constant(makeFormat(2).encode(stored))
   )
 
-  const warnings = () => {
-    const lines: Array<string> = []
-    const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
-    return { lines, logger: Logger.replace(Logger.defaultLogger, logger) }
-  }
-
-  const warning =
-    `the shared store's value of ${key} was stored by another version of this library or is damaged; ignoring it`
-
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
     VirtualTime.run(Effect.scoped(effect), { most: "2 hours" })
 
@@ -412,84 +385,9 @@ describe("a stored value of another version or shape", () => {
               (one) => Effect.forEach(Array.from({ length: 5 }), () => exchange(one, ask))
             ).pipe(Effect.provide(logger))
             assert.strictEqual(refused(), 0)
-            assert.deepStrictEqual(lines, [warning])
+            assert.deepStrictEqual(lines, [ignoredWarning])
           })))),
         { numRuns: 60 }
       )
     ))
-
-  /** Lets the processes make calls for a minute, and counts what the service did. */
-  const minute = (fleet: ReadonlyArray<Limiter>) =>
-    Effect.gen(function*() {
-      const { ask, refused, served } = bucket(20, 10)
-      const until = (yield* Clock.currentTimeMillis) + 60_000
-      const worker = (limiter: Limiter) =>
-        Effect.repeat(exchange(limiter, ask), {
-          while: () => Effect.map(Clock.currentTimeMillis, (now) => now < until)
-        })
-      const workers = fleet.flatMap((limiter) => Array.from({ length: 5 }, () => worker(limiter)))
-      yield* Effect.all(workers, { concurrency: "unbounded", discard: true })
-      return { refused: refused(), served: served() }
-    })
-
-  /** What ten runs of `one` come to: a single run is refused between no and four calls by chance. */
-  const tenTimes = <E, R>(one: Effect.Effect<{ readonly refused: number; readonly served: number }, E, R>) =>
-    Effect.map(Effect.replicateEffect(one, 10), (runs) => ({
-      refused: runs.reduce((sum, run) => sum + run.refused, 0),
-      served: runs.reduce((sum, run) => sum + run.served, 0)
-    }))
-
-  const independent = Effect.forEach(
-    [1, 2],
-    () => Effect.map(Layer.build(Layer.fresh(RateLimiter.layer)), Context.get(RateLimiter.RateLimiter))
-  )
-
-  const twoClients = tenTimes(Effect.scoped(Effect.flatMap(independent, minute)))
-
-  it.effect("keeps no process from pacing its calls and is logged once, even if it comes back again and again", () =>
-    run(Effect.gen(function*() {
-      const bound = yield* twoClients
-      // The processes read the store every 50 ms while they cannot know when a call may start.
-      for (const [value, every] of [["damaged", 10], ["damaged", 50], [makeFormat(2).encode(stored), 50]] as const) {
-        const result = yield* tenTimes(Effect.scoped(Effect.gen(function*() {
-          const store = yield* flakyStore
-          const { lines, logger } = warnings()
-          const foreign = Effect.flatMap(
-            store.backend.get(key),
-            ({ entry }) => store.backend.swap(key, entry?.version, { value, timeToLive: Duration.hours(1) })
-          )
-          yield* Effect.forkScoped(Effect.forever(Effect.zipRight(foreign, Effect.sleep(every))))
-          const result = yield* Effect.gen(function*() {
-            return yield* minute([yield* makeProcess(store), yield* makeProcess(store)])
-          }).pipe(Effect.provide(logger))
-          assert.deepStrictEqual(lines, [warning, warning], "one for each process")
-          return result
-        })))
-        assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
-        assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
-      }
-    })))
-
-  it.effect("does not meet another version: fleets of two versions adapt as two clients do", () =>
-    run(Effect.gen(function*() {
-      const bound = yield* twoClients
-      const result = yield* tenTimes(Effect.scoped(Effect.gen(function*() {
-        const store = yield* flakyStore
-        const { lines, logger } = warnings()
-        const later = Effect.gen(function*() {
-          const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, makeFormat(2))
-          const limiter = yield* makeLimiter(strategy, {})
-          yield* serve(limiter)
-          return limiter
-        })
-        const result = yield* Effect.gen(function*() {
-          return yield* minute([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])
-        }).pipe(Effect.provide(logger))
-        assert.deepStrictEqual(lines, [])
-        assert.strictEqual(store.values().length, 2, "each version has its own key")
-        return result
-      })))
-      assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
-      assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
-    })))
 })

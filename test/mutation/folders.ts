@@ -30,6 +30,7 @@ const slowTests = [
   "contract/sdk",
   "contract/sdkResponses",
   "fleet/model",
+  "fleet/otherVersions",
   "http/faultMatrix",
   "security/canary"
 ].map((name) => `test/${name}.test.ts`)

@@ -92,7 +92,7 @@ export const makeStore: Effect.Effect<Store> = Effect.gen(function*() {
 })
 
 /** A process of a fleet, which ends with the scope. */
-export const makeProcess = ({ backend }: Store, options: RateLimiter.Options = {}) =>
+export const makeProcess = ({ backend }: Pick<Store, "backend">, options: RateLimiter.Options = {}) =>
   Effect.map(
     Layer.build(Layer.fresh(
       Fleet.layerRateLimiter(options).pipe(Layer.provide(Layer.fresh(SharedStore.layer(Effect.succeed(backend)))))
@@ -227,3 +227,36 @@ export const operationsInFlight = ({ members }: FleetSnapshot) =>
 
 /** A bucket with many calls left, which hardly refills. */
 export const many: Known = { limit: 100, left: 50, perSecond: 0.01 }
+
+/** A service with one bucket, by the current clock. */
+export const bucket = (burst: number, perSecond: number) => {
+  let [level, at, refused, served] = [burst, 0, 0, 0]
+  const ask = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    level = Math.min(burst, level + (at === 0 ? 0 : now - at) * perSecond / 1000)
+    at = now
+    const isRefused = level < 1
+    if (isRefused) refused++
+    else {
+      served++
+      level--
+    }
+    return respond(
+      burst,
+      Math.max(0, Math.floor(level)),
+      Math.ceil((burst - level) / perSecond),
+      isRefused ? { "retry-after": "1" } : {}
+    )
+  })
+  return { ask, refused: () => refused, served: () => served }
+}
+
+/** A logger that keeps the messages. */
+export const warnings = () => {
+  const lines: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+  return { lines, logger: Logger.replace(Logger.defaultLogger, logger) }
+}
+
+/** The warning about a stored value of another version or shape. */
+export const ignoredWarning =
+  `the shared store's value of ${key} was stored by another version of this library or is damaged; ignoring it`
