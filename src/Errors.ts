@@ -52,7 +52,7 @@ export interface ErrorClass<A = unknown> {
   new(response: ErrorResponse): A
   /** The HTTP status of the class. */
   readonly status: number
-  /** Tells if the class is meant for this response of its status. The first class of a list that matches is built. */
+  /** Checks that the class is meant for this response of its status. The first class of a list that matches is built. */
   readonly matches: (response: ErrorResponse) => boolean
 }
 
@@ -63,7 +63,7 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
     readonly status: Status
   }
   readonly status: Status
-  /** Tells if the class is meant for this response. Override it in classes that share a status. */
+  /** Checks that the class is meant for this response. Override it in classes that share a status. */
   matches(response: ErrorResponse): boolean
 }
 

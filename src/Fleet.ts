@@ -27,8 +27,8 @@ export * as SharedStore from "./SharedStore.js"
 /**
  * `RateLimiter.layerAdaptive` for a fleet: all processes whose layers have the same store share their permits and what they learn
  * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
- * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout`
- * counts as that.
+ * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout` is
+ * raised to it.
  * @since 0.1.0 @category layers
  */
 export const layerRateLimiter = (

@@ -151,7 +151,7 @@ const changeSettings = <A, E, R>(
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
- * @since 0.1.0 @category combinators
+ * @since 0.1.0 @category combinators @example `deleteEventStream({ id }).pipe(IdentityClient.withTimeout("5 seconds"))`
  */
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -164,7 +164,7 @@ export const withTimeout: {
 
 /**
  * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
- * @since 0.1.0 @category combinators
+ * @since 0.1.0 @category combinators @example `program.pipe(IdentityClient.withHeaders({ "x-correlation-id": id }))`
  */
 export const withHeaders: {
   (headers: Headers.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -191,7 +191,7 @@ export interface ResponseInfo {
 
 /**
  * Adds status and headers of the last response in an effect; none if no request was made, for example with a mock.
- * @since 0.1.0 @category combinators
+ * @since 0.1.0 @category combinators @example `const { response, value } = yield* IdentityClient.withResponse(call)`
  */
 export const withResponse = <A, E, R>(
   self: Effect.Effect<A, E, R>

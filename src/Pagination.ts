@@ -59,7 +59,7 @@ export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
  * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` is 0; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items or if there are more than twice as many pages as the
  * `total` allows (contract: Endpoints 3).
- * @since 0.1.0 @category streams
+ * @since 0.1.0 @category streams @example `Pagination.stream(listActionVersions, { actionId }).pipe(Stream.take(10))`
  */
 export const stream = <Input extends Paging, Success, Failure, Items extends string>(
   operation: Paged<Input, Success, Failure, Items>,

@@ -37,7 +37,7 @@ export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> =
 
 /**
  * Marks the calls in an effect as background work: they leave the limiter's `reserve` to the others.
- * @since 0.1.0 @category combinators
+ * @since 0.1.0 @category combinators @example `Stream.runDrain(nightlySync).pipe(RateLimiter.withBackground)`
  */
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, isBackgroundWork, () => true)
@@ -52,7 +52,7 @@ export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.su
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
  * `InvalidInput` if `limit` is not an integer of at least 1 or `interval` is not a time above zero.
- * @since 0.1.0 @category layers
+ * @since 0.1.0 @category layers @example `RateLimiter.layerFixed({ limit: 10, interval: "1 second" })`
  */
 export const layerFixed = (
   options: Options & { readonly limit: number; readonly interval: Duration.DurationInput }

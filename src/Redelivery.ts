@@ -55,7 +55,7 @@ export interface Options {
 
 /**
  * Makes a value for `Options.progress`. Read it at any time, or follow its `changes`.
- * @since 0.1.0 @category constructors
+ * @since 0.1.0 @category constructors @example `const progress = yield* Redelivery.makeProgress`
  */
 export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress>> = SubscriptionRef.make(initial)
 

@@ -51,7 +51,7 @@ export const layerEffect = <R>(
   Layer.scoped(
     TokenProvider,
     Effect.flatMap(Effect.context<R>(), (layerContext) =>
-      // The context at the time of the request wins: it has the span of the request, the layer's that of its construction.
+      // The request's context overrides the layer's, so that spans are children of the request's span.
       make(Effect.mapInputContext(request, (context: Context.Context<never>) => Context.merge(layerContext, context))))
   )
 

@@ -195,13 +195,8 @@ for (const operation of operations) {
               if (isForm && !Object.values(sent as object).every(isFormable)) return
               const call = sentOne(operation, reordered(input, random))
               const request = yield* isForm ? IdentityClient.withFormBody(call) : call
-              const read = Either.flatMap(
-                Either.mapLeft(
-                  RequestInput.parseBody(payload, request.headers["content-type"], bodyOf(request) ?? ""),
-                  String
-                ),
-                (body) => Either.mapLeft(RequestInput.validate("Payload", payload, body), String)
-              )
+              const body = RequestInput.parseBody(payload, request.headers["content-type"], bodyOf(request) ?? "")
+              const read = RequestInput.validate("Payload", payload, body)
               assert.deepStrictEqual(Either.getOrThrow(read), sent as object)
             })))
       }

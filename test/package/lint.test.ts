@@ -71,6 +71,16 @@ describe("the linter", () => {
     assert.sameMembers([...rejected([...wrong, ...right])], pathsOf(wrong))
   })
 
+  it("rejects detours, and imports into a folder without a rule", () => {
+    const plant = (from: string) => `import type { Type } from "${from}"\nexport type Planted = Type\n`
+    const wrong: Files = [
+      ["src/internal/runtime/detour.ts", plant("./../schema/decode.js")],
+      ["src/internal/runtime/package.ts", plant("effect-identity-client/Testing")],
+      ["src/internal/folder/planted.ts", plant("../call/retry.js")]
+    ]
+    assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
+  })
+
   it("rejects access to inner parts of Effect outside the modules for it", () => {
     const fiber = "import type * as Fiber from \"effect/Fiber\"\ntype Runtime = Fiber.RuntimeFiber<unknown>\n"
     const codes = {
@@ -82,11 +92,16 @@ describe("the linter", () => {
       observer: `${fiber}export const planted = (fiber: Runtime) => fiber.addObserver\n`,
       runtime: "import * as Effect from \"effect/Effect\"\nexport const planted = Effect.withFiberRuntime\n",
       cause: "import * as FiberRef from \"effect/FiberRef\"\nexport const planted = FiberRef.interruptedCause\n",
-      object: "import * as Predicate from \"effect/Predicate\"\nexport const planted = Predicate.isObject\n"
+      tracer: `${fiber}export const planted = (fiber: Runtime) => fiber.currentTracer\n`,
+      fiberRefs: `${fiber}export const planted = (fiber: Runtime) => fiber.getFiberRefs\n`,
+      current: "import * as Fiber from \"effect/Fiber\"\nexport const planted = Fiber.getCurrentFiber\n",
+      object: "import * as Predicate from \"effect/Predicate\"\nexport const planted = Predicate.isObject\n",
+      either: "import * as Either from \"effect/Either\"\nexport const planted = Either.gen\n"
     }
     const wrong = ["src", "src/internal/call", "src/tenant/server"].flatMap((folder) =>
       Object.entries(codes).map(([name, code]) => [`${folder}/${name}.ts`, code] as const)
     )
+    wrong.push(["test/object.test.ts", codes.object], ["test/either.test.ts", codes.either])
     const right: Files = [
       ["src/internal/schema/schemaTree.ts", codes.ast],
       ["src/internal/runtime/fiber.ts", codes.fiberRef],

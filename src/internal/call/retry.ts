@@ -1,4 +1,4 @@
-/** Repeats the attempts of a call as its retry policy allows. */
+/** Retries a call as its retry policy allows. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: R
     status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && completeness === "interrupted")
   )))
 
-/** Tests if a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
+/** Checks that a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
 const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
   error._tag === "TransportError" && error.code !== "CLOSED" &&
   (error.outcome === "not-sent" || endpoint.idempotent)

@@ -1,4 +1,4 @@
-/** Chooses the waiting calls of a process that get permits, so that every other process that waits gets as many. */
+/** Grants permits to the waiting calls of a process, as many as to every other process that waits. */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
 import { startsBefore, type WaitingCall } from "../limiter/queue.js"
@@ -33,7 +33,7 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
   const waitOf = ({ isBackground, since, state }: Waiter, ahead: number): number =>
     strategy.wait(state, now, isBackground ? reserve : 0, ahead, queueNow - since)
 
-  /** Tests whether a call can start now, and remembers its operation if the limit is the reason that it cannot. */
+  /** Checks that a call can start now, and remembers its operation if the limit is the reason that it cannot. */
   const canStart = (waiter: Waiter): boolean => {
     if (waitOf(waiter, grants.length * rivals) <= 0) return true
     if (waitOf(waiter, 0) > 0) throttled.add(waiter.state)

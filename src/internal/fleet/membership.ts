@@ -1,4 +1,4 @@
-/** Tells who is in a fleet, who waits and who is gone, by the entries of its members. Times are milliseconds on the store's clock. */
+/** The members of a fleet by their entries: those present, those that wait, and their calls in flight. Times are milliseconds on the store's clock. */
 import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
 import type { FleetSnapshot } from "./snapshotFormat.js"
 

@@ -101,7 +101,7 @@ export class Replica {
     return this.granted.has(state)
   }
 
-  /** The milliseconds until a call may be granted, by what is known here, after one call of each member that has waited longer. */
+  /** Estimates the milliseconds until a call may be granted; a call of each member that has waited longer goes first. */
   wait(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
     const before = countBefore(this.members, now, this.waitingSince)
@@ -111,7 +111,7 @@ export class Replica {
   /** The same while the store is unavailable, if each other member makes a call at the same time. */
   waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
-    // A bucket that cannot hold a call of each would never allow one.
+    // Otherwise a bucket smaller than the fleet would never allow a call.
     const most = Math.max(0, (this.strategy.statusOf(state, now)?.limit ?? 0) - 2)
     return this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited)
   }

@@ -24,14 +24,14 @@ const Dated = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
   lifetime: JsonNumber
 }))
 
-const Format = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
+const Stored = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
   version: /* @__PURE__ */ Schema.Literal(version),
   token: /* @__PURE__ */ Schema.optional(Schema.String),
   lease: /* @__PURE__ */ Schema.optional(Lease)
 }))
 
-const decode = /* @__PURE__ */ Schema.decodeOption(Format)
-const encode = /* @__PURE__ */ Schema.encodeSync(Format)
+const decode = /* @__PURE__ */ Schema.decodeOption(Stored)
+const encode = /* @__PURE__ */ Schema.encodeSync(Stored)
 const decodeToken = /* @__PURE__ */ Schema.decodeOption(Dated)
 const encodeToken = /* @__PURE__ */ Schema.encodeSync(Dated)
 
@@ -42,7 +42,7 @@ export interface Content {
 }
 
 /** The content at a time on the store's clock. */
-export interface Seen extends Content {
+export interface ContentNow extends Content {
   readonly now: number
 }
 
@@ -66,8 +66,8 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
   let newest = -Infinity
   let older: number | undefined
 
-  /** A token that cannot be decrypted counts as none. So does one older than `least`: somebody put it back. */
-  const read = ({ entry, now }: SharedStore.Snapshot, least: number): Effect.Effect<Seen> =>
+  /** Ignores a token that cannot be decrypted, and one older than `least`: somebody stored it again. */
+  const read = ({ entry, now }: SharedStore.Snapshot, least: number): Effect.Effect<ContentNow> =>
     Effect.gen(function*() {
       const { lease, token: encrypted } = (yield* decoded(entry)) ?? {}
       const text = encrypted === undefined ? Option.none() : yield* Effect.option(cipher.decrypt(encrypted, key))
@@ -91,7 +91,9 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
       return { value: encode({ version, lease, token: encrypted }), timeToLive: timeToLive({ lease, token }, now) }
     })
 
-  return <A>(change: (seen: Seen) => readonly [result: A, next?: Content | undefined]): Effect.Effect<A, unknown> => {
+  return <A>(
+    change: (seen: ContentNow) => readonly [result: A, next?: Content | undefined]
+  ): Effect.Effect<A, unknown> => {
     /** `least` is the newest date that was known before the store was asked. */
     const attempt = (snapshot: SharedStore.Snapshot, least: number): Effect.Effect<A, unknown> =>
       Effect.gen(function*() {

@@ -17,7 +17,7 @@ import { reader } from "./versionedJson.js"
 const timing = {
   /** A process with calls in flight writes at least this often, so that it does not count as gone. */
   heartbeat: 3000,
-  /** The time until the store is read again for what others have learned: if nothing else can end a wait, and otherwise. */
+  /** The time between two reads of the store: `blocked` if only another process can end the wait, else `waiting`. */
   poll: { blocked: 50, waiting: 1000 },
   /** The end of a call is reported within this time. */
   reportDelay: 15,
@@ -41,7 +41,7 @@ export class TenantSync {
   /** Visits the store when it fires. */
   private readonly timer: Timer
   private readonly key: string
-  /** Reads an entry; one of another format counts as none. */
+  /** Reads an entry; ignores one of another format. */
   private readonly read: (entry: SharedStore.Entry | undefined) => Effect.Effect<FleetSnapshot | undefined>
   /** The version of the entry that the replica is based on. */
   private version: string | undefined
@@ -49,8 +49,9 @@ export class TenantSync {
   private isVisiting = false
   /** Set if another visit must follow at once. */
   private isUrgent = false
-  /** By the timer's clock: the earliest time of the next visit for waiting calls, and when they may start by what is known. */
+  /** The earliest time of the next visit for waiting calls, by the timer's clock. */
   private notBefore = -Infinity
+  /** The time at which they may start, by the local estimate and the timer's clock. */
   private dueAt = Infinity
 
   constructor(host: Host, tenant: string, timer: Timer) {
@@ -89,7 +90,7 @@ export class TenantSync {
     this.visit()
   }
 
-  /** Forgets the limits if the tenant is idle. Tells if it did, and the tenant needs no more visits. */
+  /** Forgets the limits if the tenant is idle; then returns `true`, and the tenant needs no more visits. */
   forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
     return !this.isVisiting && this.replica.forgetIdle(isNeeded)
   }

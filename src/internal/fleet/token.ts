@@ -14,7 +14,7 @@ import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type TokenSource, usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/datedToken.js"
 import type { Cipher } from "./encryption.js"
-import { type Content, make as makeStoredToken, type Seen } from "./storedToken.js"
+import { type Content, type ContentNow, make as makeStoredToken } from "./storedToken.js"
 
 /** In milliseconds: how long a lease lasts, how soon its owner renews it, and how soon the others look again. */
 const timing = { lease: 1000, renewal: 250, poll: { least: 20, most: 60 } }
@@ -35,7 +35,7 @@ export const make = (
     let hasLeased = false
 
     /** Changes the content, or leaves it if there is no other. */
-    const update = (change: (seen: Seen) => Content | undefined) => modify((seen) => [undefined, change(seen)])
+    const update = (change: (seen: ContentNow) => Content | undefined) => modify((seen) => [undefined, change(seen)])
 
     const inBackground = (effect: Effect.Effect<unknown, unknown>) =>
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))

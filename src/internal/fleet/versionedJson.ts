@@ -15,7 +15,7 @@ export const JsonNumber = /* @__PURE__ */ Schema.transform(
   }
 )
 
-/** Makes a reader of one key's entries. A value of another version or shape counts as none; the first one is logged. */
+/** Makes a reader of one key's entries. It ignores values of another version or shape, and warns of the first. */
 export const reader = <A>(key: string, decode: (text: string) => Option.Option<A>) => {
   let hasWarned = false
   return (entry: SharedStore.Entry | undefined): Effect.Effect<A | undefined> => {

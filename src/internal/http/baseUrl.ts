@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../Errors.js"
 
-/** Tests whether a host of a URL is this machine. */
+/** Checks that a host of a URL is this machine. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 

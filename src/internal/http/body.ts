@@ -10,7 +10,7 @@ export const bodyLimits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }
 /** The largest body to read in one piece, in bytes: platforms copy all they have with each chunk that arrives. */
 const maxSinglePiece = 1024 * 1024
 
-/** Tells how complete a body is whose stream failed. */
+/** Classifies a body whose stream failed. */
 type CompletenessOf<E> = (error: E) => RawBody["completeness"]
 
 /** Reads at most `limit` bytes from a stream. To stop early closes the connection. */
@@ -37,7 +37,7 @@ export const readStream = <E>(
       }))
   })
 
-/** Tests whether a body is JSON and small enough to be read in one piece, by its declared length. */
+/** Checks that a body is JSON and small enough to be read in one piece, by its declared length. */
 export const isSmallJson = (headers: Headers.Headers, limit: number): boolean =>
   /^\d{1,15}$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= Math.min(limit, maxSinglePiece) &&

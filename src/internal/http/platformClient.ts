@@ -41,7 +41,7 @@ const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientReques
   return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
 }
 
-/** Tests whether `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
+/** Checks that `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
 const isRedirected = (response: object): boolean => {
   if ("redirected" in response && response.redirected === true) return true
   const inner = "original" in response ? response.original : "source" in response ? response.source : undefined

@@ -30,7 +30,7 @@ const fold = (text: string): string =>
     return plain.length === found.length ? plain.replace(/\p{Cs}/u, "\uFFFD") : found
   })
 
-/** Replaces secrets, or parts of them of this length, by `…`; so too JSON Web Tokens. */
+/** Replaces secrets, parts of them of this length, and JSON Web Tokens by `…`. */
 const hide = (text: string, secrets: ReadonlyArray<string>, partLength: number): string => {
   const view = fold(text)
   const hidden = view.split("").map(() => false)

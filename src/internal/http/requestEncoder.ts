@@ -108,7 +108,7 @@ export const make: Encode = (endpoint, input, settings) =>
     return Either.left(new InvalidInput({ operation: endpoint.name, issues: [{ path: field[0], message }] }))
   })
 
-/** Tells if a field cannot be why encoding threw. No value of less than 100 levels exhausts the stack. */
+/** Checks that a field cannot be the reason that encoding threw. No value of less than 100 levels exhausts the stack. */
 const isSendable = (name: string, value: unknown, contentType: ContentType): boolean =>
   isShallow(value, 100) && Either.isRight(Either.try(() => encodeBody({ [name]: value }, contentType)))
 

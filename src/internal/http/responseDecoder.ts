@@ -21,7 +21,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = (body: RawBody["body"]): string | undefined =>
   typeof body === "string" ? body : Either.getOrUndefined(Either.try(() => utf8.decode(body)))
 
-/** Tells if the body of a response with this status is decoded. */
+/** Checks that the body of a response with this status is decoded. */
 export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boolean =>
   isSuccess(status) && endpoint.success !== undefined
 

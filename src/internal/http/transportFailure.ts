@@ -53,7 +53,7 @@ export const noResponse = (error: HttpClientError.HttpClientError): NoResponse =
 }
 
 /**
- * Tells how complete a body is whose reading failed. `fetch` decompresses by itself and reports corrupt data with a code of
+ * Classifies a body whose reading failed. `fetch` decompresses by itself and reports corrupt data with a code of
  * zlib or, where there are no codes, in its message. undici may have a size limit of its own.
  */
 export const completenessOf = (error: unknown): RawBody["completeness"] => {
@@ -63,6 +63,6 @@ export const completenessOf = (error: unknown): RawBody["completeness"] => {
   return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" ? "truncated" : "interrupted"
 }
 
-/** Tells how complete a body is, from the platform's error. */
+/** Classifies a body by the platform's error. */
 export const completenessOfResponse = ({ cause, reason }: HttpClientError.ResponseError): RawBody["completeness"] =>
   reason === "EmptyBody" ? "complete" : completenessOf(cause)

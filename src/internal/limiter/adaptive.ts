@@ -8,7 +8,7 @@ import { idleTime, type LimitStrategy } from "./strategy.js"
  * The longest time in which no call of a tenant starts, in milliseconds. After that, an operation without a known bucket
  * no longer waits for the buckets of others, because it may use none of them.
  */
-const patience = 2000
+const longestStandstill = 2000
 
 export interface AdaptiveStrategy extends LimitStrategy<OperationState, AdaptiveGrant> {
   readonly tenantOf: (name: string) => TenantState
@@ -75,6 +75,6 @@ const wait = (state: OperationState, now: number, share: number, ahead: number, 
   let longest = 0
   for (const { estimator } of bucketsOf(state)) longest = Math.max(longest, estimator.wait(now, share, ahead))
   if (!isNew(state) || state.inFlight > 0) return longest
-  const patient = patience - Math.min(waited, now - tenant.startedAt)
-  return Math.min(longest, Math.max(patient, tenant.unknown.estimator.pausedFor(now)))
+  const left = longestStandstill - Math.min(waited, now - tenant.startedAt)
+  return Math.min(longest, Math.max(left, tenant.unknown.estimator.pausedFor(now)))
 }

@@ -33,7 +33,7 @@ export class SharedBucket {
   readonly limit: number
   readonly estimator = new Estimator()
   readonly operations = new Set<OperationState>()
-  /** The number of times that calls of another bucket were visible in this one, by the id of that. */
+  /** By the id of another bucket: the number of times that its calls seemed to draw on this one. */
   similarity = new Map<string, number>()
 
   constructor(id: string, limit: number) {

@@ -69,7 +69,7 @@ class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
   }
 }
 
-/** Tests which of two waiting calls starts first: one that will show its bucket, then others than background, then the older. */
+/** Orders waiting calls: one that will show its bucket, then others than background work, then the older. */
 export const startsBefore = <State>(
   { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
   one: WaitingCall<State>,
@@ -115,7 +115,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return known === undefined ? {} : {
         limit: known.limit,
         remaining: known.remaining,
-        resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // it may lie beyond all dates
+        resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // may exceed the range of `DateTime`
       }
     }
 
@@ -180,11 +180,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const end = (settleAt: (now: number) => void): void => {
         if (isSettled) return
         isSettled = true
-        unwatch()
+        detach()
         settleAt(timer.now())
-        settle()
+        startDue()
       }
-      const unwatch = onExit(fiber, () => {
+      const detach = onExit(fiber, () => {
         if (wasInterrupted(fiber)) end((now) => strategy.giveBack(started, now))
       })
       return Effect.succeed({
@@ -226,7 +226,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     }
 
     /** Starts all calls that may start now, and sets the timer for the next. */
-    const settle = (): void => {
+    const startDue = (): void => {
       if (waiting === 0) {
         timer.clear()
         return changed()
@@ -246,7 +246,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     const timer = yield* Timer.make(Effect.map(Random.next, (next) => {
       jitter = next
-      settle()
+      startDue()
     }))
 
     yield* Effect.addFinalizer(() =>
@@ -262,10 +262,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
         one.resume = resume
         listOf(one).add(one)
         waiting++
-        settle()
+        startDue()
       })
       return Effect.catchAllCause(restore(permit), (cause) => {
-        if (remove(one)) settle() // interrupted
+        if (remove(one)) startDue() // interrupted
         return Effect.failCause(cause)
       })
     }
@@ -320,6 +320,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
       ),
       waiting: sizeOf,
       queues: allLists,
-      wake: settle
+      wake: startDue
     }
   })

@@ -19,7 +19,7 @@ interface Waiting {
   readonly reason: WaitReason | undefined
 }
 
-/** Tests if a wait is worth a warning: at least 5 s. The end of another call may come at any time. */
+/** Checks that a wait is worth a warning: at least 5 s. The end of another call may come at any time. */
 export const isLong = (millis: number): boolean => millis >= 5000 && millis < Infinity
 
 /** Makes a function that logs a warning with the loggers of the fiber that waits. */

@@ -81,7 +81,7 @@ export const acquire = (
     yield* Effect.acquireRelease(
       write("lock", own),
       () =>
-        // `lock` goes first: a run that waits for it would take the end of `renewal` for a renewal.
+        // `lock` goes first: to a waiting run, the removal of `renewal` alone would look like a renewal.
         Effect.ignore(Effect.zip(check, Effect.zip(journal.remove("lock"), journal.remove("renewal"))))
     )
     yield* check

@@ -85,7 +85,7 @@ export const onExit = <A, E>(
   return () => fiber.removeObserver(listener)
 }
 
-/** Tests if a fiber was interrupted, whatever its exit: it may have caught the interruption. */
+/** Checks that a fiber was interrupted, whatever its exit: it may have caught the interruption. */
 export const wasInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
 
 /** Interrupts a fiber without waiting for its end. */

@@ -28,7 +28,7 @@ class Timeout extends LinkedNode<Timeout> {
 export interface Timeouts {
   /** Calls `end` after `millis` milliseconds, or earlier when the scope closes. Returns a function that cancels this. */
   readonly add: (millis: number, end: (reason: EndReason) => void) => () => void
-  /** Tells whether the scope is open. */
+  /** True while the scope is open. */
   readonly isOpen: () => boolean
 }
 

@@ -33,7 +33,7 @@ type Kind =
   | { readonly _tag: "Refinement"; readonly from: SchemaNode; readonly predicate: (value: unknown) => boolean }
   | { readonly _tag: "Array"; readonly elements: ReadonlyArray<SchemaNode>; readonly rest: ReadonlyArray<SchemaNode> }
   | Struct
-  // A recursive schema ends here: reading `get` goes round once more.
+  // A recursive schema: `get` returns the node that it refers to.
   | { readonly _tag: "Lazy"; readonly get: () => SchemaNode }
   // Everything else, such as a class or a template literal: only `schema` can check it.
   | { readonly _tag: "Opaque" }

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { fromSchema, type SchemaNode, type Struct } from "./schemaTree.js"
 
-/** Tells whether a value is of a schema's type. */
+/** Checks that a value is of a schema's type. */
 export type Validator = (value: unknown) => boolean
 
 /** The treatment of fields that the schema does not name, as Effect calls it. */

@@ -12,7 +12,7 @@ import * as Fiber from "../runtime/fiber.js"
 /** The tracer of programs that set none; it drops its spans. */
 const defaultTracer = Effect.runSync(Effect.tracer)
 
-/** Tests if a fiber has a tracer, or a span of one. */
+/** Checks that a fiber has a tracer, or a span of one. */
 export const isTraced = (fiber: Fiber.AnyFiber): boolean =>
   (Fiber.tracerOf(fiber) !== defaultTracer || Fiber.spanOf(fiber) !== undefined) && Fiber.isTracerEnabled(fiber)
 

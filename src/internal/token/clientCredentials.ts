@@ -78,7 +78,7 @@ const lifetimeInClaims = (token: string, respondedAt: number | undefined): numbe
   return from === undefined || until === undefined ? undefined : Math.max(0, until - from)
 }
 
-/** Tests if a token can stand in an `Authorization` header. */
+/** Checks that a token can stand in an `Authorization` header. */
 export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Turns a response without a usable token into an error that contains none of the secrets. */
@@ -128,7 +128,7 @@ const attempt = (
       new TokenError(defined({ operation, message: `the token endpoint did not respond${inParentheses(code)}`, code })))
   )
 
-/** Tests if a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
+/** Checks that a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
 const isTransient = ({ retryAfter, status }: TokenError): boolean =>
   (status === undefined || status === 429 || status >= 500) &&
   (retryAfter === undefined || Duration.lessThanOrEqualTo(retryAfter, policy.maxRetryAfter))

@@ -91,9 +91,11 @@ const decodeTree = (tree: Tree, node: SchemaNode | undefined, path: string): Eit
 export const decodeForm = (
   fields: Fields,
   form: Iterable<readonly [string, string]>
-): Either.Either<unknown, FieldError> =>
-  Either.gen(function*() {
-    const root: Branch = new Map()
-    for (const [name, value] of form) yield* insert(root, name, value)
-    return yield* decodeTree(root, fromSchema(Schema.typeSchema(Schema.Struct(fields))), "")
-  })
+): Either.Either<unknown, FieldError> => {
+  const root: Branch = new Map()
+  for (const [name, value] of form) {
+    const inserted = insert(root, name, value)
+    if (Either.isLeft(inserted)) return Either.left(inserted.left)
+  }
+  return decodeTree(root, fromSchema(Schema.typeSchema(Schema.Struct(fields))), "")
+}

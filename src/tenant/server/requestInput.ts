@@ -57,14 +57,16 @@ const firstError = (error: ParseResult.ParseError): FieldError =>
 export const validate = (
   part: Part,
   fields: Endpoint.Fields | undefined,
-  value: unknown,
+  decoded: Either.Either<unknown, FieldError>,
   minProperties = 0
 ): Either.Either<object, PlainResponse> => {
   // `Schema.Struct({})` would let every field through.
   if (fields === undefined) return Either.right({})
   const invalid = (error: FieldError) => Either.left(invalidField(part, error))
-  if (!Predicate.isRecord(value)) return invalid({ path: "", message: "Expected an object" })
-  const checked = Schema.validateEither(Schema.typeSchema(Schema.Struct(fields)), { onExcessProperty: "error" })(value)
+  if (Either.isLeft(decoded)) return invalid(decoded.left)
+  if (!Predicate.isRecord(decoded.right)) return invalid({ path: "", message: "Expected an object" })
+  const type = Schema.typeSchema(Schema.Struct(fields))
+  const checked = Schema.validateEither(type, { onExcessProperty: "error" })(decoded.right)
   if (Either.isLeft(checked)) return invalid(firstError(checked.left))
   const count = Object.keys(checked.right).length
   return count < minProperties
@@ -77,14 +79,11 @@ export const readInput = (
   request: ParsedRequest,
   pathParams: unknown
 ): Either.Either<object, PlainResponse> =>
-  Either.gen(function*() {
-    const inPath = yield* validate("Path", params, pathParams)
-    const search = yield* Either.mapLeft(
-      decodeForm(query ?? {}, request.query),
-      (error) => invalidField("Query", error)
-    )
-    const inQuery = yield* validate("Query", query, search)
-    if (payload === undefined) return { ...inPath, ...inQuery }
-    const body = yield* Either.mapLeft(request.body, (error) => invalidField("Payload", error))
-    return { ...inPath, ...inQuery, ...(yield* validate("Payload", payload, body, minProperties)) }
-  })
+  Either.map(
+    Either.all([
+      validate("Path", params, Either.right(pathParams)),
+      validate("Query", query, decodeForm(query ?? {}, request.query)),
+      validate("Payload", payload, request.body, minProperties)
+    ]),
+    (parts) => Object.assign({}, ...parts)
+  )

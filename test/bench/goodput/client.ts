@@ -43,7 +43,7 @@ const word = (error: object, name: string): string => {
 
 /** The kind of a failure: its name and its status, whatever library it comes from. */
 const kind = (error: unknown): string => {
-  if (!Predicate.isObject(error)) return String(error)
+  if (typeof error !== "object" || error === null) return String(error)
   return [word(error, "_tag") || word(error, "name"), word(error, "status") || word(error, "statusCode")].join(" ")
     .trim()
 }

@@ -1,45 +1,45 @@
 /**
- * The tuned constants of the estimator. `test/limiter/goodput.test.ts` checks them against twenty simulated servers: goodput of at
- * least 95 % with at most 1 % of the requests refused, or 5 % where two clients share a bucket that refills.
- * `npm run bench:seeds -- --set marginAlone=0.5` shows what another value does to one client, with `--clients 2` to two.
- * `npm run bench:goodput` measures the limiter over sockets.
+ * The tuned constants of the estimator. Those with "Alone" or "Shared" were searched with simulated servers, for the most goodput
+ * with at most 1 % of the requests refused, or 5 % where two clients share a bucket that refills; the others say their reason.
+ * `npm run bench:seeds -- --set marginAlone=0.5` shows what another value does to one client (Alone), with `--clients 2` to two
+ * (Shared); `npm run bench:goodput` measures over sockets. `test/limiter/goodput.test.ts` checks the values on twenty servers.
  */
 
 export const constants = {
   /**
-   * The part of what one call leaves in a full bucket that stays unused, one call at most, while no other client is known:
-   * a new client then finds calls left.
+   * The calls left unused while no other client is known, as a part of the limit less one, at most one call: a new client then
+   * finds calls left. Alone and Shared.
    */
   marginAlone: 0.7,
-  /** The same while others use the bucket: near the middle, as far from a refusal as from a full bucket, which loses calls. */
+  /** The same while others use the bucket. Near the middle: as far from a refusal as from a full bucket, which loses calls. Shared. */
   marginShared: 0.45,
-  /** The calls left unused in a large shared bucket, per square root of its limit: others may arrive at the same moment. */
+  /** The calls left unused in a large shared bucket, per square root of its limit: others may arrive at the same moment. Shared. */
   marginPerRoot: 0.4,
-  /** The part of what is left that may be in flight at once: two clients must not overrun the bucket with their first calls. */
+  /** The part of what is left that may be in flight at once: two clients must not overrun the bucket with their first calls, so less than half. */
   inFlightShare: 0.4,
-  /** The number of responses kept to measure the rate. */
+  /** The number of responses kept to measure the rate; each new one is compared with all of them. */
   maxSamples: 32,
-  /** The least time between two of them, in milliseconds: over less, one would measure the network. */
+  /** The least time between two of them, in milliseconds: shorter gaps measure the network. */
   sampleGap: 50,
-  /** The least time in which a bucket is expected to fill before its rate is measured, in seconds. */
+  /** The least time in which a bucket is expected to fill before its rate is measured, in seconds: the headers count whole ones. */
   minFillSeconds: 1,
-  /** The own part of the first rate, where the first response shows that another client is there. */
+  /** The own part of the first rate, where the first response shows another client: half for each of two. */
   firstRateShare: 0.5,
-  /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. */
+  /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. Alone. */
   rateIncrease: 1.14,
-  /** The number of calls in a row that waited and found the bucket full, after which no other client is assumed. */
+  /** The number of calls in a row that waited and found the bucket full, after which no other client is assumed: one may be chance. */
   fullResponsesWhenAlone: 2,
-  /** The part of the net rate that remains after the first refusal, which shows that the bucket is shared. */
+  /** The part of the net rate that remains after the first refusal, which shows that the bucket is shared. Shared. */
   netRateAfterFirstRefusal: 0.88,
-  /** The part of the net rate that remains after each further refusal. */
+  /** The part of the net rate that remains after each further refusal. Shared. */
   netRateAfterRefusal: 0.73,
-  /** The part of the proven rate that remains after a refusal, except the first. */
+  /** The part of the proven rate that remains after a refusal, except the first. Shared. */
   provenRateAfterRefusal: 0.9,
-  /** The part of an unexpected change that is expected to last. */
+  /** The part of an unexpected change that is expected to last. Shared. */
   lastingChange: 0.8,
-  /** The greatest part of the net rate that one response takes away. */
+  /** The greatest part of the net rate that one response takes away. Shared. */
   maxRateLoss: 0.4,
-  /** The part of an unexpected surplus of a shared bucket that is spent at once: the other clients see it, too. */
+  /** The part of an unexpected surplus of a shared bucket that is spent at once: the other clients see it, too. Shared. */
   surplusSpent: 0.6,
   /** The calls assumed to be left after a refusal: half of the one that was missing. */
   levelAfterRefusal: 0.5,
@@ -47,9 +47,9 @@ export const constants = {
   dropAfterSurprise: 1,
   /** The least rate, in calls per millisecond: every wait is finite. */
   minRate: 1e-6,
-  /** The least net rate, as a part of the proven rate. */
+  /** The least net rate, as a part of the proven rate. Shared. */
   minNetRateShare: 0.4,
-  /** The weight of the last call in the average duration of a call. */
+  /** The weight of the last call in the average duration of a call: the last five or so count. */
   durationWeight: 0.2,
   /** The longest wait for room in flight before the estimator looks again, in milliseconds: a call may hang. */
   recheckMillis: 100
