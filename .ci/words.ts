@@ -144,7 +144,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   encoding: "utf8"
 })
   .split("\n")
-  .filter((file) => /^(src|test|examples|\.ci)\/.*(?<!\.d)\.[cm]?[jt]s$|^\.ci\/run$|^\.ci\/.*\.md$/.test(file))
+  .filter((file) => /^(src|test|examples|\.ci)\/.*(?<!\.d)\.[cm]?[jt]s$|^\.ci\/run$|\.md$/.test(file))
   .filter((file) => file !== ".ci/words.ts" && existsSync(join(root, file)) && statSync(join(root, file)).isFile())
   .filter((file) =>
     asked.length === 0 || asked.some((path) => path === "" || file === path || file.startsWith(`${path}/`))
