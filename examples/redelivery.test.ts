@@ -24,7 +24,7 @@ const redeliverAll = (ids: ReadonlyArray<string>, directory: string) =>
       journal: yield* Node.journal(directory), // a file for each event, synced to disk before the event is sent
       progress,
       concurrency: 5, // events at the same time; default: 10
-      repeat: ["failed"], // earlier outcomes to send again; with "unknown", an event may be delivered twice
+      repeat: ["failed"], // outcomes of earlier runs to retry; with "unknown", an event may be delivered twice
       stopWhen: ({ outcomes }) =>
         outcomes.failed >= 10 // takes no more ids after ten failures
     }).pipe(
