@@ -1,7 +1,7 @@
 /**
  * `npm run bench:start`: measures whole processes, alternately: the time to import the library compared with the platform's
  * modules that it needs, the time of a bundled script of one call compared with the vendor's SDK and with bare `fetch`, and
- * the size that the library adds to a bundle. `--quick` starts fewer processes.
+ * sizes: of these scripts with all that is in them, and of what the library adds to a bundle. `--quick` starts fewer processes.
  */
 import { build } from "esbuild"
 import { execFile } from "node:child_process"
@@ -10,6 +10,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
+import { gzipSync } from "node:zlib"
 import { buildJavascript } from "../../.ci/build/javascript.js"
 import { actionId, responseBodies } from "./calls/payloads.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
@@ -87,7 +88,10 @@ const started = async () => {
   const results = await runAlternately(scripts)
   server.close()
   if (results.flat().some(({ output }) => output.trim() !== "1")) throw new Error("unexpected output of a script")
-  return results.map((rounds) => median(rounds.map(({ millis }) => millis)))
+  return names.map((name, index) => ({
+    millis: median((results[index] ?? []).map(({ millis }) => millis)),
+    kilobytes: gzipSync(readFileSync(join(directory, `${name}.mjs`)), { level: 9 }).length / 1000
+  }))
 }
 
 /** Rewrites a script to import the published modules instead of the sources. */
@@ -104,26 +108,32 @@ writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", 
 try {
   await buildJavascript(join(directory, "dist"))
   const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
-  const [oursStart = NaN, sdkStart = NaN, fetchStart = NaN] = await started()
+  const none = { millis: NaN, kilobytes: NaN }
+  const [ours = none, sdk = none, bare = none] = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
-  const toSdk = (millis: number) => (millis / sdkStart).toFixed(2)
+  const toSdk = ({ millis }: typeof none) => (millis / sdk.millis).toFixed(2)
   console.log(`Whole processes, run alternately; the median of ${rounds} rounds
 
 import      the platform's modules               ${platformMs.toFixed(0)} ms, ${platformMb.toFixed(0)} MB
             with the library                     ${oursMs.toFixed(0)} ms, ${oursMb.toFixed(0)} MB: ${
     (oursMs / platformMs).toFixed(2)
   } times
-bundled     a script of one call                 ${oursStart.toFixed(0)} ms
-            the same with the vendor's SDK       ${sdkStart.toFixed(0)} ms: ${toSdk(oursStart)} of the SDK's
-            with bare fetch                      ${fetchStart.toFixed(0)} ms: ${toSdk(fetchStart)} of the SDK's
-size        one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
+bundled     a script of one call                 ${ours.millis.toFixed(0)} ms
+            the same with the vendor's SDK       ${sdk.millis.toFixed(0)} ms: ${toSdk(ours)} of the SDK's
+            with bare fetch                      ${bare.millis.toFixed(0)} ms: ${toSdk(bare)} of the SDK's
+size        the script of one call               ${ours.kilobytes.toFixed(1)} kB with all that is in it (min+gzip)
+            the same with the vendor's SDK       ${sdk.kilobytes.toFixed(1)} kB
+            with bare fetch                      ${bare.kilobytes.toFixed(1)} kB
+            one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
             the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)
 `)
   const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
   console.log(JSON.stringify({
     importOverPlatform: rounded(oursMs / platformMs, 3),
-    bundledStartRatio: rounded(oursStart / sdkStart, 3),
-    bundledStartRatioFetch: rounded(fetchStart / sdkStart, 3),
+    bundledStartRatio: rounded(ours.millis / sdk.millis, 3),
+    bundledStartRatioFetch: rounded(bare.millis / sdk.millis, 3),
+    bundleWholeKb: rounded(ours.kilobytes, 1),
+    bundleWholeKbSdk: rounded(sdk.kilobytes, 1),
     bundleOneKb: rounded(oneKb, 1),
     bundleAllKb: rounded(allKb, 1)
   }))

@@ -1,13 +1,15 @@
-/** Follows the guide's five steps to a new operation in a copy of the sources. */
+/** Follows the five steps of `CONTRIBUTING.md` to a new operation in a copy of the sources. */
 import { assert, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { guide } from "../support/documentation.js"
+import { page } from "../support/documentation.js"
 
-/** The steps of the guide's first section. */
-const steps = guide("contributing").split(/\n## /)[1]?.split(/^(?=\*\*\d\. )/m).slice(1) ?? []
+/** The steps of the section. */
+const steps =
+  page(".github/CONTRIBUTING.md").split("\n## Adding an operation\n")[1]?.split(/\n## /)[0]?.split(/^(?=\*\*\d\. )/m)
+    .slice(1) ?? []
 
 /** Code of a step. */
 const block = (step: number): string => /```\w*\n([^]*?)```/.exec(steps[step - 1] ?? "")?.[1] ?? ""
@@ -38,7 +40,7 @@ it(
       writeFileSync(join(copy, name), after)
     }
     try {
-      for (const name of ["src", "test", "examples", ".ci", "package.json", "tsconfig.json"]) {
+      for (const name of ["src", "test", "examples", ".ci", ".github", "package.json", "tsconfig.json"]) {
         cpSync(name, join(copy, name), { recursive: true })
       }
       symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"))

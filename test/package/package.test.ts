@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { items, licences } from "../../.ci/package/licences.js"
-import { documentation, guide } from "../support/documentation.js"
+import { documentation, guide, page } from "../support/documentation.js"
 
 const json = (file: string) => JSON.parse(readFileSync(file, "utf8"))
 
@@ -106,7 +106,7 @@ describe("the documentation", () => {
   })
 
   it("lists the licences of all installed packages, which permit any use", () => {
-    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(guide("package")) ?? []
+    const [, list = ""] = /\nLicences of .*\n\n([^]*?)\n\n/.exec(page(".github/CONTRIBUTING.md")) ?? []
     assert.deepStrictEqual(list.replaceAll("\n  ", " ").split("\n"), items)
     for (const { licence, name, path } of licences) {
       assert.match(licence, /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause)$/, name)

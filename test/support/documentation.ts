@@ -1,4 +1,4 @@
-/** The README and the guides. */
+/** The README, the guides, and the pages for maintainers. */
 import { readdirSync, readFileSync } from "node:fs"
 
 const root = new URL("../../", import.meta.url)
@@ -6,7 +6,12 @@ const root = new URL("../../", import.meta.url)
 /** The paths of all pages, from the root. */
 export const pages = [
   "README.md",
-  ...readdirSync(new URL("examples/guides/", root)).sort().map((name) => `examples/guides/${name}`)
+  ...readdirSync(new URL("examples/guides/", root)).sort().map((name) => `examples/guides/${name}`),
+  ...readdirSync(new URL(".github/", root)).filter((name) => name.endsWith(".md")).sort().map((name) =>
+    `.github/${name}`
+  ),
+  "test/README.md",
+  "test/bench/README.md"
 ]
 
 /** Reads a page. */

@@ -1,4 +1,4 @@
-/** `tsx test/support/faultTable.ts`: prints the fault matrix for the guide to retries, from the rows that the test runs. */
+/** `tsx test/support/faultTable.ts`: prints the fault matrix for `test/README.md`, from the rows that the test runs. */
 import { fileURLToPath } from "node:url"
 import { attempts, expected, type Outcome, rows } from "./faults.js"
 import { declaredFor, operations, type Subject } from "./operations.js"

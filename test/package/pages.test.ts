@@ -1,0 +1,43 @@
+/** Tests that links of the README and the other pages lead somewhere, and that the map of the sources is complete. */
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, statSync } from "node:fs"
+import { dirname, join } from "node:path/posix"
+import { page, pages } from "../support/documentation.js"
+
+const withoutCode = (text: string): string => text.replace(/^```[^]*?^```/gm, "")
+
+/** Anchors of a page's headings, as GitHub makes them. */
+const anchors = (text: string): ReadonlyArray<string> =>
+  [...withoutCode(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-")
+  )
+
+describe("the pages", () => {
+  for (const path of pages) {
+    it(`${path} has only links that lead somewhere`, () => {
+      const links = [...withoutCode(page(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link)
+      const headings = anchors(page(path))
+      assert.isAbove(headings.length, 0)
+      for (const link of links.filter((link) => !link.startsWith("https://"))) {
+        const [file = "", anchor] = link.split("#")
+        const target = file === "" ? path : join(dirname(path), file)
+        assert.isTrue(existsSync(target), link)
+        if (anchor !== undefined) assert.include(anchors(page(target)), anchor, link)
+      }
+    })
+  }
+
+  it("list all folders of src, and all folders of tests", () => {
+    const folders = (root: string) =>
+      readdirSync(root, { recursive: true, encoding: "utf8" })
+        .map((name) => `${root}/${name.replaceAll("\\", "/")}`)
+        .filter((path) => statSync(path).isDirectory())
+    const listed = (path: string, name: RegExp) =>
+      [...page(path).matchAll(/^\| `([\w/]+)` /gm)].map(([, folder = ""]) => folder).filter((folder) =>
+        name.test(folder)
+      )
+    assert.sameMembers(listed(".github/CONTRIBUTING.md", /^src(\/|$)/), ["src", ...folders("src")])
+    const suites = readdirSync("test").filter((name) => statSync(`test/${name}`).isDirectory())
+    assert.sameMembers(listed("test/README.md", /^[a-z]+$/), suites)
+  })
+})
