@@ -6,12 +6,13 @@ import * as Node from "effect-identity-client/Node"
 import * as Tenant from "effect-identity-client/Tenant"
 
 // The layers of a server. Each option is optional but the domain and the credentials.
-const Client = IdentityClient.layerConfig({
-  domain: Config.string("TENANT_DOMAIN"),
-  retry: { attempts: 3, totalTime: "20 seconds" },
-  maxBodySize: 8 * 1024 * 1024,
-  propagateTrace: true
-})
+const Client = Layer.unwrapEffect(Effect.map(Config.string("TENANT_DOMAIN"), (domain) =>
+  IdentityClient.layer({
+    domain,
+    retry: { attempts: 3, totalTime: "20 seconds" },
+    maxBodySize: 8 * 1024 * 1024,
+    propagateTrace: true
+  })))
 
 const Tokens = TokenProvider.layerClientCredentialsConfig({
   domain: Config.string("TENANT_DOMAIN"),

@@ -103,6 +103,6 @@ it.live("streams all pages", () =>
     assert.deepStrictEqual(Chunk.toReadonlyArray(yield* names), ["greet", "exchange", "audit"])
     assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), [
       "per_page=2",
-      "per_page=2&page=1"
+      "page=1&per_page=2"
     ])
   }).pipe(Effect.provide(clientAbove(pageOf("greet", "exchange"), pageOf("audit")))))

@@ -12,7 +12,7 @@ import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
 import { buildJavascript } from "../../.ci/build/javascript.js"
 import { actionId, responseBodies } from "./calls/payloads.js"
-import { modulesOf, overPlatform } from "./start/sizes.js"
+import { kilobytes, modulesOf, overPlatform } from "./start/sizes.js"
 
 const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
 const rounds = quick ? 7 : 25
@@ -106,6 +106,9 @@ try {
   const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
   const [oursStart = NaN, sdkStart = NaN, fetchStart = NaN] = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
+  const [wholeKb, sdkKb] = [published(one), readFileSync(join(import.meta.dirname, "start/auth0.ts"), "utf8")].map(
+    kilobytes
+  )
   const toSdk = (millis: number) => (millis / sdkStart).toFixed(2)
   console.log(`Whole processes, run alternately; the median of ${rounds} rounds
 
@@ -118,6 +121,9 @@ bundled     a script of one call                 ${oursStart.toFixed(0)} ms
             with bare fetch                      ${fetchStart.toFixed(0)} ms: ${toSdk(fetchStart)} of the SDK's
 size        one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
             the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)
+            one operation, whole                 ${wholeKb?.toFixed(1)} kB; with the vendor's SDK ${
+    sdkKb?.toFixed(1)
+  } kB
 `)
   const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
   console.log(JSON.stringify({

@@ -15,7 +15,8 @@ const bundle = (code: string, more: Parameters<typeof buildSync>[0] = {}): strin
   return output?.text ?? ""
 }
 
-const kilobytes = (code: string): number => gzipSync(bundle(code, { minify: true }), { level: 9 }).length / 1000
+/** The size of a script with all that it imports, in kB, minified and gzipped. */
+export const kilobytes = (code: string): number => gzipSync(bundle(code, { minify: true }), { level: 9 }).length / 1000
 
 const platform = ["effect", "effect/*", "@effect/platform/*"]
 
