@@ -30,7 +30,7 @@ export const IdentityLive = Client.pipe(
 )
 
 // The settings of one call.
-const urgent = listActionVersions({ actionId: Tenant.demo.actions[0].id }).pipe(
+const urgent = listActionVersions({ actionId: "910b1053-577f-4d81-a8c8-020e7319a38a" }).pipe(
   IdentityClient.withTimeout("5 seconds"),
   IdentityClient.withHeaders({ "x-request-id": "1234" }),
   Retry.withPolicy({ attempts: 2 })

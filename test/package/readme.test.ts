@@ -1,7 +1,6 @@
 /** Tests that the README and the guides agree with the sources. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
 import * as Errors from "../../src/Errors.js"
 import * as operations from "../../src/operations/index.js"
 import { documentation as actual, guide, page, pages } from "../support/documentation.js"
@@ -11,21 +10,8 @@ import { withCode } from "../support/quotedCode.js"
 const expected = pages.map(withCode).join("\n")
 const readme = page("README.md")
 
-/** The links of a page to files of this repository: the file, and the heading after `#`. */
-const links = (path: string) =>
-  [...page(path).replace(/^```[^]*?^```/gm, "").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].map((
-    [, file = "", heading]
-  ) => ({
-    page: path,
-    file: file === "" ? path : join(dirname(path), file),
-    heading
-  }))
-
-/** The anchors that GitHub makes of a page's headings. */
-const anchors = (path: string) =>
-  [...page(path).replace(/^```[^]*?^```/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
-    title.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")
-  )
+/** The files of this repository to which the README has links. */
+const linked = Array.from(readme.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g), ([, file = ""]) => file)
 
 const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
 
@@ -68,22 +54,14 @@ describe("the README and the guides", () => {
     assert.isAtMost(Buffer.byteLength(readme), 16_000)
   })
 
-  it("has links that lead to existing files and headings", () => {
-    const all = pages.flatMap(links)
-    assert.isAbove(all.length, 100)
-    const broken = all.filter(({ file, heading }) =>
-      !existsSync(file) || (heading !== undefined && !anchors(file).includes(heading))
-    )
-    assert.deepStrictEqual(broken, [])
-  })
-
   it("has links in the README that also work in the package", () => {
     const { files }: { files: ReadonlyArray<string> } = JSON.parse(readFileSync("package.json", "utf8"))
     const packed = [...files, "LICENSE", "README.md", "package.json"]
-    const absent = links("README.md").filter(({ file }) =>
-      !packed.some((path) => file === path || file.startsWith(`${path}/`))
-    )
-    assert.deepStrictEqual(absent, [])
+    assert.isAbove(linked.length, 20)
+    for (const file of linked) {
+      assert.isTrue(existsSync(file), file)
+      assert.isTrue(packed.some((path) => file === path || file.startsWith(`${path}/`)), file)
+    }
   })
 
   it("installs the versions of package.json", () => {
