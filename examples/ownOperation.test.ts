@@ -1,7 +1,15 @@
-/** Calls an endpoint that the library does not have: declares the operation, and tests it. */
+/** Calls endpoints that the library does not have: declares the operations, and tests them. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { Errors, IdentityClient, Operation, RateLimiter, TokenProvider } from "effect-identity-client"
+import { Chunk, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import {
+  Errors,
+  IdentityClient,
+  Operation,
+  Pagination,
+  RateLimiter,
+  Retry,
+  TokenProvider
+} from "effect-identity-client"
 import * as Testing from "effect-identity-client/Testing"
 
 // The declaration: method, path, fields of the request, schema of the response, and documented failures.
@@ -17,7 +25,40 @@ export const getEventStream = Operation.make("getEventStream", {
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 })
 
-// Its test.
+// An operation with a body that must not be carried out twice: it is retried only if it was certainly not carried out.
+/** Sends a user the mail that verifies the address. */
+export const sendVerificationEmail = Operation.make("sendVerificationEmail", {
+  method: "POST",
+  path: "/jobs/verification-email",
+  payload: { user_id: Schema.String, client_id: Schema.optional(Schema.String) },
+  success: Schema.Struct({ id: Schema.String, status: Schema.String }),
+  scope: "update:users",
+  idempotent: false,
+  error: [Errors.BadRequest, Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.RateLimited]
+})
+
+// A list with pages: `items` names the field that holds them, and `Pagination.stream` returns all of them.
+/** Returns a page of the tenant's actions. */
+export const listActions = Operation.make("listActions", {
+  method: "GET",
+  path: "/actions/actions",
+  query: { page: Schema.optional(Schema.Number), per_page: Schema.optional(Schema.Number) },
+  success: Schema.Struct({
+    total: Schema.Number,
+    actions: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String }))
+  }),
+  items: "actions",
+  scope: "read:actions",
+  idempotent: true,
+  error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.RateLimited]
+})
+
+export const names = Pagination.stream(listActions, { per_page: 2 }).pipe(
+  Stream.map(({ name }) => name),
+  Stream.runCollect
+)
+
+// The tests.
 const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
   IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
     Layer.provide(RateLimiter.layerUnlimited),
@@ -32,3 +73,36 @@ it.effect("returns an event stream", () =>
     assert.deepStrictEqual(stream, { id: "est_1", name: "orders" })
     assert.strictEqual(request?.url, "https://tenant.example.com/api/v2/event-streams/est_1?include_stats=true")
   }).pipe(Effect.provide(clientAbove(Testing.reply({ body: { id: "est_1", name: "orders" } })))))
+
+it.effect("sends the body once, also after a 502", () =>
+  Effect.gen(function*() {
+    const error = yield* Effect.flip(sendVerificationEmail({ user_id: "auth0|1" }))
+    assert.strictEqual(error._tag, "UnexpectedResponse")
+    const [request, ...others] = yield* Testing.requests
+    assert.lengthOf(others, 0)
+    assert.deepInclude(request, { method: "POST", url: "https://tenant.example.com/api/v2/jobs/verification-email" })
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ status: 502, body: "<html>" })))))
+
+it.effect("is retried after a connection that was refused", () =>
+  Effect.gen(function*() {
+    const job = yield* sendVerificationEmail({ user_id: "auth0|1" })
+    assert.strictEqual(job.status, "pending")
+  }).pipe(
+    Retry.withPolicy({ delay: 0 }),
+    Effect.provide(clientAbove(
+      Testing.noReply("ECONNREFUSED"),
+      Testing.reply({ body: { id: "job_1", status: "pending" } })
+    ))
+  ))
+
+const pageOf = (...names: ReadonlyArray<string>) =>
+  Testing.reply({ body: { total: 3, actions: names.map((name) => ({ id: `id-${name}`, name })) } })
+
+it.live("streams all pages", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(Chunk.toReadonlyArray(yield* names), ["greet", "exchange", "audit"])
+    assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), [
+      "per_page=2",
+      "page=1&per_page=2"
+    ])
+  }).pipe(Effect.provide(clientAbove(pageOf("greet", "exchange"), pageOf("audit")))))

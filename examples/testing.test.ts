@@ -1,6 +1,6 @@
 /** Tests a program that uses the client, in three ways: handlers of operations, scripted HTTP replies, an embedded tenant. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import {
   createUsersExport,
   Errors,
@@ -12,7 +12,7 @@ import {
 import * as Tenant from "effect-identity-client/Tenant"
 import * as Testing from "effect-identity-client/Testing"
 
-/** The program under test: redelivers an event and returns the outcome. */
+// The program under test: redelivers an event and returns the outcome.
 const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
   redeliverEvent(input).pipe(
     Effect.as("accepted"),
@@ -69,6 +69,7 @@ it.effect("redelivers an event once", () =>
     assert.strictEqual((yield* state).streams[0]?.events[0]?.state, "queued")
   }).pipe(Effect.provide(TenantClient)))
 
+// Faults on demand.
 it.effect("fails if the service is unavailable", () =>
   Effect.gen(function*() {
     const { injectFault } = yield* Tenant.Tenant
@@ -76,3 +77,47 @@ it.effect("fails if the service is unavailable", () =>
     const error = yield* Effect.flip(createUsersExport({}))
     assert.strictEqual(error._tag, "UnexpectedResponse")
   }).pipe(Effect.provide(TenantClient)))
+
+// A retry in virtual time. Without `adjust` the test would wait for ever: no other time passes under `it.effect`.
+it.effect("waits as long as the service asks, and tries again", () =>
+  Effect.gen(function*() {
+    const running = yield* Effect.fork(redeliver(input))
+    yield* TestClock.adjust("29 seconds")
+    assert.lengthOf(yield* Testing.requests, 1)
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(yield* Fiber.join(running), "accepted")
+  }).pipe(Effect.provide(clientAbove(
+    Testing.reply({ status: 429, headers: { "retry-after": "30" }, body: { statusCode: 429, message: "Too many" } }),
+    Testing.reply({ status: 202, body: {} })
+  ))))
+
+// A tenant with settings of its own: data, clients, a small bucket, tokens of a minute.
+const SmallTenant = Tenant.layer({
+  seed: { streams: [{ id: "est_1234567890123456789012", events: [] }] },
+  clients: [{
+    id: "reader",
+    secret: Redacted.make("reader-secret"),
+    scopes: ["read:actions"],
+    global: false
+  }],
+  buckets: { tenant: { burst: 2, refill: 2, per: "1 second" } },
+  tokenLifetime: "1 minute",
+  limits: { requests: 100 }
+})
+
+it.effect("reports a missing scope", () =>
+  Effect.gen(function*() {
+    const error = yield* Effect.flip(redeliver(input))
+    assert.strictEqual(error._tag, "InsufficientScope")
+  }).pipe(Effect.provide(
+    IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
+      Layer.provide(RateLimiter.layer),
+      Layer.provide(TokenProvider.layerClientCredentials({
+        domain: "tenant.example.com",
+        clientId: "reader",
+        clientSecret: Redacted.make("reader-secret")
+      })),
+      Layer.provide(Tenant.layerHttpClient),
+      Layer.provide(SmallTenant)
+    )
+  )))

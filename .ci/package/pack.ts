@@ -166,9 +166,12 @@ const main = async () => {
   const tarball = join(temporary, packed.filename)
   const paths = packed.files.map(({ path }) => path)
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
-  const allowed = /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?)$/
+  const allowed =
+    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|examples\/.+\.(?:ts|md)|\.assets\/.+\.svg|\.github\/\w+\.md)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
-  for (const path of ["README.md", "LICENSE"]) assert(paths.includes(path), `the package lacks ${path}`)
+  for (const path of ["README.md", "LICENSE", ".assets/layers.svg", "examples/guides/getting-started.md"]) {
+    assert(paths.includes(path), `the package lacks ${path}`)
+  }
 
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
   assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])

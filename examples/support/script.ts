@@ -33,7 +33,7 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
 export const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
-    return `Missing or invalid environment variables: ${names}.\nexamples/guides/getting-started.md lists all of them, and their alternatives.`
+    return `Missing or invalid environment variables: ${names}.\nexamples/guides/configuration.md lists all of them, and their alternatives.`
   }
   if (!Predicate.hasProperty(failure, "message")) return String(failure)
   return Predicate.hasProperty(failure, "_tag")

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TenantLive, tour } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
-import { guide } from "../support/documentation.js"
+import { guide, page } from "../support/documentation.js"
 import { receiver } from "../support/otlp.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
@@ -85,6 +85,7 @@ const script = (
   )
 
 const scripts = {
+  firstCall: ["listActionVersions", [action.id], /^3 versions, live: 3\n$/],
   exportUsers: [
     "createUsersExport",
     ["--connection", connection.id, "--format", "csv", "email=E-mail", "name"],
@@ -146,6 +147,16 @@ const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "script-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
+
+describe("the quickstart", () => {
+  it.live("prints what the README says, and calls only its own tenant", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("quickstart", [])
+      assert.deepStrictEqual({ code, stdout }, { code: 0, stdout: "3 versions, live: 3\n" })
+      assert.include(page("README.md"), "`3 versions, live: 3`")
+      assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
+    }).pipe(Effect.provide(TenantLive)))
+})
 
 describe("exportUsers", () => {
   it.live("names an invalid field, exits with code 2, and sends nothing", () =>
