@@ -426,7 +426,7 @@ const hover = (text: string): string => {
   )
 }
 
-describe("the compiler", { timeout: 60_000 }, () => {
+describe("the compiler", () => {
   it.each(Object.keys(laws))("%s", (name) => {
     const { end, pos } = span(name)
     assert.deepStrictEqual(diagnostics(compiler().self).filter(({ start }) => start >= pos && start < end), [])
@@ -500,7 +500,7 @@ const types: Readonly<Record<string, string>> = {
   Job: "type Job = UsersExportJob"
 }
 
-describe("the editor", { timeout: 60_000 }, () => {
+describe("the editor", () => {
   it.each(Object.keys(signatures))("shows the call of %s with its types", (name) => {
     assert.strictEqual(hover(`${name}({`), signatures[name])
   })

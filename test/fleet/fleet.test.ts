@@ -66,7 +66,7 @@ describe("a fleet as one client", () => {
             assert.strictEqual(result.failed, 0, JSON.stringify(result))
             assert.isAtMost(result.refused, bounds.refused, JSON.stringify(result))
             assert.isAtLeast(result.goodput, bounds.goodput, JSON.stringify(result))
-          }), 60_000)
+          }))
       }
     }
   }

@@ -16,6 +16,6 @@ describe("arbitrary requests and responses", () => {
             `npm run test:fuzz -- --only ${name} --seed=${failure.seed} --path=${failure.path}`
           ].join("\n")
         )
-      }), 60_000)
+      }))
   }
 })

@@ -23,7 +23,7 @@ const run = (cwd: string, ...args: ReadonlyArray<string>) =>
     execFile(
       process.execPath,
       args,
-      { cwd, timeout: 100_000, env: { PATH: process.env["PATH"] } },
+      { cwd, timeout: 600_000, env: { PATH: process.env["PATH"] } },
       (error, ...output) => resolve([error !== null, output.join("\n")])
     )
   )

@@ -77,7 +77,7 @@ const script = (
       const child = execFile(
         process.execPath,
         ["--import", "tsx", `examples/${name}.ts`, ...args],
-        { env, timeout: 15_000 },
+        { env, timeout: 120_000 },
         (_error, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode ?? -1, stdout, stderr }))
       )
       attend(child)

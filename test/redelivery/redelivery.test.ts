@@ -692,5 +692,5 @@ describe("a process that is killed at random moments and restarted", () => {
       assert.isAtLeast(kills, 8)
       assert.isAbove(unknown, 0)
       assert.isAbove(accepted, unknown)
-    }), 60_000)
+    }))
 })

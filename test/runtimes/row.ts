@@ -23,7 +23,7 @@ export interface Row {
 const limit = 240_000
 
 const versionOf = (program: string): string =>
-  /\d+(?:[.-]\d+)+/.exec(execFileSync(program, ["--version"], { encoding: "utf8", timeout: 20_000 }))?.[0] ?? "?"
+  /\d+(?:[.-]\d+)+/.exec(execFileSync(program, ["--version"], { encoding: "utf8", timeout: 60_000 }))?.[0] ?? "?"
 
 const runInProcess = async (
   kind: Kind,

@@ -38,7 +38,7 @@ describe("a row of test:runtimes", () => {
       assert.strictEqual(row.passed, tests.length)
       assert.isAtLeast(row.passed, 40)
       assert.strictEqual(row.version, process.versions.node)
-    }), 60_000)
+    }))
 
   it.live("fails if the runtime does not start or is not installed", () =>
     Effect.gen(function*() {
@@ -48,7 +48,7 @@ describe("a row of test:runtimes", () => {
         assert.strictEqual(row.failures[0]?.test, "the start")
         assert.lengthOf(row.failures, tests.length + 1)
       }
-    }), 60_000)
+    }))
 })
 
 describe("the suite", () => {
