@@ -1,10 +1,13 @@
-/** `npm run docs`: writes the API reference to `.docs/html`, with a front page and a page for each operation. */
+/** `npm run docs`: writes the site to `.docs/html`: a front page, the guides, a page for each operation, and the reference. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Application, Comment, Converter, ReflectionKind } from "typedoc"
 import { operations } from "../../test/support/operations.js"
+import { adaptComments } from "./comments.js"
+import { guide, guides, sectionsOfReadme } from "./guides.js"
 import { docstring, example, linkToModule, page } from "./operationPage.js"
+import { makeTheme } from "./theme.js"
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
@@ -13,12 +16,39 @@ const { exports, name: core }: {
   readonly exports: Readonly<Record<string, { types?: string }>>
 } = JSON.parse(readFileSync(at("package.json"), "utf8"))
 
+/** The modules in the order in which one reads about them. */
+const readingOrder = [
+  "index",
+  "IdentityClient",
+  "Errors",
+  "TokenProvider",
+  "RateLimiter",
+  "Retry",
+  "Pagination",
+  "Redelivery",
+  "Node",
+  "Tenant",
+  "Testing",
+  "Operation",
+  "Endpoint",
+  "Timestamp",
+  "Fleet",
+  "SharedStore",
+  "Redis"
+]
+
+const modules = Object.values(exports).flatMap(({ types }) => types?.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1") ?? [])
+if (modules.toSorted().join() !== readingOrder.toSorted().join()) {
+  throw new Error(
+    `.ci/docs/build.ts: readingOrder must have exactly the modules of package.json: ${modules.join(", ")}`
+  )
+}
+
 /** Modules that users can import, each with its source file. */
-const entries = Object.entries(exports).flatMap(([subpath, { types }]) =>
-  types === undefined
-    ? []
-    : [{ module: subpath.replace(/^\./, core), file: types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "src/$1.ts") }]
-)
+const entries = readingOrder.map((name) => ({
+  module: name === "index" ? core : `${core}/${name}`,
+  file: `src/${name}.ts`
+}))
 
 /** Returns the comment at the top of a file. */
 const header = (file: string) =>
@@ -32,6 +62,8 @@ for (const folder of [".docs/pages", ".docs/examples", ".docs/html"]) {
   rmSync(at(folder), { recursive: true, force: true })
   mkdirSync(at(folder), { recursive: true })
 }
+
+for (const name of guides) write(`.docs/pages/${name}.md`, guide(name))
 
 for (const { endpoint } of operations) {
   write(`.docs/pages/${endpoint.name}.md`, page(endpoint))
@@ -47,6 +79,7 @@ const moduleList = entries.map(({ file, module }) => `- ${linkToModule(module)}:
 write(
   ".docs/pages/front.md",
   readFileSync(at(".ci/docs/front.md"), "utf8")
+    .replace("<!-- introduction -->", () => sectionsOfReadme("Install", "A first call", "Guides"))
     .replace("<!-- operations -->", operationList.join("\n"))
     .replace("<!-- modules -->", moduleList.join("\n"))
 )
@@ -56,13 +89,18 @@ const app = await Application.bootstrap({
   entryPoints: entries.map(({ file }) => at(file)),
   tsconfig: at(".ci/build/tsconfig.json"),
   readme: at(".docs/pages/front.md"),
-  projectDocuments: operations.map(({ endpoint }) => at(`.docs/pages/${endpoint.name}.md`)),
+  projectDocuments: [...guides, ...operations.map(({ endpoint }) => endpoint.name)].map((name) =>
+    at(`.docs/pages/${name}.md`)
+  ),
   router: "structure",
   excludeInternal: true,
   excludePrivate: true,
   excludeExternals: true,
   disableSources: true,
+  searchInComments: true,
   searchInDocuments: true,
+  useFirstParagraphOfCommentAsSummary: true,
+  theme: "site",
   sort: ["source-order"],
   navigation: { includeGroups: true, includeCategories: false },
   validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, notDocumented: true },
@@ -90,6 +128,12 @@ app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
   const entry = entries.find(({ file }) => file === `src/${reflection.name}.ts`)
   if (entry !== undefined) reflection.name = entry.module
 })
+
+app.converter.on(
+  Converter.EVENT_RESOLVE_BEGIN,
+  ({ project }) => adaptComments(project, operations.map(({ endpoint: { name } }) => name))
+)
+app.renderer.defineTheme("site", makeTheme(core, entries.map(({ module }) => module)))
 
 const out = at(".docs/html")
 const project = await app.convert()

@@ -41,7 +41,7 @@ export const open = (url: string, { colorScheme, width }: View): Effect.Effect<O
       Effect.promise(() => browser.newPage({ viewport: { width, height: 800 }, colorScheme })),
       (page) => Effect.promise(() => page.close())
     )
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(60_000) // a machine may be slow
     page.on("pageerror", (error) => problems.push(error.message))
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") problems.push(message.text())

@@ -189,8 +189,13 @@ const see = (path: string, view: View) => HttpServer.addressFormattedWith((origi
 layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) => {
   const shown = [
     "index.html",
+    "getting-started.html",
+    "errors.html",
+    "performance.html",
+    "runbook.html",
     "createUsersExport.html",
     "updateTokenExchangeProfile.html",
+    "effect-identity-client/RateLimiter.html",
     "effect-identity-client/Errors/RateLimited.html",
     "effect-identity-client/Tenant/Options.html"
   ]
@@ -203,19 +208,19 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
           yield* picture(page, `reference ${path} ${view.name}`)
           assert.strictEqual(yield* overflow(page), 0, path)
           assert.deepStrictEqual(yield* faint(page), [], path)
-          if (path === "index.html") {
-            const layers = yield* go(() =>
-              page.locator("img[alt^=\"The layers\"]").evaluate((image) => [
+          if (path === "performance.html") {
+            const chart = yield* go(() =>
+              page.locator(".col-content img").first().evaluate((image) => [
                 (image as HTMLImageElement).naturalWidth,
                 image.clientWidth
               ])
             )
-            assert.isTrue(layers.every((width) => width > 300))
-            assert.isBelow(layers[1] ?? 0, view.width)
+            assert.isTrue(chart.every((width) => width > 300))
+            assert.isBelow(chart[1] ?? 0, view.width)
           }
           assert.deepStrictEqual(problems, [], path)
         }
-      }), 60_000)
+      }))
 
     it.scoped(`finds an operation by the search box, with links to its failures (${view.name})`, () =>
       Effect.gen(function*() {
@@ -239,6 +244,42 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
         assert.deepStrictEqual(problems, [])
       }))
   }
+
+  it.scoped.each(["Retry-After", "private", "not global"])(
+    "finds %s in guides and descriptions",
+    (text) =>
+      Effect.gen(function*() {
+        const { page } = yield* see("index.html", { name: "desktop", width: 1280, colorScheme: "light" })
+        yield* go(() => page.locator("#tsd-search-trigger").click())
+        yield* go(() => page.locator("#tsd-search-input").fill(text))
+        yield* go(() => page.locator("#tsd-search-results a").first().waitFor())
+        const found = yield* go(() =>
+          page.locator("#tsd-search-results a").evaluateAll((links) =>
+            links.map((link) => decodeURIComponent((link as HTMLAnchorElement).pathname.slice(1)))
+          )
+        )
+        const texts = found.map((file) => (sources.get(file) ?? "").replace(/<[^>]+>/g, "").toLowerCase())
+        assert.isTrue(texts.some((found) => found.includes(text.toLowerCase())), found.join())
+      })
+  )
+
+  it.scoped("lists guides, operations and modules by short names, and describes each member of a module", () =>
+    Effect.gen(function*() {
+      const { page } = yield* see("effect-identity-client/RateLimiter.html", {
+        name: "desktop",
+        width: 1280,
+        colorScheme: "light"
+      })
+      const names = page.locator("#tsd-nav-container > ul > li, #tsd-nav-container li > details > summary")
+      yield* go(() => names.first().waitFor({ state: "attached" }))
+      const groups = (yield* go(() => names.allTextContents())).map((name) => name.trim())
+      assert.includeMembers(groups, ["Guides", "Operations", "Modules", "RateLimiter"])
+      assert.isEmpty(groups.filter((name) => name.startsWith("effect-identity-client/")))
+      const text = yield* go(() => page.locator(".col-content").innerText())
+      for (const member of ["Lets every call start at once", "Applies one known limit to all calls"]) {
+        assert.include(text, member)
+      }
+    }))
 
   it.scoped("has no broken links in its navigation", () =>
     Effect.gen(function*() {
