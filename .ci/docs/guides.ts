@@ -24,7 +24,7 @@ if (unlisted.length > 0) throw new Error(`the README's list of guides lacks ${un
 const fences = /^(```[^]*?^```$)/gm
 
 /** Adapts the links of a page of the repository to the site, where all pages lie in one folder. */
-export const adaptLinks = (markdown: string): string =>
+const adaptLinks = (markdown: string): string =>
   markdown.split(fences).map((part, nth) =>
     nth % 2 === 1 ?
       part :
