@@ -263,7 +263,7 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
       })
   )
 
-  it.scoped("lists guides, operations and modules by short names, and describes each member of a module", () =>
+  it.scoped("lists guides, operations and modules by short names, and describes each export of a module", () =>
     Effect.gen(function*() {
       const { page } = yield* see("effect-identity-client/RateLimiter.html", {
         name: "desktop",
@@ -276,8 +276,8 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
       assert.includeMembers(groups, ["Guides", "Operations", "Modules", "RateLimiter"])
       assert.isEmpty(groups.filter((name) => name.startsWith("effect-identity-client/")))
       const text = yield* go(() => page.locator(".col-content").innerText())
-      for (const member of ["Lets every call start at once", "Applies one known limit to all calls"]) {
-        assert.include(text, member)
+      for (const line of ["Lets every call start at once", "Applies one known limit to all calls"]) {
+        assert.include(text, line)
       }
     }))
 
