@@ -39,10 +39,8 @@ const logIn = (page: Page, { id, secret }: Tenant.Client, given = Redacted.value
         page.waitForResponse("**/oauth/token/"),
         form.getByRole("button", { name: "Authorize", exact: true }).click()
       ])
-      const request = response.request()
-      const [, basic = ""] = /^Basic (.*)$/.exec(await request.headerValue("authorization") ?? "") ?? []
-      const sent = decodeURIComponent(`${request.postData()} ${Buffer.from(basic, "base64").toString()}`)
-      if (sent.includes(id) && sent.includes(given)) return response.status()
+      const sent = new URLSearchParams(response.request().postData() ?? "")
+      if (sent.get("client_id") === id && sent.get("client_secret") === given) return response.status()
     }
   })
 
