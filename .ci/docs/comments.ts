@@ -1,7 +1,7 @@
 /** Adapts docstrings to the site's readers, who do not have the contract, and want the page of the operation. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { Comment, type CommentDisplayPart, type Models } from "typedoc"
+import type { CommentDisplayPart, Models } from "typedoc"
 
 /** Removes the references to the contract. */
 const withoutContract = (part: CommentDisplayPart): CommentDisplayPart =>
@@ -24,15 +24,13 @@ export const adaptComments = (project: Models.ProjectReflection, operations: Rea
   for (const operation of operations) {
     const page = project.documents?.find(({ name }) => name === operation)
     if (page === undefined) throw new Error(`${operation} has no page`)
+    const names = exportsOf(operation)
     for (const reflection of Object.values(project.reflections)) {
-      if (reflection.isDocument() || !exportsOf(operation).includes(reflection.name)) continue
-      const link: Array<CommentDisplayPart> = [
+      if (reflection.isDocument() || !names.includes(reflection.name)) continue
+      reflection.comment?.summary.push(
         { kind: "text", text: "\n\nPage of the operation: " },
         { kind: "inline-tag", tag: "@link", text: operation, target: page }
-      ]
-      if (reflection.comment !== undefined) {
-        reflection.comment = new Comment([...reflection.comment.summary, ...link], reflection.comment.blockTags)
-      }
+      )
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The tuned constants of the estimator. Those with "Alone" or "Shared" were searched with simulated servers, for the most goodput
+ * The tuned constants of the estimator. Those with "Alone" or "Shared" were tuned on simulated servers, for the most goodput
  * with at most 1 % of the requests refused, or 5 % where two clients share a bucket that refills; the others say their reason.
  * `npm run bench:seeds -- --set marginAlone=0.5` shows what another value does to one client (Alone), with `--clients 2` to two
  * (Shared); `npm run bench:goodput` measures over sockets. `test/limiter/goodput.test.ts` checks the values on twenty servers.
