@@ -25,8 +25,7 @@ import {
 import { measure, scenarios } from "../support/goodput.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
-// Virtual time leaves no room for anything else: the runner must learn of each test before the next.
-beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
+beforeEach(VirtualTime.letRunnerReport)
 
 const quiet = Logger.remove(Logger.defaultLogger)
 

@@ -20,8 +20,7 @@ import {
 } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
-// Virtual time leaves no room for anything else: the runner must learn of each test before the next.
-beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
+beforeEach(VirtualTime.letRunnerReport)
 
 describe("a stored value of another version or shape", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
