@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
 import { Browser, open, overflow, picture, type View, views } from "./browser.js"
@@ -31,10 +31,14 @@ const docs = (view: View) =>
 const logIn = (page: Page, { id, secret }: Tenant.Client, given = Redacted.value(secret)) =>
   go(async () => {
     const form = page.getByRole("region", { name: "Authentication", exact: true })
-    await form.getByRole("textbox").nth(1).fill(id)
-    await form.getByRole("textbox", { name: "Client Secret" }).fill(given)
+    const type = async (field: Locator, text: string) => {
+      await field.press("ControlOrMeta+a") // its editor selects all text itself; fill() may add to the old text
+      await page.keyboard.insertText(text)
+    }
     // The form reads its fields with a delay: a click right after typing may send the former values.
     for (;;) {
+      await type(form.getByRole("textbox").nth(1), id)
+      await type(form.getByRole("textbox", { name: "Client Secret" }), given)
       const [response] = await Promise.all([
         page.waitForResponse("**/oauth/token/"),
         form.getByRole("button", { name: "Authorize", exact: true }).click()
