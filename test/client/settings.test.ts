@@ -1,4 +1,4 @@
-/** Settings around a call: its time-out, and the response beside its value. */
+/** The services, and settings around a call: its time-out, and the response beside its value. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, FiberId, FiberStatus, Layer, Option, Stream, TestClock } from "effect"
 import {
@@ -8,14 +8,26 @@ import {
   RateLimiter,
   redeliverEvent,
   Retry,
+  TokenProvider,
   updateTokenExchangeProfile
 } from "../../src/index.js"
+import * as SharedStore from "../../src/SharedStore.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
 import { permit } from "../support/permits.js"
 
 const id = "est_1234567890123456789012"
 const bare = { id }
+
+describe("the services", () => {
+  it("have keys of their own, named after the package", () => {
+    assert.deepStrictEqual(
+      [IdentityClient.IdentityClient, TokenProvider.TokenProvider, RateLimiter.RateLimiter, SharedStore.SharedStore]
+        .map(({ key }) => key),
+      ["IdentityClient", "TokenProvider", "RateLimiter", "SharedStore"].map((name) => `effect-identity-client/${name}`)
+    )
+  })
+})
 
 describe("withTimeout", () => {
   const outOfTime = (call: Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>) =>

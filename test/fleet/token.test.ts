@@ -349,6 +349,8 @@ describe("in the store", () => {
       const request = Effect.succeed({ token: Redacted.make("t1") })
       const lines = yield* warnings(Effect.flatMap(process(store, request), ({ get }) => Effect.zipRight(get, get)))
       assert.deepStrictEqual(lines.filter((line) => line.includes("UNENCRYPTED")).length, 1)
+      const encrypted = process(store, request, { encryptionKey: keyOf(1) })
+      assert.deepStrictEqual(yield* warnings(Effect.flatMap(encrypted, ({ get }) => get)), [])
     }).pipe(Effect.scoped))
 
   it.effect("an invalid key is refused by name", () =>
@@ -747,5 +749,11 @@ describe("the stored value", () => {
         )
       ))
       assert.strictEqual(alike.operation, "Fleet.layerClientCredentials")
+      const address = yield* Effect.flip(Layer.build(
+        Fleet.layerClientCredentials({ ...settings, authUrl: "ftp://one.example.com" }).pipe(
+          Layer.provide([inProcess(() => Effect.never).layer, layerOf(store)])
+        )
+      ))
+      assert.strictEqual(address.operation, "Fleet.layerClientCredentials")
     })))
 })

@@ -135,6 +135,24 @@ describe("layerUnlimited", () => {
 })
 
 describe("layerFixed", () => {
+  for (
+    const [setting, options] of [
+      ["limit", { limit: 0, interval: "1 second" }],
+      ["limit", { limit: 0.5, interval: "1 second" }],
+      ["limit", { limit: NaN, interval: "1 second" }],
+      ["interval", { limit: 1, interval: 0 }],
+      ["interval", { limit: 1, interval: Infinity }]
+    ] as const
+  ) {
+    it.scoped(`of ${options.limit} calls in ${options.interval} is InvalidInput: ${setting}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
+        assert.strictEqual(error.operation, "RateLimiter.layerFixed")
+        const expected = { limit: "an integer of at least 1", interval: "a time above zero" }[setting]
+        assert.deepStrictEqual(error.issues, [{ path: setting, message: `expected ${expected}` }])
+      }))
+  }
+
   it.effect("starts a burst at once and the rest evenly", () =>
     Effect.gen(function*() {
       const { times } = yield* race(7)

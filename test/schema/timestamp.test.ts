@@ -42,6 +42,13 @@ describe("Timestamp", () => {
   })
 })
 
+describe("make", () => {
+  it("keeps the string", () => {
+    const text = "2023-01-25T17:42:12.004394259Z"
+    assert.strictEqual<string>(Timestamp.make(text), text)
+  })
+})
+
 describe("toDateTime", () => {
   it("has millisecond precision", () => {
     assert.deepStrictEqual(

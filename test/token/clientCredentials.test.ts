@@ -107,6 +107,7 @@ describe("the token request", () => {
         const error = yield* Effect.flip(Effect.provide(get, layer))
         assert.instanceOf(error, InvalidInput)
         assert.deepStrictEqual((error as InvalidInput).issues.map(({ path }) => path), [setting])
+        assert.strictEqual((error as InvalidInput).operation, "TokenProvider.layerClientCredentials")
         assert.notInclude(String(error.message), "word")
         assert.lengthOf(arrived, 0)
       }))
