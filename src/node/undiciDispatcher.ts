@@ -53,7 +53,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private head: Head | undefined
   /** The number of bytes to read from the body. */
   private limit = Infinity
-  private readonly chunks: Array<Uint8Array> = []
+  private chunks: Array<Uint8Array> = []
   private size = 0
 
   constructor(bodyLimit: BodyLimit, done: (result: ExchangeResult) => void) {
@@ -105,11 +105,11 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     return controller !== undefined
   }
 
-  private response(head: Head, completeness: RawBody["completeness"]): ExchangeResult {
+  private response({ headers, status }: Head, completeness: RawBody["completeness"]): ExchangeResult {
     const body = completeness === "complete"
       ? joined(this.chunks, this.size)
       : Body.concat(this.chunks, Math.min(this.size, this.limit))
-    return Body.decompressed({ ...head, body, completeness, redirected: false }, this.limit)
+    return Body.decompressed({ status, headers, body, completeness, redirected: false }, this.limit)
   }
 
   private noResponse(error: unknown): ExchangeResult {
@@ -128,7 +128,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
 
   private release(): void {
     this.done = this.controller = this.head = undefined
-    this.chunks.length = 0
+    this.chunks = []
   }
 }
 

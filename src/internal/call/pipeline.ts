@@ -53,18 +53,19 @@ export const authorized = <E>(
   attempt: AttemptContext,
   send: (authorization: string) => Effect.Effect<RawResponse, E>
 ): Effect.Effect<AuthorizedResponse, E | TokenError> => {
-  const sendWith = (token: Redacted.Redacted, authorization: string): Effect.Effect<AuthorizedResponse, E> =>
-    Effect.map(send(authorization), (response) => ({ ...response, token }))
+  // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
+  const succeed = ({ body, completeness, headers, redirected, status }: RawResponse, token: Redacted.Redacted) =>
+    Effect.succeed<AuthorizedResponse>({ status, headers, body, completeness, redirected, token })
   return withToken(tokens, operation, attempt, (token, authorization) =>
     Effect.flatMap(
-      sendWith(token, authorization),
+      send(authorization),
       (response): Effect.Effect<AuthorizedResponse, E | TokenError> =>
-        response.status !== 401 || response.redirected ? Effect.succeed(response) : Effect.zipRight(
+        response.status !== 401 || response.redirected ? succeed(response, token) : Effect.zipRight(
           attempt.restore(tokens.invalidate(token)),
           withToken(tokens, operation, attempt, (other, authorization) => {
-            if (Redacted.value(other) === Redacted.value(token)) return Effect.succeed(response)
+            if (Redacted.value(other) === Redacted.value(token)) return succeed(response, token)
             attempt.telemetry.tokenReplaced()
-            return sendWith(other, authorization)
+            return Effect.flatMap(send(authorization), (second) => succeed(second, other))
           })
         )
     ))

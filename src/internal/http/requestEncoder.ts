@@ -140,8 +140,11 @@ const encode: Encode = (endpoint, input, settings) => {
   return Either.right({ method, target, text: text.right, settings, fields })
 }
 
-const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
-  Object.fromEntries(names.map((name) => [name, fields[name]]))
+const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
+  const picked: Record<string, unknown> = Object.create(null) // so that `__proto__` is a field like others
+  for (const name of names) picked[name] = fields[name]
+  return picked
+}
 
 const noText = Either.right(undefined)
 

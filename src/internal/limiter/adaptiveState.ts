@@ -16,7 +16,7 @@ export class OperationState {
   /** True if its last response had no rate-limit headers; matters while its bucket is unknown. */
   isSilent = false
   /** Its last responses, the newest last. */
-  observations: ReadonlyArray<Observation> = []
+  observations: Array<Observation> = []
   /** The times in a row that a response showed more calls left than can be left in its bucket. */
   contradictions = 0
 
@@ -100,13 +100,10 @@ const exportBucket = ({ estimator, id, limit, similarity }: SharedBucket) => ({
   similarity: Object.fromEntries(similarity)
 })
 
-const exportOperation = ({ bucket, contradictions, isSilent, observations, startedAt }: OperationState) => ({
-  startedAt,
-  bucket: bucket?.id,
-  isSilent,
-  observations,
-  contradictions
-})
+const exportOperation = ({ bucket, contradictions, isSilent, observations, startedAt }: OperationState) => {
+  const copied: ReadonlyArray<Observation> = [...observations]
+  return { startedAt, bucket: bucket?.id, isSilent, observations: copied, contradictions }
+}
 
 /** The state of a tenant as plain data. */
 export interface TenantSnapshot {
@@ -148,7 +145,7 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
   for (const name of Object.keys(snapshot.operations)) tenant.operation(name)
   for (const [name, state] of tenant.operations) {
     const { bucket, ...stored } = snapshot.operations[name] ?? exportOperation(new OperationState(state.call, tenant))
-    Object.assign(state, stored)
+    Object.assign(state, stored, { observations: [...stored.observations] })
     state.inFlight = inFlight.operations.get(name) ?? 0
     state.bucket = bucket === undefined ? undefined : buckets.get(bucket)
     state.bucket?.operations.add(state)

@@ -30,7 +30,7 @@ export const place = (state: OperationState, sentAt: number, reading: RateLimitR
   const bucket = state.bucket ?? enter(state, limit, observation)
   if (!isRateLimited) {
     compare(bucket, state.tenant, observation)
-    state.observations = [...state.observations, observation].slice(-maxObservations)
+    if (state.observations.push(observation) > maxObservations) state.observations.shift()
   }
   return state.bucket ?? bucket
 }

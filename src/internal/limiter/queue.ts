@@ -1,4 +1,5 @@
 /** A limiter: a queue of calls that wait for a permit, first come, first served, with one timer for all of them. */
+import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,15 +9,7 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
-import {
-  type AnyFiber,
-  makeSetting,
-  onExit,
-  type Restore,
-  settingOf,
-  wasInterrupted,
-  withFiber
-} from "../runtime/fiber.js"
+import { type AnyFiber, makeSetting, onExit, settingOf, wasInterrupted, withFiber } from "../runtime/fiber.js"
 import { getOrInsert } from "../runtime/getOrInsert.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
@@ -256,7 +249,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       })
     )
 
-    const wait = (one: Waiting, restore: Restore): Effect.Effect<Permit, RateLimited> => {
+    const wait = (one: Waiting): Effect.Effect<Permit, RateLimited> => {
       const permit = Effect.async<Permit, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
@@ -264,10 +257,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
         waiting++
         startDue()
       })
-      return Effect.catchAllCause(restore(permit), (cause) => {
+      const left = (cause: Cause.Cause<RateLimited>) => {
         if (remove(one)) startDue() // interrupted
         return Effect.failCause(cause)
-      })
+      }
+      return Effect.uninterruptibleMask((restore) => Effect.catchAllCause(restore(permit), left))
     }
 
     /** Without this, the memory of a program with many tenants would only grow. */
@@ -278,7 +272,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       for (const state of queues.keys()) if (sizeOf(state) === 0) queues.delete(state)
     }
 
-    const acquire = (call: Call, fiber: AnyFiber, restore: Restore): Effect.Effect<Permit, RateLimited> => {
+    const acquire = (call: Call, fiber: AnyFiber): Effect.Effect<Permit, RateLimited> => {
       const now = timer.now()
       forgetIdle(now)
       const state = strategy.stateOf(call)
@@ -293,7 +287,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
       return millis > maxWait && millis < Infinity
         ? refusal(call, millis, state)
-        : wait(new QueuedCall(call, state, isBackground, fiber, count++, now), restore)
+        : wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
     }
 
     const status = Effect.sync(() => {
@@ -310,7 +304,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     })
 
     return {
-      acquire: (call) => Effect.uninterruptibleMask((restore) => withFiber((fiber) => acquire(call, fiber, restore))),
+      acquire: (call) => withFiber((fiber) => acquire(call, fiber)),
       status,
       changes: Stream.unwrapScoped(
         Effect.map(

@@ -124,11 +124,11 @@ const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
     return missing === 0
   }
   if (extra === "ignore") return hasFields
-  const names = [...expected.keys()]
   return (value) =>
     hasFields(value) && Predicate.isRecord(value) && isPlain(value) &&
-    names.filter((name) => Object.prototype.propertyIsEnumerable.call(value, name)).length ===
-      Reflect.ownKeys(value).length
+    Reflect.ownKeys(value).every((name) =>
+      expected.has(name) && Object.prototype.propertyIsEnumerable.call(value, name)
+    )
 }
 
 /** A validator of JSON values that allows fields the schema does not name. */

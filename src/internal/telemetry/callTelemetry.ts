@@ -109,7 +109,7 @@ export class CallTelemetry {
         const result = interpret(response)
         this.ended(Exit.fromEither(result), status, strings)
         // Unlike an exit, `Effect.fail` lets the trace of the failure name the span.
-        return this.afterLogs(Either.match(result, { onLeft: Effect.fail, onRight: Effect.succeed }))
+        return this.afterLogs(Either.isRight(result) ? Effect.succeed(result.right) : Effect.fail(result.left))
       }
     })
     if (!this.isTraced) return interpreted
@@ -136,14 +136,17 @@ export class CallTelemetry {
     this.debug(`the rate limiter delayed the call for ${formatMillis(millis)}`)
   }
 
-  /** Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. */
+  /**
+   * Sends one request in a span of its own; `send` receives the headers that let the service continue the trace. Throws if
+   * `send` does.
+   */
   attempt<A extends RawResponse, E>(
     send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const nth = ++this.attempts
     Metrics.update(this.shared.metrics.attempts, 1, this.labels)
     const sent = this.span === undefined
-      ? Effect.suspend(() => send(undefined)) // it may throw
+      ? send(undefined)
       : Spans.request(
         this.shared.attributes,
         nth,
