@@ -283,18 +283,23 @@ const contend = (plan: Plan): Plan => {
 }
 
 /**
- * Lets processes crash while they redeliver with a slow disk and a fast network: an event that is sent before its entry is
- * written will be carried out twice.
+ * Lets processes crash again and again while they redeliver many events with a slow disk and a fast network: an event that is
+ * sent before its entry is written will be carried out twice.
  */
 const crashMidway = (plan: Plan): Plan => {
   const draw = new Draw(plan.seed, "midway")
   if (draw.chance(0.8)) return plan
+  const longer = (call: Call): Call => call.kind !== "redelivery" ? call : { ...call, events: [0, 1, 2, 3, 4, 5, 6, 7] }
   return {
     ...plan,
     latency: { ...plan.latency, network: [1, 30], disk: [1, 3000] },
     processes: plan.processes.map((process) => ({
       ...process,
-      crashes: [{ kind: "crash", steps: draw.magnitude([100, 2000]), downFor: draw.magnitude([1, 1000]) }]
+      calls: process.calls.map(longer),
+      crashes: Array.from(
+        { length: 5 },
+        () => ({ kind: "crash", steps: draw.magnitude([100, 1000]), downFor: draw.magnitude([1, 1000]) })
+      )
     }))
   }
 }
