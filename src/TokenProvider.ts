@@ -10,12 +10,12 @@ import type * as Scope from "effect/Scope"
 import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Cache from "./internal/token/cache.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
-import { dated, type IssuedToken } from "./internal/token/datedToken.js"
+import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
 
 /** The service that supplies tokens (contract: Authentication). @since 0.1.0 @category tags */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
 
-export type { IssuedToken } from "./internal/token/datedToken.js"
+export type { IssuedToken } from "./internal/token/issuedToken.js"
 
 export type { ClientCredentials } from "./internal/token/clientCredentials.js"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
+import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
 import { makeStrategy, tenant } from "../support/adaptive.js"
 import { largeReading, reading } from "../support/readings.js"
 

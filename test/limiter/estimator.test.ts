@@ -2,7 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "vitest"
 import { constants } from "../../src/internal/limiter/estimator/constants.js"
 import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
-import { type RateLimitReading, readRateLimit } from "../../src/internal/limiter/rateLimitHeaders.js"
+import { type RateLimitReading, readRateLimit } from "../../src/internal/limiter/rateLimitReading.js"
 import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 

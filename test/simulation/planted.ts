@@ -40,7 +40,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "no pause is too long",
     edits: [{
-      file: "src/internal/limiter/rateLimitHeaders.ts",
+      file: "src/internal/limiter/rateLimitReading.ts",
       text: "pause: pause && Math.min(pause, maxPause)",
       by: "pause"
     }]

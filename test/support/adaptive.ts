@@ -7,7 +7,7 @@ import {
   type TenantSnapshot,
   TenantState
 } from "../../src/internal/limiter/adaptiveState.js"
-import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
+import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
 
 export const tenant = "https://t.example.com/api/v2"
 

@@ -1,5 +1,5 @@
 /** Readings of rate-limit headers, for tests of what a limiter makes of them. */
-import type { RateLimitReading } from "../../src/internal/limiter/rateLimitHeaders.js"
+import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
 
 /** A reading of a bucket of 10 that refills with one call in a second; without `remaining`, of a response without headers. */
 export const reading = (remaining: number | undefined, more: Partial<RateLimitReading> = {}): RateLimitReading => ({

@@ -11,7 +11,7 @@ import {
   type TenantSnapshot
 } from "../limiter/adaptiveState.js"
 import type { CallQueue } from "../limiter/queue.js"
-import type { RateLimitReading } from "../limiter/rateLimitHeaders.js"
+import type { RateLimitReading } from "../limiter/rateLimitReading.js"
 import { grant } from "./grant.js"
 import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
 import type { FleetSnapshot, Format } from "./snapshotFormat.js"

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
-import type { DatedToken } from "../token/datedToken.js"
+import type { DatedToken } from "../token/issuedToken.js"
 import type { Cipher } from "./encryption.js"
 import { JsonNumber, reader } from "./versionedJson.js"
 

@@ -12,7 +12,7 @@ import type { TokenError } from "../../Errors.js"
 import type * as SharedStore from "../../SharedStore.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type TokenSource, usableMillis } from "../token/cache.js"
-import type { DatedToken } from "../token/datedToken.js"
+import type { DatedToken } from "../token/issuedToken.js"
 import type { Cipher } from "./encryption.js"
 import { type Content, type ContentNow, make as makeStoredToken } from "./storedToken.js"
 

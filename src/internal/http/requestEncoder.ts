@@ -9,9 +9,9 @@ import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
-import * as Form from "./formEncoding.js"
 import type { RawRequest } from "./rawMessages.js"
 import { partLength } from "./redact.js"
+import * as UrlEncoding from "./urlEncoding.js"
 
 type InputFields = Readonly<Record<string, unknown>>
 
@@ -58,7 +58,7 @@ const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Eith
     }
     const { parameter } = segment
     const value = String(params[parameter])
-    const encoded = value === "" || value === "." || value === ".." ? undefined : Form.component(value)
+    const encoded = value === "" || value === "." || value === ".." ? undefined : UrlEncoding.component(value)
     if (encoded === undefined) {
       return Either.left({
         path: parameter,
@@ -132,7 +132,7 @@ const encode: Encode = (endpoint, input, settings) => {
   if (refused !== undefined) return Either.left(invalid([refused]))
   const path = encodePath(plan.segments, fields)
   if (Either.isLeft(path)) return Either.left(invalid([path.left]))
-  const query = Form.encode(pick(fields, plan.query))
+  const query = UrlEncoding.encode(pick(fields, plan.query))
   if (Either.isLeft(query)) return Either.left(invalid([query.left]))
   const text = payload === undefined ? noText : encodeBody(pick(fields, payload), settings.contentType)
   if (Either.isLeft(text)) return Either.left(invalid([text.left]))
@@ -149,7 +149,7 @@ const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
 const noText = Either.right(undefined)
 
 const encodeBody = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
-  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : Form.encode(fields)
+  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : UrlEncoding.encode(fields)
 
 /** Validates an input as a call with default settings does. */
 export const validate = <Input, Success, Failure>(

@@ -4,7 +4,7 @@
  * each show the calls of the other.
  */
 import { type Observation, type OperationState, SharedBucket, type TenantState } from "./adaptiveState.js"
-import type { RateLimitReading } from "./rateLimitHeaders.js"
+import type { RateLimitReading } from "./rateLimitReading.js"
 
 /** The number of observations kept of each operation. */
 const maxObservations = 32

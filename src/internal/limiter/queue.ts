@@ -14,7 +14,7 @@ import { getOrInsert } from "../runtime/getOrInsert.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
-import { readRateLimit } from "./rateLimitHeaders.js"
+import { readRateLimit } from "./rateLimitReading.js"
 import { idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
 

@@ -1,6 +1,6 @@
 /** Strategies: they decide when calls may start. Times are local milliseconds. */
 import type { Call } from "./limiter.js"
-import type { RateLimitReading } from "./rateLimitHeaders.js"
+import type { RateLimitReading } from "./rateLimitReading.js"
 
 /** The time in milliseconds after which a tenant without calls is forgotten. The store of a fleet forgets it then, too. */
 export const idleTime = 3_600_000

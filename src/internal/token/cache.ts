@@ -12,7 +12,7 @@ import type { TokenError } from "../../Errors.js"
 import { makeRunner, withFiber } from "../runtime/fiber.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
-import type { DatedToken } from "./datedToken.js"
+import type { DatedToken } from "./issuedToken.js"
 
 /** Supplies bearer tokens and drops refused ones. */
 export interface Tokens {

@@ -22,7 +22,7 @@ import { defined } from "../runtime/defined.js"
 import type { Restore } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
-import type { IssuedToken } from "./datedToken.js"
+import type { IssuedToken } from "./issuedToken.js"
 
 /** Settings for OAuth 2.0 client credentials (contract: Authentication). @since 0.1.0 @category models */
 export type ClientCredentials =

@@ -2,7 +2,7 @@
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
  * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import type { RateLimitReading } from "../rateLimitHeaders.js"
+import type { RateLimitReading } from "../rateLimitReading.js"
 import { type BucketStatus, reserved, rounding } from "../strategy.js"
 import { constants } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"

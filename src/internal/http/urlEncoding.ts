@@ -1,4 +1,4 @@
-/** Encodes fields as `application/x-www-form-urlencoded`, nested ones in brackets: `fields[0][name]=email`. */
+/** Percent-encodes strings, and fields of forms and queries, nested ones in brackets: `fields[0][name]=email`. */
 import * as Either from "effect/Either"
 import type { Issue } from "../../Errors.js"
 
