@@ -17,7 +17,7 @@ interface PlantedFault {
 }
 
 const run = "src/internal/redelivery/run.ts"
-const retry = "src/internal/call/retry.ts"
+const retryPolicy = "src/internal/call/retryPolicy.ts"
 const pipeline = "src/internal/call/pipeline.ts"
 
 const faults: ReadonlyArray<PlantedFault> = [
@@ -27,7 +27,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "a redirected 429 is retried",
-    edits: [{ file: retry, text: "!redirected && (status === 429", by: "(status === 429" }]
+    edits: [{ file: retryPolicy, text: "!redirected && (status === 429", by: "(status === 429" }]
   },
   {
     name: "a redirected 401 is replayed",
@@ -67,7 +67,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "calls that are not idempotent are retried after a time-out",
     edits: [{
-      file: retry,
+      file: retryPolicy,
       text: "(error.outcome === \"not-sent\" || endpoint.idempotent)",
       by: "(error.outcome === \"not-sent\" || endpoint.idempotent || error.code === \"TIMEOUT\")"
     }]

@@ -3,15 +3,13 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
-import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawMessages.js"
-import * as Response from "../http/responseDecoder.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
 import type { Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
-import type { Policy } from "./retryPolicy.js"
+import { type AttemptFailure, canRetryFailure, canRetryResponse, type Policy } from "./retryPolicy.js"
 
 /** The part of a call that its attempts use. */
 export interface AttemptContext {
@@ -24,19 +22,6 @@ export interface AttemptContext {
   readonly pause: () => void
   readonly resume: () => void
 }
-
-type AttemptFailure = TokenError | TransportError | RateLimited
-
-const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
-  // A redirected response is another host's: it does not say that the service refused the request.
-  !redirected && (status === 429 || (endpoint.idempotent && (
-    status === 408 || status >= 500 || (Response.isDecoded(endpoint, status) && completeness === "interrupted")
-  )))
-
-/** Checks that a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
-const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
-  error._tag === "TransportError" && error.code !== "CLOSED" &&
-  (error.outcome === "not-sent" || endpoint.idempotent)
 
 const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
 

@@ -1,6 +1,13 @@
-/** The retry policy of a call. Changes around the call win over those of its client, and both over the default. */
+/**
+ * Decides which attempts may be retried, and how often: the retry policy of a call. Changes around the call win over those of its
+ * client, and both over the default.
+ */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type { Any } from "../../Endpoint.js"
+import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
+import type { RawResponse } from "../http/rawMessages.js"
+import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
 import * as Fiber from "../runtime/fiber.js"
 
@@ -54,3 +61,18 @@ export const policiesOf = (client: Changes = {}): (fiber: Fiber.AnyFiber) => Pol
     return changes === noChanges ? policy : { ...policy, ...changes }
   }
 }
+
+/** The failures of an attempt that got no response. */
+export type AttemptFailure = TokenError | TransportError | RateLimited
+
+/** Checks that a response allows a retry. */
+export const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
+  // A redirected response is another host's: it does not say that the service refused the request.
+  !redirected && (status === 429 || (endpoint.idempotent && (
+    status === 408 || status >= 500 || (isDecoded(endpoint, status) && completeness === "interrupted")
+  )))
+
+/** Checks that a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
+export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
+  error._tag === "TransportError" && error.code !== "CLOSED" &&
+  (error.outcome === "not-sent" || endpoint.idempotent)

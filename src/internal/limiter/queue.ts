@@ -9,11 +9,12 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, makeSetting, onExit, settingOf, wasInterrupted, withFiber } from "../runtime/fiber.js"
+import { type AnyFiber, makeSetting, settingOf, withFiber } from "../runtime/fiber.js"
 import { getOrInsert } from "../runtime/getOrInsert.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import * as Timer from "../runtime/timer.js"
-import type { Call, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
+import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
+import * as Permits from "./permit.js"
 import { readRateLimit } from "./rateLimitReading.js"
 import { idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
@@ -163,29 +164,18 @@ export const make = <State extends { readonly call: Call }, Grant>(
       one.resume(refusal(one.call, wait, one.state))
     }
 
-    /**
-     * Starts a call and makes its permit. If the fiber is interrupted before it gets the permit, or ends so without settling
-     * it, the permit is given back when the fiber ends.
-     */
+    /** Starts a call and makes its permit. */
     const grant = (state: State, now: number, waited: boolean, fiber: AnyFiber): Effect.Effect<Permit> => {
       const started = strategy.start(state, now, waited)
-      let isSettled = false
-      const end = (settleAt: (now: number) => void): void => {
-        if (isSettled) return
-        isSettled = true
-        detach()
-        settleAt(timer.now())
+      const settle = (response: LimitedResponse | undefined): void => {
+        strategy.settle(started, response && readRateLimit(response, now, maxPause), timer.now())
         startDue()
       }
-      const detach = onExit(fiber, () => {
-        if (wasInterrupted(fiber)) end((now) => strategy.giveBack(started, now))
-      })
-      return Effect.succeed({
-        settle: (response) =>
-          Effect.sync(() =>
-            end((now) => strategy.settle(started, response && readRateLimit(response, now, maxPause), now))
-          )
-      })
+      const giveBack = (): void => {
+        strategy.giveBack(started, timer.now())
+        startDue()
+      }
+      return Effect.succeed(Permits.make(fiber, settle, giveBack))
     }
 
     /** Finds the call that may start now; else the milliseconds until it should look again. */
