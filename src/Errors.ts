@@ -3,17 +3,20 @@
  * operation declares is both its error type and what the client searches at run time.
  */
 import type * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import { defined } from "./internal/runtime/defined.js"
+import { TaggedError } from "./internal/runtime/taggedError.js"
 
 /** The fields that all failures reported by the service share. @since 0.1.0 @category models */
 export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
-  /** The service's message, at most 500 characters on one line. `…` replaces secrets, headers and strings of the call's input. */
+  /**
+   * The service's message, at most 500 characters on one line; in an `UnexpectedResponse` after operation, status and host. `…`
+   * replaces secrets, headers and strings of the call's input.
+   */
   readonly message: string
   /** The service's machine-readable code, for example `invalid_body`. */
   readonly errorCode?: string | undefined
@@ -76,7 +79,7 @@ export const statusError = <const Tag extends string, const Status extends numbe
   tag: Tag,
   status: Status
 ): StatusErrorClass<Tag, Status> =>
-  class extends Data.TaggedError(tag)<ErrorDetails> {
+  class extends TaggedError(tag)<ErrorDetails> {
     static readonly status: Status = status
     static matches(_response: ErrorResponse): boolean {
       return true
@@ -151,7 +154,7 @@ export interface Issue {
 }
 
 /** The input breaks the contract's patterns, lengths or names. Nothing was sent. @since 0.1.0 @category errors */
-export class InvalidInput extends Data.TaggedError("InvalidInput")<{
+export class InvalidInput extends TaggedError("InvalidInput")<{
   readonly operation: string
   /** Every problem of the input, at any depth. */
   readonly issues: ReadonlyArray<Issue>
@@ -170,7 +173,7 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
  * request with 401 and carried nothing out.
  * @since 0.1.0 @category errors
  */
-export class TokenError extends Data.TaggedError("TokenError")<{
+export class TokenError extends TaggedError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string
   readonly message: string
@@ -187,7 +190,7 @@ export class TokenError extends Data.TaggedError("TokenError")<{
 }> {}
 
 /** No complete response came. `outcome` tells if the call may have been carried out. @since 0.1.0 @category errors */
-export class TransportError extends Data.TaggedError("TransportError")<{
+export class TransportError extends TaggedError("TransportError")<{
   readonly operation: string
   readonly message: string
   /** `not-sent`: the service has certainly not received the call. `unknown`: it may have carried it out. */
@@ -197,7 +200,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{
 }> {}
 
 /** The response has an undeclared status, or a body that cannot be decoded. @since 0.1.0 @category errors */
-export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
+export class UnexpectedResponse extends TaggedError("UnexpectedResponse")<
   ErrorDetails & {
     readonly status: number
     /**

@@ -15,6 +15,7 @@ import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import * as RunningCalls from "./internal/call/drain.js"
 import * as Pipeline from "./internal/call/pipeline.js"
+import * as RepeatedBuilds from "./internal/call/repeatedBuilds.js"
 import { RetryLoop } from "./internal/call/retry.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
@@ -75,17 +76,19 @@ export const make = (options: Options): Effect.Effect<
     const tenant = yield* options.domain === undefined
       ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Effect.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
+    yield* RepeatedBuilds.count(tenant)
     const exchange = Exchange.make(yield* HttpClient.HttpClient, Math.max(maxBodySize, bodyLimits.drained))
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
-    const calls = yield* RunningCalls.make
+    const calls = yield* RunningCalls.make(tenant)
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
       return calls.run<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
+        const call = { tenant, operation }
         const settings = Fiber.settingOf(fiber, currentSettings)
         const clock = Fiber.clockOf(fiber)
         const prepared = Request.make(endpoint, input, settings)
@@ -96,17 +99,17 @@ export const make = (options: Options): Effect.Effect<
         return telemetry.run(
           new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
-              Pipeline.permitted(limiter, { tenant, operation }, attempt, (traceHeaders) =>
+              Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
                 Pipeline.exchange(
                   exchange,
-                  operation,
+                  call,
                   Request.authorize(request, tenant, authorization, traceHeaders),
                   Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
                 )))).run(),
           (response) => {
             settings.onResponse?.(response)
-            return Response.interpret(endpoint, response, strings, clock)
+            return Response.interpret(endpoint, tenant, response, strings, clock)
           },
           strings
         )

@@ -2,7 +2,6 @@
 import * as Channel from "effect/Channel"
 import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
@@ -15,6 +14,7 @@ import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import { PageTracker } from "./internal/pagination/pageTracker.js"
+import { TaggedError } from "./internal/runtime/taggedError.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
 import { mismatch } from "./internal/schema/issues.js"
 import type { Paged } from "./Operation.js"
@@ -34,7 +34,7 @@ export type Item<Success, Items extends string> = Success extends { readonly [Na
  * An item that does not match the operation's schema. `streamEither` emits it in the item's place.
  * @since 0.1.0 @category errors
  */
-export class UndecodableItem extends Data.TaggedError("UndecodableItem")<{
+export class UndecodableItem extends TaggedError("UndecodableItem")<{
   /** The name of the operation, for example `listActionVersions`. */
   readonly operation: string
   readonly message: string

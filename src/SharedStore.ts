@@ -1,11 +1,11 @@
 /** Stores what the processes of a fleet share: a few small values and a clock. */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
+import { TaggedError } from "./internal/runtime/taggedError.js"
 
 /** A value with its version. @since 0.1.0 @category models */
 export interface Entry {
@@ -47,7 +47,7 @@ export interface Backend<E = unknown> {
  * The store failed or did not respond in time. A write may have happened all the same.
  * @since 0.1.0 @category errors
  */
-export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
+export class StoreUnavailable extends TaggedError("StoreUnavailable") {}
 
 /**
  * The service that a fleet's limiter and token provider use. It responds within a time limit or fails.

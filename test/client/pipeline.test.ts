@@ -275,7 +275,7 @@ describe("a permit is settled exactly once", () => {
         outcome: "unknown",
         code: "ECONNRESET"
       })
-      assert.strictEqual(error.message, "the service did not respond (ECONNRESET)")
+      assert.strictEqual(error.message, "deleteEventStream: t.example.com did not respond (ECONNRESET)")
       assert.deepStrictEqual(log, ["acquire", "settle nothing"])
     }).pipe(Effect.provide(client))
   })
@@ -533,9 +533,9 @@ describe("a permit is settled exactly once", () => {
 describe("an exchange", () => {
   for (
     const [code, outcome, message] of [
-      ["ECONNREFUSED", "not-sent", "the service could not be reached (ECONNREFUSED)"],
-      ["ECONNRESET", "unknown", "the service did not respond (ECONNRESET)"],
-      ["not a code", "unknown", "the service did not respond"]
+      ["ECONNREFUSED", "not-sent", "deleteEventStream: t.example.com could not be reached (ECONNREFUSED)"],
+      ["ECONNRESET", "unknown", "deleteEventStream: t.example.com did not respond (ECONNRESET)"],
+      ["not a code", "unknown", "deleteEventStream: t.example.com did not respond"]
     ] as const
   ) {
     it.effect(`that fails with ${code} is ${outcome}, and its error contains nothing else`, () => {

@@ -40,7 +40,7 @@ describe("withTimeout", () => {
       const error = (yield* Fiber.join(fiber)) as Errors.TransportError
       assert.instanceOf(error, Errors.TransportError)
       assert.deepInclude(error, { operation: "redeliverEvent", outcome: "unknown", code: "TIMEOUT" })
-      assert.strictEqual(error.message, "the service did not respond (TIMEOUT)")
+      assert.strictEqual(error.message, "redeliverEvent: tenant.example.com did not respond (TIMEOUT)")
     }))
 
   it.effect("does not fail earlier", () =>

@@ -126,7 +126,7 @@ describe("what a terminal or a log would obey", () => {
         }
       }
       assert.deepInclude(yield* failed(updateTokenExchangeProfile, { id: "x", name: "abc" }, replies[0]!), {
-        message: neutral,
+        message: `updateTokenExchangeProfile: status 500 from tenant.example.com: ${neutral}`,
         errorCode: neutral,
         requestId: "a b"
       })
@@ -168,7 +168,8 @@ describe("what a terminal or a log would obey", () => {
       const error = yield* failed(list, { who: "Jane.Doe@example.com" }, Testing.reply({ body }))
       assert.deepInclude(error, {
         path: "items[0].map.… [2J ",
-        message: "unexpected response body at items[0].map.… [2J : expected a number"
+        message:
+          "list: status 200 from tenant.example.com: unexpected response body at items[0].map.… [2J : expected a number"
       })
     }))
 
@@ -198,7 +199,9 @@ describe("the headers of a call", () => {
     Effect.gen(function*() {
       const headers = { "x-api-key": "Key-1234567", "accept-language": "de", cookie: "a=session-id-1; b=2" }
       const message = "no key-1234567 nor SESSION-ID-1 for the code"
-      assert.deepInclude(yield* call(message, headers), { message: "no … nor … for the code" })
+      assert.deepInclude(yield* call(message, headers), {
+        message: "updateTokenExchangeProfile: status 500 from tenant.example.com: no … nor … for the code"
+      })
     }))
 
   it.effect("are no secrets if they only tell the formats that the caller accepts", () =>

@@ -293,14 +293,18 @@ describe("a payload", () => {
       const value = Object.assign(new Thing(), { name: "a-name", toJSON: () => "thing" })
       assert.strictEqual(bodyOf(yield* sentOne(save, { data: value })), "{\"data\":\"thing\"}")
       const reply = Testing.reply({ status: 500, body: { message: "no a-name" } })
-      assert.deepInclude(yield* failed(save, { data: value }, reply), { message: "no …" })
+      assert.deepInclude(yield* failed(save, { data: value }, reply), {
+        message: "save: status 500 from tenant.example.com: no …"
+      })
     }))
 
   it.effect("as deep as the platform's JSON can be is sent, and its strings are redacted", () =>
     Effect.gen(function*() {
       const reply = Testing.reply({ status: 500, body: { message: "no a-name" } })
       const data = { deep: deep(3000), name: "a-name" }
-      assert.deepInclude(yield* failed(save, { data }, reply), { message: "no …" })
+      assert.deepInclude(yield* failed(save, { data }, reply), {
+        message: "save: status 500 from tenant.example.com: no …"
+      })
     }))
 
   it.effect("whose schema has a filter that throws is a defect of the schema", () =>

@@ -73,7 +73,9 @@ describe("a response", () => {
         assert.deepStrictEqual(Object.entries(error).filter(([, value]) => value === undefined), [])
         assert.isTrue(
           error.message.startsWith(
-            path === "" ? "unexpected response body: " : `unexpected response body at ${path}: `
+            `createUsersExport: status 200 from tenant.example.com: unexpected response body${
+              path === "" ? "" : ` at ${path}`
+            }: `
           ),
           error.message
         )

@@ -154,12 +154,14 @@ for (const [name, network] of networks) {
       Effect.gen(function*() {
         for (const type of ["text/plain", "application/json"]) {
           const head = { "content-type": type, "content-length": "1000" }
-          const result = yield* exported(network, responseBytes(200, head, "{\"id\":"), true)
+          const server = yield* rawServer((_, socket) => socket.end(responseBytes(200, head, "{\"id\":")))
+          const { host } = new URL(server.url)
+          const result = yield* Effect.either(createUsersExport({})).pipe(Effect.provide(over(network, server.url)))
           const error = Either.getOrThrow(Either.flip(result))
           assert.instanceOf(error, Errors.TransportError)
           assert.deepInclude(error, {
             outcome: "unknown",
-            message: "the connection broke while the response was read (status 200)"
+            message: `createUsersExport: the connection to ${host} broke while the response was read (status 200)`
           })
         }
       }))
@@ -232,7 +234,12 @@ for (const [name, network] of networks) {
           Layer.provide([RateLimiter.layerUnlimited, bearer, network])
         )
         const error = unexpected(yield* Effect.either(createUsersExport({})).pipe(Effect.provide(client)))
-        assert.deepInclude(error, { reason: "size", message: "the response body is larger than maxBodySize" })
+        assert.deepInclude(error, {
+          reason: "size",
+          message: `createUsersExport: status 200 from ${
+            new URL(server.url).host
+          }: the response body is larger than maxBodySize`
+        })
       }))
 
     it.scopedLive("a byte order mark is ignored", () =>
@@ -284,7 +291,10 @@ for (const [name, network] of networks) {
         const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(Effect.provide(over(network, url)))
         assert.instanceOf(error, Errors.TransportError)
         assert.deepInclude(error, { outcome: "not-sent", code: "ECONNREFUSED" })
-        assert.strictEqual((error as Errors.TransportError).message, "the service could not be reached (ECONNREFUSED)")
+        assert.strictEqual(
+          (error as Errors.TransportError).message,
+          `deleteEventStream: ${new URL(url).host} could not be reached (ECONNREFUSED)`
+        )
       }))
 
     it.scopedLive("a failed TLS handshake is `not-sent`", () =>

@@ -47,7 +47,7 @@ describe("a request without a response", () => {
       assert.deepStrictEqual(yield* outcome(new TypeError("fetch failed", { cause: system(code) })), {
         code,
         outcome: "not-sent",
-        message: `the service could not be reached (${code})`
+        message: `deleteEventStream: tenant.example.com could not be reached (${code})`
       })
     }))
 
@@ -66,7 +66,7 @@ describe("a request without a response", () => {
         assert.deepStrictEqual(yield* outcome(system(code)), {
           code,
           outcome: "unknown",
-          message: `the service did not respond (${code})`
+          message: `deleteEventStream: tenant.example.com did not respond (${code})`
         })
       })
   )
@@ -99,7 +99,7 @@ describe("a request without a response", () => {
         assert.deepStrictEqual(yield* outcome(undefined, reason), {
           code: undefined,
           outcome: "not-sent",
-          message: "the service could not be reached"
+          message: "deleteEventStream: tenant.example.com could not be reached"
         })
       })
   )
@@ -119,7 +119,7 @@ describe("a request without a response", () => {
         assert.deepStrictEqual(yield* outcome(cause), {
           code: undefined,
           outcome: "unknown",
-          message: "the service did not respond"
+          message: "deleteEventStream: tenant.example.com did not respond"
         })
       })
   )

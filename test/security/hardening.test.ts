@@ -73,7 +73,7 @@ describe("an error response", () => {
         errorCode: "invalid_body",
         requestId: "9f-id-1c",
         contentType: "application/json",
-        message: "no …"
+        message: "createUsersExport: status 500 from tenant.example.com: no …"
       })
     }))
 

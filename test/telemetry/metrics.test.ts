@@ -67,6 +67,7 @@ describe("metrics", () => {
         "call.throttled deleteEventStream: 1",
         "limiter.wait deleteEventStream: 3 in 0 s",
         "limiter.waiting deleteEventStream: 0",
+        "quota.limit deleteEventStream: 10",
         "quota.remaining deleteEventStream: 7"
       ])
     }))

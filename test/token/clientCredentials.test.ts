@@ -319,14 +319,17 @@ describe("TokenError", () => {
         description: "Unauthorized"
       })
       assert.deepStrictEqual((error as TokenError).retryAfter, Duration.hours(2))
-      assert.strictEqual(error.message, "the token endpoint responded with status 401 (invalid_client): Unauthorized")
+      assert.strictEqual(
+        error.message,
+        "the token endpoint of login.example.com responded with status 401 (invalid_client): Unauthorized"
+      )
     }))
 
   it.effect("has no fields that the response lacks", () =>
     Effect.gen(function*() {
       const error = yield* failureOf({ status: 400 })
       assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", status: 400 } as never)
-      assert.strictEqual(error.message, "the token endpoint responded with status 400")
+      assert.strictEqual(error.message, "the token endpoint of login.example.com responded with status 400")
     }))
 
   const described = (name: string, body: unknown, error: string | undefined, description: string | undefined) =>
@@ -382,7 +385,10 @@ describe("TokenError", () => {
         const error = yield* failureOf(reply)
         assert.instanceOf(error, TokenError)
         assert.strictEqual((error as TokenError).status, 200)
-        assert.strictEqual(error.message, "the token endpoint's response contains no usable access_token")
+        assert.strictEqual(
+          error.message,
+          "the response of the token endpoint of login.example.com contains no usable access_token"
+        )
       }))
   }
 
@@ -413,7 +419,7 @@ describe("TokenError", () => {
       )
       const error = (yield* inTime(Effect.flip(Effect.provide(get, layer)))) as TokenError
       assert.deepStrictEqual({ ...error }, { _tag: "TokenError", operation: "token", code: "ECONNRESET" } as never)
-      assert.strictEqual(error.message, "the token endpoint did not respond (ECONNRESET)")
+      assert.strictEqual(error.message, "the token endpoint of login.example.com did not respond (ECONNRESET)")
     }))
 
   it.effect("carries no code if the platform gives none", () =>
@@ -422,7 +428,7 @@ describe("TokenError", () => {
         Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.noReply("not a code"))))
       )
       const error = yield* inTime(Effect.flip(Effect.provide(get, layer)))
-      assert.strictEqual(error.message, "the token endpoint did not respond")
+      assert.strictEqual(error.message, "the token endpoint of login.example.com did not respond")
       assert.notProperty(error, "code")
     }))
 

@@ -6,8 +6,8 @@ import type { TransportError } from "../../Errors.js"
 import { type AnyFiber, inOwnFiber, type Restore, withFiber } from "../runtime/fiber.js"
 import { transportError } from "./pipeline.js"
 
-/** Starts to count calls. Closing the scope waits up to 5 s for them. */
-export const make = Effect.gen(function*() {
+/** Starts to count the calls of a tenant. Closing the scope waits up to 5 s for them. */
+export const make = Effect.fnUntraced(function*(tenant: string) {
   let running = 0
   let isClosing = false
   const drained = yield* Deferred.make<void>()
@@ -39,7 +39,7 @@ export const make = Effect.gen(function*() {
     run: <A, E>(operation: string, call: (restore: Restore, fiber: AnyFiber) => Effect.Effect<A, E>) =>
       withFiber<A, E | TransportError>((fiber) =>
         Effect.uninterruptibleMask((restore): Effect.Effect<A, E | TransportError> => {
-          if (isClosing) return transportError(operation, "not-sent", "CLOSED")
+          if (isClosing) return transportError(operation, tenant, "not-sent", "CLOSED")
           const started = call(restore, fiber) // if it throws, the call is a defect and not counted
           running++
           return Effect.matchCauseEffect(started, { onFailure: failed<E>, onSuccess: succeeded<A> })

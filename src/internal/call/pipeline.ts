@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
+import { hostOf } from "../http/baseUrl.js"
 import type { Exchange } from "../http/exchange.js"
 import { type BodyLimit, inParentheses, NoResponse, type RawRequest, type RawResponse } from "../http/rawMessages.js"
 import type { Call, Limiter } from "../limiter/limiter.js"
@@ -110,7 +111,7 @@ export const permitted = <E>(
 /** Sends one request and reads the response. The time-out, in milliseconds, covers both. */
 export const exchange = (
   send: Exchange,
-  operation: string,
+  { operation, tenant }: Call,
   request: RawRequest,
   bodyLimit: BodyLimit,
   time: TimeLimit
@@ -119,14 +120,23 @@ export const exchange = (
     time.millis <= 0
       ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
       : send(request, bodyLimit, time),
-    (cause) => Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, outcome, code)))
+    (cause) =>
+      Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, tenant, outcome, code)))
   )
 
 export const transportError = (
   operation: string,
+  tenant: string,
   outcome: TransportError["outcome"],
   code: string | undefined
 ): TransportError => {
-  const problem = outcome === "not-sent" ? "the service could not be reached" : "the service did not respond"
-  return new TransportError(defined({ operation, outcome, message: `${problem}${inParentheses(code)}`, code }))
+  const host = hostOf(tenant)
+  const problem = code === "CLOSED"
+    ? `the client of ${host} was closed`
+    : outcome === "not-sent"
+    ? `${host} could not be reached`
+    : `${host} did not respond`
+  return new TransportError(
+    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
+  )
 }

@@ -17,6 +17,9 @@ const problem = (text: string, allowInsecure: boolean): string | undefined => {
     : undefined
 }
 
+/** The host of a valid URL, with its port if there is one. */
+export const hostOf = (url: string): string => new URL(url).host
+
 /** Makes the error of a layer, or of another `operation`, whose setting is not valid. */
 export const invalidSetting = (operation: string, setting: string, message: string): InvalidInput =>
   new InvalidInput({ operation, issues: [{ path: setting, message }] })

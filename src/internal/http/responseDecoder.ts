@@ -9,6 +9,7 @@ import { defined } from "../runtime/defined.js"
 import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
 import * as Decode from "../schema/decode.js"
 import * as Issues from "../schema/issues.js"
+import { hostOf } from "./baseUrl.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
 import type { BodyLimit, RawBody, RawResponse } from "./rawMessages.js"
@@ -68,9 +69,16 @@ const decode = <Input, Success, Failure>(
   return refuse("schema", decoded.left.message, decoded.left.path)
 }
 
-/** Turns a response into the operation's value or error. `strings` gives those of the call's input, which errors hide. */
+/** The prefix of all paths of the contract. A base URL without it is the most frequent reason for a 404 of every call. */
+const pathPrefix = "/api/v2"
+
+/**
+ * Turns a response of a tenant into the operation's value or error. `strings` gives those of the call's input, which errors
+ * hide.
+ */
 export const interpret = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
+  tenant: string,
   response: RawResponse & { readonly token: Redacted.Redacted },
   strings: () => ReadonlyArray<string>,
   clock: Clock.Clock
@@ -78,10 +86,12 @@ export const interpret = <Input, Success, Failure>(
   const { headers, status, token } = response
   const redactor = ErrorBody.makeRedactor(token, strings)
   const read = () => ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
+  const hint = status === 404 && !tenant.endsWith(pathPrefix) ? ` (does the base URL lack ${pathPrefix}?)` : ""
   const refuse: Refuse = (reason, problem, at = "") => {
     const { errorCode, operation, raw, requestId, retryAfter } = read()
     const path = at === "" ? undefined : redactor.code(at)
-    const message = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
+    const what = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
+    const message = `${operation}: status ${status} from ${hostOf(tenant)}: ${what}`
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
     const known = { operation, status, errorCode, requestId, retryAfter, raw }
@@ -91,12 +101,15 @@ export const interpret = <Input, Success, Failure>(
     return refuse("redirect", "the response is a redirect, which the client does not follow")
   }
   if (isSuccess(status)) {
-    const message = `the connection broke while the response was read (status ${status})`
+    const message = `${endpoint.name}: the connection to ${
+      hostOf(tenant)
+    } broke while the response was read (status ${status})`
     return response.completeness === "interrupted" && isDecoded(endpoint, status)
       ? Either.left(new TransportError({ operation: endpoint.name, outcome: "unknown", message }))
       : decode(endpoint, response, refuse)
   }
-  const details = read()
+  const found = read()
+  const details = { ...found, message: found.message + hint }
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
   return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))
 }

@@ -1,11 +1,11 @@
 /** The journal of a redelivery run: the stream that it is for, and the outcome of each event. */
 import type { PlatformError } from "@effect/platform/Error"
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { TaggedError } from "../runtime/taggedError.js"
 
 /**
  * The storage that makes a run resumable: any `KeyValueStore` whose `get` returns what the last completed `set` of any process
@@ -20,7 +20,7 @@ export type Journal = KeyValueStore
 export type EntryStore = Pick<KeyValueStore, "get" | "set">
 
 /** The journal cannot be used, or no longer. Without it nothing is sent. @since 0.1.0 @category errors */
-export class JournalError extends Data.TaggedError("JournalError")<{
+export class JournalError extends TaggedError("JournalError")<{
   /**
    * `locked`: another run holds the journal, or has taken it over. `foreign`: it belongs or may belong to another stream, or a
    * later version of this library wrote it. `store`: it cannot be read or written.

@@ -161,7 +161,9 @@ export class CallTelemetry {
     const { limit, remaining } = Headers.rateLimit(headers)
     if (remaining === undefined) return
     Metrics.update(metrics.remaining, remaining, this.labels)
-    if (limit !== undefined && limit > 0) this.checkQuota(remaining, limit)
+    if (limit === undefined || limit <= 0) return
+    Metrics.update(metrics.limit, limit, this.labels)
+    this.checkQuota(remaining, limit)
   }
 
   /** The service refused the token, and the call is retried with a new one. */

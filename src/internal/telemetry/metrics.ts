@@ -50,6 +50,7 @@ const undecodable = counter("identity.call.undecodable", "Responses that could n
 const wait = histogram("identity.limiter.wait", "Waits for a permit of the rate limiter")
 const waiting = gauge("identity.limiter.waiting", "Calls that wait for a permit of the rate limiter")
 const remaining = gauge("identity.quota.remaining", "Remaining calls according to the last response")
+const limit = gauge("identity.quota.limit", "Size of the bucket according to the last response")
 const drift = counter("identity.drift", "Fields and values that the schemas do not know, each counted once")
 
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
@@ -76,6 +77,7 @@ export const forOperation = (operation: string, host: string) => {
     wait: wait(tags),
     waiting: waiting(tags),
     remaining: remaining(tags),
+    limit: limit(tags),
     /** The duration of calls whose last response had this status, and that failed with this type of error. */
     duration: (status: number | undefined, error: string | undefined): Histogram =>
       getOrInsert(

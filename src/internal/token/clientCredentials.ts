@@ -81,8 +81,16 @@ const lifetimeInClaims = (token: string, respondedAt: number | undefined): numbe
 /** Checks that a token can stand in an `Authorization` header. */
 export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
+/** The name of the token endpoint in messages. */
+const nameOf = (url: string): string => `the token endpoint of ${BaseUrl.hostOf(url)}`
+
 /** Turns a response without a usable token into an error that contains none of the secrets. */
-const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<string>): TokenError => {
+const failureOf = (
+  endpoint: string,
+  response: RawResponse,
+  now: number,
+  secrets: ReadonlyArray<string>
+): TokenError => {
   const { status } = response
   const body = ErrorBody.parseFields(ErrorBody.text(response.body))
   const clean = (text: string | undefined) => text === undefined ? undefined : redact(text, secrets)
@@ -92,8 +100,8 @@ const failureOf = (response: RawResponse, now: number, secrets: ReadonlyArray<st
   )
   const retryAfter = Headers.retryAfter(response.headers, now)
   const message = Response.isSuccess(status)
-    ? "the token endpoint's response contains no usable access_token"
-    : `the token endpoint responded with status ${status}${inParentheses(error)}${
+    ? `the response of ${endpoint} contains no usable access_token`
+    : `${endpoint} responded with status ${status}${inParentheses(error)}${
       description === undefined ? "" : `: ${description}`
     }`
   return new TokenError(defined({ operation, message, status, error, description, retryAfter }))
@@ -115,7 +123,7 @@ const attempt = (
     const body = ErrorBody.parseFields(ErrorBody.text(response.body))
     const token = ErrorBody.nonEmpty(body.access_token)
     if (!Response.isSuccess(response.status) || response.redirected || token === undefined || !isValidToken(token)) {
-      return yield* failureOf(response, now, token === undefined ? secrets : [...secrets, token])
+      return yield* failureOf(nameOf(url), response, now, token === undefined ? secrets : [...secrets, token])
     }
     const lifetime = parseSeconds(body.expires_in) ?? lifetimeInClaims(token, Headers.date(response.headers))
     return {
@@ -125,7 +133,7 @@ const attempt = (
     }
   }).pipe(
     Effect.catchTag("NoResponse", ({ code }) =>
-      new TokenError(defined({ operation, message: `the token endpoint did not respond${inParentheses(code)}`, code })))
+      new TokenError(defined({ operation, message: `${nameOf(url)} did not respond${inParentheses(code)}`, code })))
   )
 
 /** Checks that a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */

@@ -1,0 +1,30 @@
+/** Warns a program that builds a client for each call, which loses token, learned limits and connections each time. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { globalValue } from "effect/GlobalValue"
+import { hostOf } from "../http/baseUrl.js"
+
+/** So many builds of one tenant's client within this time, in milliseconds, are no coincidence. */
+const [mostBuilds, period] = [50, 60_000]
+
+/** The builds of this process, by tenant, since a time in milliseconds. */
+const builds = globalValue("effect-identity-client/internal/call/repeatedBuilds", () => ({
+  byTenant: new Map<string, { readonly since: number; readonly count: number }>(),
+  hasWarned: false
+}))
+
+/** Counts the build of a tenant's client. Warns once in a process. */
+export const count = (tenant: string): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const last = builds.byTenant.get(tenant) ?? { since: now, count: 0 }
+    const { count, since } = Math.abs(now - last.since) < period ? last : { since: now, count: 0 }
+    if (builds.byTenant.size >= 100) builds.byTenant.clear() // a program with many tenants is another matter
+    builds.byTenant.set(tenant, { since, count: count + 1 })
+    if (builds.hasWarned || count + 1 < mostBuilds) return Effect.void
+    builds.hasWarned = true
+    return Effect.logWarning(
+      `the client of ${
+        hostOf(tenant)
+      } was built ${mostBuilds} times within a minute; build its layer once: token, limits and connections are lost each time`
+    )
+  })

@@ -1,0 +1,35 @@
+/** Programs that build a client for each call are warned, once in a process. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, TestClock } from "effect"
+import * as Testing from "../../src/Testing.js"
+import { over } from "../support/client.js"
+
+/** Builds clients of a host, and returns the log lines. */
+const linesOf = (host: string, builds: number) =>
+  Effect.gen(function*() {
+    const lines: Array<unknown> = []
+    const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(message)))
+    const build = Layer.build(over(Testing.layerHttp(), `https://${host}`)).pipe(Effect.scoped)
+    yield* Effect.repeatN(build, builds - 1).pipe(Effect.provide(logger))
+    return lines.flat()
+  })
+
+describe("a client that is built again and again", () => {
+  it.effect("is not reported if a thousand tenants have a client each", () =>
+    Effect.gen(function*() {
+      for (let tenant = 0; tenant < 1000; tenant++) {
+        assert.deepStrictEqual(yield* linesOf(`${tenant}.example.com`, 1), [])
+      }
+    }))
+
+  it.effect("is reported at the 50th build within a minute, then no more", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* linesOf("slow.example.com", 49), [])
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(yield* linesOf("slow.example.com", 49), [])
+      assert.deepStrictEqual(yield* linesOf("slow.example.com", 1), [
+        "the client of slow.example.com was built 50 times within a minute; build its layer once: token, limits and connections are lost each time"
+      ])
+      assert.deepStrictEqual(yield* linesOf("fast.example.com", 200), [])
+    }))
+})
