@@ -279,3 +279,30 @@ describe("a defect of the network", () => {
       assert.isTrue(Cause.isDie(cause))
     }))
 })
+
+describe("a failure that nobody handles", () => {
+  it.effect("prints as its name and message, and where the program's spans say", () =>
+    Effect.gen(function*() {
+      const reply = Testing.reply({ status: 409, body: { message: "not in a state that allows redelivery" } })
+      const cause = yield* call(redeliverEvent, { id, event_id: id }).pipe(
+        Effect.provide(over(Testing.layerHttp(reply))),
+        Effect.sandbox,
+        Effect.flip
+      )
+      const lines = Cause.pretty(cause).split("\n")
+      assert.strictEqual(lines[0], "Conflict: not in a state that allows redelivery")
+      for (const line of lines.slice(1)) assert.match(line, /^ {4}at identity\./)
+    }))
+
+  it("has no stack, whatever its class", () => {
+    const others = [
+      new Errors.InvalidInput({ operation: "deleteEventStream", issues: [{ path: "id", message: "is missing" }] }),
+      new Errors.TokenError({ operation: "deleteEventStream", message: "A reason." }),
+      new Errors.TransportError({ operation: "deleteEventStream", message: "A reason.", outcome: "unknown" }),
+      new Errors.UnexpectedResponse({ ...failure, status: 500, reason: "status", shape: "none" })
+    ]
+    for (const error of [...statusClasses.map(([ErrorClass]) => new ErrorClass(failure)), ...others]) {
+      assert.strictEqual(error.stack, `${error._tag}: ${error.message}`)
+    }
+  })
+})

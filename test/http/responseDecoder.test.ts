@@ -311,3 +311,32 @@ describe("a success that is a text", () => {
       )
     }))
 })
+
+describe("the message of a 404", () => {
+  const reply = Testing.reply({ status: 404, body: { statusCode: 404, error: "Not Found", message: "Not Found" } })
+  const message = (url: string, operation: Subject, input: object) =>
+    Effect.map(
+      Effect.flip(call(operation, input)).pipe(Effect.provide(over(Testing.layerHttp(reply), url))),
+      (error) => String(error)
+    )
+
+  it.effect("says operation, status, host, and that the base URL may lack its prefix", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* message("https://tenant.example.com:8443", deleteEventStream, { id }),
+        "UnexpectedResponse: deleteEventStream: status 404 from tenant.example.com:8443: Not Found (does the base URL lack /api/v2?)"
+      )
+      assert.strictEqual(
+        yield* message("https://tenant.example.com/api", updateTokenExchangeProfile, { id: "tep_1", name: "Name" }),
+        "NotFound: Not Found (does the base URL lack /api/v2?)"
+      )
+    }))
+
+  it.effect("does not hint at a prefix that is there", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* message("https://tenant.example.com/api/v2", deleteEventStream, { id }),
+        "UnexpectedResponse: deleteEventStream: status 404 from tenant.example.com: Not Found"
+      )
+    }))
+})
