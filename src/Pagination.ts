@@ -16,7 +16,7 @@ import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pag
 import { PageTracker } from "./internal/pagination/pageTracker.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
-import { mismatch } from "./internal/schema/issues.js"
+import { integerIssues, mismatch } from "./internal/schema/issues.js"
 import type { Paged } from "./Operation.js"
 
 /** The part of a paged operation's input that selects the page. @since 0.1.0 @category models */
@@ -161,7 +161,7 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
 
   // A channel costs less for each chunk than `Stream.fromPull` and `Stream.unwrapScoped`.
   return "per_page" in input && input.per_page === 0
-    ? Stream.fail(emptyPages(endpoint))
+    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues: integerIssues("per_page", 0, 1) }))
     : Stream.fromChannel(Channel.acquireUseRelease(
       Effect.zip(IdentityClient, Scope.make()),
       ([client, scope]) => run(client, scope),
@@ -177,9 +177,6 @@ const itemsOf = ({ items }: PagedEndpoint, success: unknown): ReadonlyArray<unkn
   const list = Predicate.isRecord(success) ? success[items] : undefined
   return Array.isArray(list) ? list : []
 }
-
-const emptyPages = ({ name }: Any) =>
-  new InvalidInput({ operation: name, issues: [{ path: "per_page", message: "expected an integer of at least 1" }] })
 
 const endless = ({ items, name }: Any & PagedEndpoint, reason: string) =>
   new UnexpectedResponse({

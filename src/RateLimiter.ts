@@ -11,6 +11,7 @@ import * as Fixed from "./internal/limiter/fixed.js"
 import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
 import { isBackgroundWork, make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
+import { integerIssues } from "./internal/schema/issues.js"
 
 export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
 
@@ -63,9 +64,7 @@ export const layerFixed = (
       const { interval, limit } = options
       const millis = Duration.toMillis(interval)
       const issues = [
-        ...(Number.isSafeInteger(limit) && limit >= 1
-          ? []
-          : [{ path: "limit", message: "expected an integer of at least 1" }]),
+        ...integerIssues("limit", limit, 1),
         ...(millis > 0 && millis < Infinity ? [] : [{ path: "interval", message: "expected a time above zero" }])
       ]
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })

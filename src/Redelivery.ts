@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { InvalidInput, type Issue } from "./Errors.js"
+import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import { bindToStream, inMemory, type Journal, type JournalError } from "./internal/redelivery/journal.js"
@@ -17,6 +17,7 @@ import type { Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
 import * as Workers from "./internal/redelivery/workers.js"
+import { integerIssues } from "./internal/schema/issues.js"
 import { redeliverEvent } from "./operations/redeliverEvent.js"
 
 export { type Journal, JournalError } from "./internal/redelivery/journal.js"
@@ -119,16 +120,11 @@ const validateOptions = (options: Options): Effect.Effect<void, InvalidInput> =>
   const streamIssues = (validateIds(stream, stream)?.issues ?? []).filter(({ path }) => path === "id")
   const issues = [
     ...streamIssues.map(({ message }) => ({ path: "stream", message })),
-    ...atLeast("concurrency", concurrency, 1),
-    ...atLeast("total", total, 0),
+    ...integerIssues("concurrency", concurrency, 1),
+    ...integerIssues("total", total, 0),
     ...(Duration.between(lockExpiry, { minimum: "100 millis", maximum: "1 hour" })
       ? []
       : [{ path: "lockExpiry", message: "expected a duration from 100 milliseconds to 1 hour" }])
   ]
   return issues.length === 0 ? Effect.void : new InvalidInput({ operation: "Redelivery.run", issues })
 }
-
-const atLeast = (path: string, value: number, minimum: number): ReadonlyArray<Issue> =>
-  Number.isSafeInteger(value) && value >= minimum
-    ? []
-    : [{ path, message: `expected an integer of at least ${minimum}` }]

@@ -33,7 +33,7 @@ class FailedAndFastFirst extends BaseSequencer {
 const memoizePerTestFile: Plugin = {
   name: "memoize-per-test-file",
   transform: (code, id) => {
-    if (!/\/internal\/(?:runtime\/memoizeByEndpoint|schema\/schemaTree)\.ts$/.test(id)) return undefined
+    if (!/\/internal\/(?:runtime\/memoize|schema\/schemaTree)\.ts$/.test(id)) return undefined
     if (!code.includes("WeakMap")) throw new Error(`${id} has no WeakMap to replace`)
     return code.replace(/\bWeakMap\b/g, "mutationWeakMap")
   }

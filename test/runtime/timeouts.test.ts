@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Logger, LogLevel, Scope, TestClock } from "effect"
-import type { CallbackTask } from "../../src/internal/runtime/callbackTask.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { skewed } from "../support/fleet.js"
 
@@ -76,7 +75,7 @@ describe("time-outs", () => {
   it.scoped("go on for other tasks if one throws when it starts", () =>
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
-      const run = (millis: number, task: CallbackTask<never, never>) =>
+      const run = (millis: number, task: Timeouts.CallbackTask<never, never>) =>
         Effect.uninterruptibleMask((restore) =>
           Timeouts.runWithin({ timeouts, millis, restore }, task, (reason) => reason)
         )

@@ -4,12 +4,12 @@
  * lease runs out, the next one takes it. Failures are not shared. While the store is unavailable each process requests its own.
  */
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
 import type * as SharedStore from "../../SharedStore.js"
+import { inOwnFiber } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type TokenSource, usableMillis } from "../token/cache.js"
 import type { DatedToken } from "../token/issuedToken.js"
@@ -60,10 +60,7 @@ export const make = (
 
     const release = update(({ lease, token }) => lease?.owner === owner ? { token } : undefined)
 
-    // In a fiber of its own: the fiber that closes the scope may have been interrupted.
-    yield* Effect.addFinalizer(() =>
-      hasLeased ? Effect.flatMap(Effect.forkDaemon(Effect.ignore(release)), Fiber.join) : Effect.void
-    )
+    yield* Effect.addFinalizer(() => hasLeased ? inOwnFiber(Effect.ignore(release)) : Effect.void)
 
     const requestForAll = Effect.suspend(() => {
       hasLeased = true

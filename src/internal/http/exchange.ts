@@ -2,7 +2,6 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
-import type * as CallbackTask from "../runtime/callbackTask.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as PlatformClient from "./platformClient.js"
 import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
@@ -14,7 +13,7 @@ export type Exchange = (
   time: Timeouts.TimeLimit
 ) => Effect.Effect<RawResponse, NoResponse>
 
-type SendTask = CallbackTask.CallbackTask<RawResponse, NoResponse>
+type SendTask = Timeouts.CallbackTask<RawResponse, NoResponse>
 
 /**
  * A transport that needs no fiber and no objects of the platform, follows no redirect and makes no span. It saves two

@@ -5,10 +5,11 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as CallbackTask from "../runtime/callbackTask.js"
 import * as Fiber from "../runtime/fiber.js"
+import * as Timeouts from "../runtime/timeouts.js"
 import * as Body from "./body.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawMessages.js"
+import { isSuccess } from "./responseDecoder.js"
 import * as TransportFailure from "./transportFailure.js"
 
 interface UndiciOptions {
@@ -66,7 +67,7 @@ const execute = (
       const { headers, status } = response
       const limit = bodyLimit(status)
       // An error response is streamed: if it is interrupted, the part that came may say something.
-      const isSinglePiece = status >= 200 && status < 300 && Body.isSmallJson(headers, limit)
+      const isSinglePiece = isSuccess(status) && Body.isSmallJson(headers, limit)
       const body = isSinglePiece
         ? Body.readSinglePiece(response.arrayBuffer, limit, TransportFailure.completenessOfResponse)
         : Body.readStream(response.stream, limit, TransportFailure.completenessOfResponse)
@@ -83,8 +84,8 @@ export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   return (
     request: RawRequest,
     bodyLimit: BodyLimit
-  ): Effect.Effect<CallbackTask.CallbackTask<RawResponse, NoResponse>> =>
-    CallbackTask.fromEffect(execute(client, request, bodyLimit, setOptions)).pipe(
+  ): Effect.Effect<Timeouts.CallbackTask<RawResponse, NoResponse>> =>
+    Timeouts.taskOf(execute(client, request, bodyLimit, setOptions)).pipe(
       // The platform's span would hold the whole URL.
       (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
       // The runtime would log how the platform's fibers fail, with the URL and the token.

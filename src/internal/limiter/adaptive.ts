@@ -1,5 +1,5 @@
 /** The strategy that learns limits from responses, one tenant at a time. */
-import { getOrInsert } from "../runtime/getOrInsert.js"
+import { getOrInsert } from "../runtime/memoize.js"
 import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
 import { idleTime, type LimitStrategy } from "./strategy.js"

@@ -1,5 +1,5 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
-import { getOrInsert } from "../runtime/getOrInsert.js"
+import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
 import type { Call } from "./limiter.js"

@@ -10,8 +10,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, makeSetting, settingOf, withFiber } from "../runtime/fiber.js"
-import { getOrInsert } from "../runtime/getOrInsert.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
+import { getOrInsert } from "../runtime/memoize.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
@@ -188,7 +188,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
         if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
         if (wait > 0) {
           first.reason = reasonOf(first.state, wait, now)
-          if (WaitWarnings.isLong(wait)) warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
+          warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
           soonest = Math.min(soonest, wait, first.since + maxWait - now)
         }
       }

@@ -2,10 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type AnyFiber, makeRunner, withTelemetryOf } from "../runtime/fiber.js"
+import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import type { Call, WaitReason } from "./limiter.js"
-
-/** The time between two warnings about one bucket, in milliseconds. */
-const interval = 60_000
 
 const reasons: Readonly<Record<WaitReason, string>> = {
   limit: "the rate limit is used up",
@@ -19,15 +17,12 @@ interface Waiting {
   readonly reason: WaitReason | undefined
 }
 
-/** Checks that a wait is worth a warning: at least 5 s. The end of another call may come at any time. */
-export const isLong = (millis: number): boolean => millis >= 5000 && millis < Infinity
-
-/** Makes a function that logs a warning with the loggers of the fiber that waits. */
+/** Makes a function that logs a warning if the wait is long, with the loggers of the fiber that waits. */
 export const make = Effect.map(makeRunner(), ({ fork }) => {
   const nextAt = new WeakMap<object, number>()
   return (bucket: object, { call, fiber, reason = "limit" }: Waiting, millis: number, now: number): void => {
-    if (now < (nextAt.get(bucket) ?? -Infinity)) return
-    nextAt.set(bucket, now + interval)
+    if (!isLongWait(millis) || now < (nextAt.get(bucket) ?? -Infinity)) return
+    nextAt.set(bucket, now + warningInterval)
     const wait = Duration.format(Duration.seconds(Math.ceil(millis / 1000)))
     const warning = Effect.logWarning(`calls wait ${wait} for the rate limiter: ${reasons[reason]}`)
     fork(withTelemetryOf(fiber, Effect.annotateLogs(warning, { operation: call.operation })))

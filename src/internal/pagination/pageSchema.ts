@@ -1,7 +1,7 @@
 /** Derives from a paged operation an endpoint that leaves the items unchecked, so that each item can be decoded by itself. */
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
-import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
 import { fromSchema, isUndefined, type SchemaNode, unwrap } from "../schema/schemaTree.js"
 

@@ -4,8 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { CallbackTask } from "./callbackTask.js"
-import type { Restore } from "./fiber.js"
+import { interruptInBackground, makeRunner, onExit, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { monotonicMillis } from "./monotonicClock.js"
 import * as Timer from "./timer.js"
@@ -78,6 +77,24 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
 
   return { add, isOpen: () => isOpen }
 })
+
+/**
+ * Work that runs outside any fiber, such as a request on a socket: it starts the work and returns a function that stops it. Once stopped, it does not call `done` any more; the function tells
+ * whether the work may have had an effect by then. Stopping it again, or after its end, does nothing.
+ */
+export type CallbackTask<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
+
+/** Makes a task of an effect. It runs in a fiber of its own, which is interrupted in the background when the task is stopped. */
+export const taskOf = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<CallbackTask<A, E>> =>
+  Effect.map(makeRunner(), ({ fork }) => (done) => {
+    const fiber = fork(effect)
+    const cancel = onExit(fiber, done)
+    return () => {
+      cancel()
+      interruptInBackground(fiber)
+      return true
+    }
+  })
 
 /** Runs a task and stops it at its time limit. The caller must be uninterruptible except for `restore`. */
 export const runWithin = <A, E, E2>(

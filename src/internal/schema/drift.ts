@@ -1,7 +1,7 @@
 /** Detects drift: fields and enumeration values in responses that the schema does not know, before they hurt a user. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { getOrInsert } from "../runtime/getOrInsert.js"
+import { getOrInsert } from "../runtime/memoize.js"
 import { fromSchema, type SchemaNode, type Struct } from "./schemaTree.js"
 import { looseNode, type Validator } from "./validator.js"
 

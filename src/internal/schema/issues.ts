@@ -59,3 +59,9 @@ export const of = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmptyReadon
 /** Describes a response that does not match its schema. */
 export const mismatch = ({ message, path }: Issue): string =>
   `unexpected response body${path === "" ? "" : ` at ${path}`}: ${message}`
+
+/** Lists the issue of a number that is no integer of at least `minimum`. */
+export const integerIssues = (path: string, value: number, minimum: number): ReadonlyArray<Issue> =>
+  Number.isSafeInteger(value) && value >= minimum
+    ? []
+    : [{ path, message: `expected an integer of at least ${minimum}` }]

@@ -5,7 +5,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { getOrInsert } from "../runtime/getOrInsert.js"
+import { getOrInsert } from "../runtime/memoize.js"
 
 interface Common {
   /** The schema's own `description`, for example `a string`. */

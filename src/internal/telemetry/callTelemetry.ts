@@ -11,16 +11,11 @@ import { UnexpectedResponse } from "../../Errors.js"
 import type { RawResponse } from "../http/rawMessages.js"
 import * as Headers from "../http/responseHeaders.js"
 import * as Fiber from "../runtime/fiber.js"
-import { memoizeByEndpoint } from "../runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../runtime/memoize.js"
+import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import { DriftDetector } from "../schema/drift.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
-
-/** A wait of at least this length logs a warning, in milliseconds. */
-const longWait = 5000
-
-/** The time between two warnings of a kind for one operation, in milliseconds. */
-const warningInterval = 60_000
 
 /** A wait of at most this length is none: the clock only went on meanwhile. In milliseconds. */
 const noWait = 1
@@ -177,7 +172,7 @@ export class CallTelemetry {
     this.spanEvent("identity.backoff", millis)
     const message = `retrying in ${formatMillis(millis)}`
     const now = this.clock.unsafeCurrentTimeMillis()
-    if (millis >= longWait && now >= this.shared.nextWaitWarningAt) {
+    if (isLongWait(millis) && now >= this.shared.nextWaitWarningAt) {
       this.shared.nextWaitWarningAt = now + warningInterval
       this.log(LogLevel.Warning, message)
     } else this.debug(message)

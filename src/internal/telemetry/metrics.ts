@@ -4,7 +4,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import type * as MetricKeyType from "effect/MetricKeyType"
 import * as MetricLabel from "effect/MetricLabel"
-import { getOrInsert } from "../runtime/getOrInsert.js"
+import { getOrInsert } from "../runtime/memoize.js"
 
 /** The labels that a program adds with `Effect.tagMetrics`. */
 export type Labels = ReadonlyArray<MetricLabel.MetricLabel>

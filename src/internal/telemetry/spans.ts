@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
+import { isSuccess } from "../http/responseDecoder.js"
 import * as Fiber from "../runtime/fiber.js"
 
 /** The tracer of programs that set none; it drops its spans. */
@@ -86,7 +87,7 @@ export const request = <A extends { readonly status: number; readonly completene
     (exit) => {
       if (Exit.isFailure(exit)) return { "error.type": errorCodeOrTag(exit.cause) }
       const { completeness, status } = exit.value
-      const type = status < 200 || status > 299
+      const type = !isSuccess(status)
         ? status === 0 ? "redirect" : String(status)
         : completeness === "interrupted"
         ? "incomplete"

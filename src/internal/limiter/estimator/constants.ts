@@ -5,6 +5,9 @@
  * (Shared); `npm run bench:goodput` measures over sockets. `test/limiter/goodput.test.ts` checks the values on twenty servers.
  */
 
+/** In milliseconds. */
+export const second = 1000
+
 export const constants = {
   /**
    * The calls left unused while no other client is known, as a part of the limit less one, at most one call: a new client then

@@ -4,11 +4,9 @@
  */
 import type { RateLimitReading } from "../rateLimitReading.js"
 import { type BucketStatus, reserved, rounding } from "../strategy.js"
-import { constants } from "./constants.js"
+import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
 import { EstimatorState } from "./state.js"
-
-const second = 1000
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
 

@@ -1,6 +1,5 @@
 /** Tells fixed windows, all of whose calls come back at once, from a bucket that refills, and knows when a window ends. */
-
-const second = 1000
+import { second } from "./constants.js"
 
 /** All that is known of the fixed windows of a bucket, as plain data. Times are local milliseconds; `-Infinity`: never. */
 export class FixedWindowState {

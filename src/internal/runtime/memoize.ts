@@ -1,4 +1,5 @@
-/** Fills maps on demand. */
+/** Makes values on demand and keeps them. */
+import type { Any } from "../../Endpoint.js"
 
 /** Gives the value of a key in a `Map` or a `WeakMap`. If there is none, makes one and adds it. */
 export const getOrInsert = <Key, Value extends object>(
@@ -11,4 +12,12 @@ export const getOrInsert = <Key, Value extends object>(
   const made = make(key)
   map.set(key, made)
   return made
+}
+
+/** Memoizes a function of an operation's declaration. A result is kept for as long as its endpoint is. */
+export const memoizeByEndpoint = <A extends object, Each extends Any = Any>(
+  make: (endpoint: Each) => A
+): (endpoint: Each) => A => {
+  const results = new WeakMap<Each, A>()
+  return (endpoint) => getOrInsert(results, endpoint, make)
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { memoizeByEndpoint } from "../../src/internal/runtime/memoizeByEndpoint.js"
+import { memoizeByEndpoint } from "../../src/internal/runtime/memoize.js"
 import { deleteEventStream, listActionVersions } from "../../src/operations/index.js"
 
 describe("memoizeByEndpoint", () => {
