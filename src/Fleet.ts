@@ -58,7 +58,7 @@ export interface Encryption {
   readonly encryptionKey?: Redacted.Redacted | undefined
 }
 
-/** Makes the layer of a provider whose tokens all processes share that have the same store and `name`. */
+/** A provider for all processes with the same store and `name`: they share its tokens. */
 const layerShared = <E, R>(
   operation: string,
   { encryptionKey }: Encryption,

@@ -67,7 +67,7 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** No permit and no token waits for more requests than this, one after the other. */
+/** The most store requests in sequence that one permit or token waits for. */
 const requestsInARow = 4
 
 /** The pauses after failures, in milliseconds: the first one, doubled with each further failure, and the longest. */
@@ -131,7 +131,7 @@ export const make = (
 
 const steps = 5
 
-/** Sleeps in several steps: while the process itself is blocked only one of them passes, so the store is not blamed for it. */
+/** Sleeps in several steps. A blocked process skips at most one step, so its own pause does not count as a slow store. */
 const sleepInSteps = (millis: number) => Effect.repeatN(Effect.sleep(millis / steps), steps - 1)
 
 /** Makes the layer of a store of your own. @since 0.1.0 @category layers */

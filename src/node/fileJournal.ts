@@ -8,10 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Random from "effect/Random"
 
-/**
- * Lets several callers share a run of an effect. Each gets the result of a run that began after its call: who calls while the
- * effect runs, gets the next one.
- */
+/** Lets several callers share a run of an effect. A caller that arrives during a run gets the result of the next run. */
 export const shareRuns = <E>(effect: Effect.Effect<void, E>): Effect.Effect<void, E> => {
   const oneAtATime = Effect.unsafeMakeSemaphore(1)
   let next: Deferred.Deferred<void, E> | undefined

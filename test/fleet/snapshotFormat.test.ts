@@ -85,7 +85,7 @@ describe("the format of a fleet's state", () => {
     }
   })
 
-  it("is that of earlier releases", () => {
+  it("reads values that earlier releases wrote", () => {
     const text = JSON.stringify(early)
     const snapshot = Option.getOrThrow(format.decode(text))
     assert.deepStrictEqual(JSON.parse(format.encode(snapshot)), early)

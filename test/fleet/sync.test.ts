@@ -317,7 +317,7 @@ describe("without the store, a process", () => {
       assert.strictEqual(times.length, 1)
     })))
 
-  it.effect("learns from its own responses, and tells the others later", () =>
+  it.effect("learns from its own responses, and reports it to the other members later", () =>
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
       yield* left(store, many, members("wxyz"))

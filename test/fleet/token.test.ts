@@ -343,7 +343,7 @@ describe("in the store", () => {
       assert.strictEqual(yield* get(keyOf(3)), "secret-token-2", "a process without the key requests its own")
     }).pipe(Effect.scoped))
 
-  it.effect("a token is not encrypted without a key: one warning says so", () =>
+  it.effect("a token stored without a key is unencrypted, and one warning is logged", () =>
     Effect.gen(function*() {
       const store = yield* flakyStore
       const request = Effect.succeed({ token: Redacted.make("t1") })
@@ -374,7 +374,7 @@ describe("in the store", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("a token's dates are encrypted with it: who changes a stored value makes it useless", () =>
+  it.live("a token's dates are encrypted with it: a changed stored value cannot be decrypted", () =>
     Effect.gen(function*() {
       const store = yield* flakyStore
       let requests = 0

@@ -307,7 +307,7 @@ describe("a shared bucket", () => {
 })
 
 describe("the calls in flight", () => {
-  it("are one where nothing is known, and one more for each call that was served", () => {
+  it("starts with one call in flight, and allows one more after each served call", () => {
     const estimator = new Estimator()
     assert.strictEqual(startAll(estimator, 0), 1)
     assert.strictEqual(startAll(after([0, reading(undefined)], [1, reading(undefined)]), 2000), 3)

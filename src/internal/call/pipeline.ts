@@ -82,7 +82,7 @@ export const permitted = <E>(
   attempt: AttemptContext,
   send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
 ): Effect.Effect<RawResponse, E | RateLimited> => {
-  // Before the pause: a user's own limiter may throw, and then no call waits.
+  // Called before `pause()`: if a user's limiter throws, the waiting gauge must not stay raised.
   const acquire = attempt.restore(limiter.acquire(call))
   attempt.pause()
   return Effect.matchCauseEffect(acquire, {

@@ -1,4 +1,4 @@
-/** Grants permits to the waiting calls of a process, as many as to every other process that waits. */
+/** Grants permits to this process's waiting calls so that every other waiting process can take as many. */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
 import { startsBefore, type WaitingCall } from "../limiter/queue.js"

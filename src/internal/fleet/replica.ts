@@ -125,7 +125,7 @@ export class Replica {
     const now = this.now()
     const others = state.bucket === undefined ? 0 : present(this.members, now).size
     const started: FleetGrant = {
-      // A response tests the estimate only if the others cannot have used less than they were left.
+      // With other members a response proves nothing about the rate: they may have used fewer calls than assumed.
       own: this.strategy.start(state, now, waited && others === 0),
       others: Array.from({ length: others }, () => this.strategy.start(state, now, false)),
       isOutdated: false
@@ -228,7 +228,7 @@ export class Replica {
   /** Takes over what another process has written. */
   load({ limits, members, writtenAt }: FleetSnapshot): void {
     this.writtenAt = writtenAt
-    // A member writes its own time until the store has responded. Dated ahead it would be present for as long after its end.
+    // A member whose clock runs ahead may write a future time. Uncapped, it would count as present for longer after it has gone.
     const now = this.host.storeTime()
     const others = Object.entries(members).filter(([id]) => id !== this.host.id)
     this.members = new Map(others.map(([id, one]) => [id, { ...one, seenAt: Math.min(one.seenAt, now) }]))

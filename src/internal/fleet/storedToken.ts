@@ -16,7 +16,7 @@ const version = 2
 /** All times are in milliseconds on the store's clock. */
 const Lease = /* @__PURE__ */ Schema.Struct({ owner: Schema.String, until: Schema.Finite })
 
-/** The token with its dates, which is encrypted as a whole: who can write to the store cannot make a token seem younger. */
+/** Encrypted with its dates: write access to the store cannot extend a token's life. */
 const Dated = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
   token: /* @__PURE__ */ Schema.Redacted(Schema.String),
   requestedAt: Schema.Finite,
@@ -66,7 +66,7 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
   let newest = -Infinity
   let older: number | undefined
 
-  /** Ignores a token that cannot be decrypted, and one older than `least`: somebody stored it again. */
+  /** Ignores a token that cannot be decrypted, and one older than `least`: it was replayed. */
   const read = ({ entry, now }: SharedStore.Snapshot, least: number): Effect.Effect<ContentNow> =>
     Effect.gen(function*() {
       const { lease, token: encrypted } = (yield* decoded(entry)) ?? {}

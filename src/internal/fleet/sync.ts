@@ -108,7 +108,7 @@ export class TenantSync {
       Effect.when(this.rejoin, () => this.isAlone),
       Effect.suspend(() => {
         this.replica.returnGrants()
-        // A call may wait for two visits, and the last request of each takes up to another quarter.
+        // Each visit gets half of `timeout`: a quarter to retry, and a quarter for its last request.
         return this.exchange(this.timer.now() + Duration.toMillis(this.host.store.timeout) / 4)
       })
     )

@@ -13,7 +13,10 @@ import * as Headers from "./responseHeaders.js"
 export interface Redactor {
   /** For text that people read: hides every string of the call's input. */
   readonly clean: (text: string) => string
-  /** For values that programs read, such as error codes: a part or a short string of the input may be in one by chance, and stays. */
+  /**
+   * For values that programs read, such as error codes. Keeps short strings and fragments of the input: a code may contain them
+   * by coincidence.
+   */
   readonly code: (text: string) => string
 }
 

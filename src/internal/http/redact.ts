@@ -54,7 +54,8 @@ const hide = (text: string, secrets: ReadonlyArray<string>, partLength: number):
  */
 export const redact = (text: string, secrets: ReadonlyArray<string>, least = partLength): string => {
   const folded = secrets.map((secret) => fold(secret.normalize())).filter((secret) => secret.trim() !== "")
-  const searched = text.slice(0, 4 * maxLength).normalize() // more than is printed: a secret may end there
+  // Longer than what is printed, so that a secret at the cut is still recognized.
+  const searched = text.slice(0, 4 * maxLength).normalize()
   let shown = searched
   let view = searched
   for (let escaped = 0; escaped <= 2; escaped++) {

@@ -30,7 +30,7 @@ export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boole
 export const bodyLimit = (endpoint: Pick<Any, "success">, max: number): BodyLimit => (status) =>
   isDecoded(endpoint, status) ? max : bodyLimits.drained
 
-/** Fails with an `UnexpectedResponse` that has a message of ours. */
+/** Fails with an `UnexpectedResponse` whose message this library writes. */
 type Refuse = (
   reason: UnexpectedResponse["reason"],
   message: string,

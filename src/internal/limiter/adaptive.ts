@@ -4,10 +4,7 @@ import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState
 import { place } from "./bucketInference.js"
 import { idleTime, type LimitStrategy } from "./strategy.js"
 
-/**
- * The longest time in which no call of a tenant starts, in milliseconds. After that, an operation without a known bucket
- * no longer waits for the buckets of others, because it may use none of them.
- */
+/** A tenant's calls never stall longer than this for an operation whose bucket is unknown, in milliseconds. */
 const longestStandstill = 2000
 
 export interface AdaptiveStrategy extends LimitStrategy<OperationState, AdaptiveGrant> {

@@ -9,7 +9,7 @@ import type { RateLimitReading } from "./rateLimitReading.js"
 /** The number of observations kept of each operation. */
 const maxObservations = 32
 
-/** The contradictions that separate an operation from its bucket, and the similarities in each direction that join two. */
+/** This many contradicting responses move an operation out of its bucket; this many similar ones each way merge two buckets. */
 const proof = 2
 
 /** Finds the bucket that a response belongs to, and keeps the observation. */

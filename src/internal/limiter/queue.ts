@@ -41,7 +41,7 @@ export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "sinc
 class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
   /** Ends its wait. */
   resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
-  /** The reason if its bucket made it wait, not only the calls before it. */
+  /** Set if the bucket delays it; unset if only earlier calls do. */
   reason: WaitReason | undefined = undefined
   readonly call: Call
   readonly state: State
@@ -63,7 +63,10 @@ class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
   }
 }
 
-/** Orders waiting calls: one that will show its bucket, then others than background work, then the older. */
+/**
+ * Order of start: first a call whose response will reveal its operation's bucket; then foreground before background; then by
+ * arrival.
+ */
 export const startsBefore = <State>(
   { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
   one: WaitingCall<State>,
@@ -76,7 +79,7 @@ export const startsBefore = <State>(
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
 const [shortestSleep, longestSleep] = [20, 3_600_000]
 
-/** The wait, in milliseconds, that the failure of a call reports that waits for the end of another. */
+/** The `retryAfter` of a call refused while it waits for another call to end, in milliseconds: the real wait is unknown. */
 const unknownWait = 1000
 
 /** Makes a limiter, and closes it with the scope. */
@@ -100,7 +103,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const warn = yield* WaitWarnings.make
 
     const changed = (): void => {
-      // Without a full buffer, always so without subscribers, the offer succeeds and costs next to nothing.
+      // The offer fails only if a slow subscriber has filled the buffer.
       if (!changes.unsafeOffer(undefined)) Effect.runSync(PubSub.publish(changes, undefined))
     }
 

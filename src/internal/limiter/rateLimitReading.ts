@@ -17,7 +17,7 @@ export interface RateLimitReading {
   readonly untilFull: number | undefined
   /** The server's time, in seconds. */
   readonly date: number | undefined
-  /** The time for which no call starts because the service asks for that, in milliseconds: at most the longest pause. */
+  /** The pause asked for by `Retry-After`, in milliseconds, capped at `maxPause`. */
   readonly pause: number | undefined
   /** True if the service asks for a longer pause. */
   readonly isPauseCut: boolean

@@ -79,7 +79,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
 
     const send: Process = (id, restore) =>
       Effect.gen(function*() {
-        yield* checkLock // a run that was robbed long ago must not overwrite the results of its successor
+        yield* checkLock // a run that lost the lock must not overwrite the results of its successor
         yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
         yield* checkLock
         const exit = yield* call(id, restore)

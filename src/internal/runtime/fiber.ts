@@ -91,7 +91,7 @@ export const wasInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
 
-/** Runs an effect in a fiber of its own: in a finalizer, one more interruption would end the child fibers of Effect's time-outs. */
+/** Runs an effect in a new fiber: a finalizer's own fiber may already be interrupted, and a time-out there would end at once. */
 export const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkDaemon(Effect.interruptible(self)), Fiber.join)
 

@@ -3,8 +3,7 @@
 /**
  * A node of a list. Only the list changes its fields.
  *
- * A class, so that calls in flight are instances of classes, too: if most object literals of one place in the program
- * survive the garbage collector, V8 allocates later ones among the old objects, where they live long after their call.
+ * A class, not a literal: V8 allocates literals that usually survive a collection in old space, where they outlive their call.
  */
 export abstract class LinkedNode<A> {
   before: A | undefined = undefined

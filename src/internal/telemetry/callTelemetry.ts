@@ -17,7 +17,7 @@ import { DriftDetector } from "../schema/drift.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
-/** A wait of at most this length is none: the clock only went on meanwhile. In milliseconds. */
+/** Shorter waits, in milliseconds, are not reported: they are only time between two clock reads. */
 const noWait = 1
 
 /** The shares of the rate limit that must be left: at `low` a warning is logged, above `recovered` it may be logged again. */

@@ -46,7 +46,7 @@ export const constants = {
   surplusSpent: 0.6,
   /** The calls assumed to be left after a refusal: half of the one that was missing. */
   levelAfterRefusal: 0.5,
-  /** The distance, in calls, by which an estimate that was too high falls below the highest possible level. */
+  /** After an estimate proved too high, it is set this many calls below the highest level that the response allows. */
   dropAfterSurprise: 1,
   /** The least rate, in calls per millisecond: every wait is finite. */
   minRate: 1e-6,

@@ -94,7 +94,7 @@ export class Estimator extends EstimatorState {
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
   start(now: number, waited: boolean, sentAt = now): Reservation {
     this.keepUp(now)
-    // Calls that came back while nobody asked are not known to be there.
+    // No call was in flight: refill since the last response is a guess, so it counts from now.
     if (this.started === this.ended) this.reportedAt = now
     this.started++
     this.take(1, now)

@@ -47,7 +47,7 @@ export class EstimatorState {
   window = new FixedWindowState()
 }
 
-/** A response as bounds of `left + own calls`, which grow at the bucket's rate unless other clients take calls. */
+/** Bounds of (calls left + own calls so far); without other clients their growth is the refill rate. */
 interface RateSample {
   readonly sentAt: number
   readonly endedAt: number
