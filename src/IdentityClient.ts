@@ -23,7 +23,7 @@ import { bodyLimits } from "./internal/http/body.js"
 import * as Exchange from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
-import * as Fiber from "./internal/runtime/fiber.js"
+import * as FiberAccess from "./internal/runtime/fiber.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
@@ -89,8 +89,8 @@ export const make = (options: Options): Effect.Effect<
       const operation = endpoint.name
       return calls.run<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
         const call = { tenant, operation }
-        const settings = Fiber.settingOf(fiber, currentSettings)
-        const clock = Fiber.clockOf(fiber)
+        const settings = FiberAccess.settingOf(fiber, currentSettings)
+        const clock = FiberAccess.clockOf(fiber)
         const prepared = Request.make(endpoint, input, settings)
         if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
         const request = prepared.right
@@ -103,7 +103,7 @@ export const make = (options: Options): Effect.Effect<
                 Pipeline.exchange(
                   exchange,
                   call,
-                  Request.authorize(request, tenant, authorization, traceHeaders),
+                  Request.withAuthorization(request, tenant, authorization, traceHeaders),
                   Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
                 )))).run(),
@@ -140,7 +140,7 @@ interface CallSettings {
   readonly onResponse?: (response: ResponseInfo) => void
 }
 
-const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
+const currentSettings = /* @__PURE__ */ FiberAccess.makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
   contentType: "application/json",
   headers: Headers.empty,
   timeout: Duration.seconds(30)
@@ -149,7 +149,7 @@ const currentSettings = /* @__PURE__ */ Fiber.makeSetting("IdentityClient/curren
 const changeSettings = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   changes: (settings: CallSettings) => Partial<CallSettings>
-) => Fiber.withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
+) => FiberAccess.withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
 
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a

@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
 import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
-import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawMessages.js"
+import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawExchange.js"
 import * as TransportFailure from "../internal/http/transportFailure.js"
 
 /**

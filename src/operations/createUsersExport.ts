@@ -3,14 +3,14 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, omittable, oneOf, text } from "./schemas.js"
+import { integer, omittable, oneOf, string } from "./schemas.js"
 
 const ConnectionId = Schema.String.pipe(
   Schema.pattern(/^con_[A-Za-z0-9]{16}$/, { description: "a string that matches ^con_[A-Za-z0-9]{16}$" })
 )
 
 /** A field of the user profile, and the title of its column in the CSV file: at most 100 characters each. */
-const ExportField = Schema.Struct({ name: text({ max: 100 }), export_as: Schema.optional(text({ max: 100 })) })
+const ExportField = Schema.Struct({ name: string({ max: 100 }), export_as: Schema.optional(string({ max: 100 })) })
 
 const job = Schema.Struct(
   {

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
 /** A well-formed string of `min` to `max` characters, counted in code points. */
-export const text = (length: { readonly min?: number; readonly max: number }): Schema.Schema<string> => {
+export const string = (length: { readonly min?: number; readonly max: number }): Schema.Schema<string> => {
   const { max, min = 0 } = length
   const size = min === max ? `exactly ${max}` : min === 0 ? `at most ${max}` : `${min} to ${max}`
   return Schema.String.pipe(Schema.filter(
@@ -25,7 +25,7 @@ export const integer = (min: number): Schema.Schema<number> =>
   ))
 
 /** The id of an event stream or of an event: exactly 26 characters (contract: Limits). */
-export const EventId = /* @__PURE__ */ text({ min: 26, max: 26 })
+export const EventId = /* @__PURE__ */ string({ min: 26, max: 26 })
 
 /** An optional field of a response. */
 export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { Timestamp } from "../Timestamp.js"
-import { omittable, oneOf, text } from "./schemas.js"
+import { omittable, oneOf, string } from "./schemas.js"
 
 /** A URI by RFC 3986: scheme, optional authority, path, query, fragment. */
 const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
@@ -12,7 +12,7 @@ const uri = new RegExp(
   `^[A-Za-z][A-Za-z0-9+.-]*:${authority}(?:${char}|/)*(?:\\?(?:${char}|[/?])*)?(?:#(?:${char}|[/?])*)?$`
 )
 
-const SubjectTokenType = text({ min: 8, max: 100 }).pipe(
+const SubjectTokenType = string({ min: 8, max: 100 }).pipe(
   Schema.filter(
     (value) => uri.test(value) && URL.canParse(value),
     { description: "a URI of 8 to 100 characters", jsonSchema: { format: "uri" } }
@@ -48,7 +48,10 @@ export const updateTokenExchangeProfile = Operation.make("updateTokenExchangePro
   method: "PATCH",
   path: "/token-exchange-profiles/:id",
   params: { id: Schema.String },
-  payload: { name: Schema.optional(text({ min: 3, max: 50 })), subject_token_type: Schema.optional(SubjectTokenType) },
+  payload: {
+    name: Schema.optional(string({ min: 3, max: 50 })),
+    subject_token_type: Schema.optional(SubjectTokenType)
+  },
   minProperties: 1,
   success: Schema.UndefinedOr(TokenExchangeProfile),
   scope: "update:token_exchange_profiles",

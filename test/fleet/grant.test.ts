@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { grant, type Request } from "../../src/internal/fleet/grant.js"
+import { grant, type GrantRequest } from "../../src/internal/fleet/grant.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import type { OperationState } from "../../src/internal/limiter/adaptiveState.js"
 import type { WaitingCall } from "../../src/internal/limiter/queue.js"
@@ -15,7 +15,7 @@ const [a, b, c] = ["a", "b", "c"].map((operation) => adaptive.stateOf(callOf(ope
 interface Options {
   readonly rivals?: number
   readonly reserve?: number
-  readonly throttledAt?: Request["throttledAt"]
+  readonly throttledAt?: GrantRequest["throttledAt"]
   readonly first?: OperationState
 }
 

@@ -2,7 +2,7 @@ import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platfor
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
-import type { RawRequest } from "../../src/internal/http/rawMessages.js"
+import type { RawRequest } from "../../src/internal/http/rawExchange.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)

@@ -3,8 +3,8 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
-import type { RawResponse } from "../http/rawMessages.js"
-import * as Headers from "../http/responseHeaders.js"
+import type { RawResponse } from "../http/rawExchange.js"
+import * as ResponseHeaders from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
 import type { Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
@@ -92,7 +92,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
         if (response.status !== 429) this.uncertain = result
         return this.isLast || !canRetryResponse(this.endpoint, response)
           ? result
-          : this.retry(result, Headers.retryAfter(response.headers, this.clock.unsafeCurrentTimeMillis()))
+          : this.retry(result, ResponseHeaders.retryAfter(response.headers, this.clock.unsafeCurrentTimeMillis()))
       }
     })
   }

@@ -6,10 +6,10 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
-import type { RawResponse } from "../http/rawMessages.js"
+import type { RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
-import * as Fiber from "../runtime/fiber.js"
+import * as FiberAccess from "../runtime/fiber.js"
 
 /**
  * The limits of retries.
@@ -47,17 +47,17 @@ export const defaultPolicy: Policy = {
 
 const noChanges: Partial<Policy> = {}
 
-const changesAroundCalls = /* @__PURE__ */ Fiber.makeSetting("Retry/overrides", () => noChanges)
+const changesAroundCalls = /* @__PURE__ */ FiberAccess.makeSetting("Retry/overrides", () => noChanges)
 
 /** Changes the policy of the calls in an effect. */
 export const change = <A, E, R>(self: Effect.Effect<A, E, R>, changes: Changes): Effect.Effect<A, E, R> =>
-  Fiber.withSetting(self, changesAroundCalls, (outer) => ({ ...outer, ...defined(changes) }))
+  FiberAccess.withSetting(self, changesAroundCalls, (outer) => ({ ...outer, ...defined(changes) }))
 
 /** Gives the policies of a client's calls, by the fiber that makes the call. */
-export const policiesOf = (client: Changes = {}): (fiber: Fiber.AnyFiber) => Policy => {
+export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) => Policy => {
   const policy = { ...defaultPolicy, ...defined(client) }
   return (fiber) => {
-    const changes = Fiber.settingOf(fiber, changesAroundCalls)
+    const changes = FiberAccess.settingOf(fiber, changesAroundCalls)
     return changes === noChanges ? policy : { ...policy, ...changes }
   }
 }

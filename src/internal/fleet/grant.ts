@@ -5,7 +5,7 @@ import { startsBefore, type WaitingCall } from "../limiter/queue.js"
 
 type Waiter = WaitingCall<OperationState>
 
-export interface Request {
+export interface GrantRequest {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
   readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "start">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
@@ -21,7 +21,7 @@ export interface Request {
   readonly throttledAt: ReadonlyMap<OperationState, number>
 }
 
-export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: Request) => {
+export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: GrantRequest) => {
   const grants: Array<AdaptiveGrant> = []
   /** The operations whose next call has to wait even without rivals. */
   const throttled = new Set<OperationState>()

@@ -109,7 +109,7 @@ export class TenantSync {
       Effect.suspend(() => {
         this.replica.returnGrants()
         // Each visit gets half of `timeout`: a quarter to retry, and a quarter for its last request.
-        return this.exchange(this.timer.now() + Duration.toMillis(this.host.store.timeout) / 4)
+        return this.writeUpdate(this.timer.now() + Duration.toMillis(this.host.store.timeout) / 4)
       })
     )
   }).pipe(
@@ -124,7 +124,7 @@ export class TenantSync {
   )
 
   /** Writes an update until no other process interferes; gives up at `until`, by the timer's clock. */
-  private exchange(
+  private writeUpdate(
     until: number,
     isLeaving = false
   ): Effect.Effect<void, SharedStore.StoreUnavailable | "contended" | "unreadable"> {
@@ -144,7 +144,7 @@ export class TenantSync {
             if (snapshot === undefined) replica.restore(update.before)
             else replica.load(snapshot)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
-            return timer.now() > until ? Effect.fail("contended" as const) : this.exchange(until, isLeaving)
+            return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
           })
         })
       )
@@ -195,6 +195,6 @@ export class TenantSync {
   readonly leave: Effect.Effect<void> = Effect.suspend(() => {
     if (this.isAlone) return Effect.void
     this.replica.returnGrants()
-    return Effect.ignore(this.exchange(this.timer.now() + timing.leave, true))
+    return Effect.ignore(this.writeUpdate(this.timer.now() + timing.leave, true))
   })
 }

@@ -2,7 +2,7 @@
 import type * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { RawBody, RawResponse } from "./rawMessages.js"
+import type { RawBody, RawResponse } from "./rawExchange.js"
 
 /** Default limits in bytes: 64 MiB for a body that is decoded, 64 KiB for any other. */
 export const bodyLimits = { decoded: 64 * 1024 * 1024, drained: 64 * 1024 }

@@ -5,9 +5,9 @@ import * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
 import { isIdentifier } from "../schema/drift.js"
-import type { RawBody, RawResponse } from "./rawMessages.js"
+import type { RawBody, RawResponse } from "./rawExchange.js"
 import { partLength, redact } from "./redact.js"
-import * as Headers from "./responseHeaders.js"
+import * as ResponseHeaders from "./responseHeaders.js"
 
 /** Makes text from a server printable. */
 export interface Redactor {
@@ -93,20 +93,20 @@ export const read = (
     (errorCode === "insufficient_scope" || /^insufficient scope/i.test(description ?? ""))
   const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]
   const named = insufficientScope ? [description, challenge].map((text) => scopes(text, redactor)) : []
-  const { limit, remaining, reset } = Headers.rateLimit(headers)
-  const requestId = Headers.requestId(headers)
+  const { limit, remaining, reset } = ResponseHeaders.rateLimit(headers)
+  const requestId = ResponseHeaders.requestId(headers)
   return {
     operation: endpoint.name,
     status,
     message: message === undefined ? `status ${status}: ${shape(response, redactor)}` : redactor.clean(message),
     errorCode: errorCode && redactor.code(errorCode),
     requestId: requestId && redactor.code(requestId),
-    retryAfter: Headers.retryAfter(headers, now),
+    retryAfter: ResponseHeaders.retryAfter(headers, now),
     raw: Redacted.make(content),
     insufficientScope,
     required: named.find((list) => list.length > 0) ?? [endpoint.scope],
     limit,
     remaining,
-    resetAt: Headers.resetAt(reset)
+    resetAt: ResponseHeaders.resetAt(reset)
   }
 }

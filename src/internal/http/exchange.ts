@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as PlatformClient from "./platformClient.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawMessages.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
 
 /** Sends a request once, within a time limit. */
 export type Exchange = (

@@ -5,10 +5,10 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Fiber from "../runtime/fiber.js"
+import * as FiberAccess from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as Body from "./body.js"
-import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawMessages.js"
+import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
 import { isSuccess } from "./responseDecoder.js"
 import * as TransportFailure from "./transportFailure.js"
 
@@ -80,14 +80,14 @@ const execute = (
 /** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
-  const setOptions = Fiber.updateContext(withStrictOptions(maxBodySize))
+  const setOptions = FiberAccess.updateContext(withStrictOptions(maxBodySize))
   return (
     request: RawRequest,
     bodyLimit: BodyLimit
   ): Effect.Effect<Timeouts.CallbackTask<RawResponse, NoResponse>> =>
     Timeouts.taskOf(execute(client, request, bodyLimit, setOptions)).pipe(
       // The platform's span would hold the whole URL.
-      (self) => Fiber.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
+      (self) => FiberAccess.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
       // The runtime would log how the platform's fibers fail, with the URL and the token.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )

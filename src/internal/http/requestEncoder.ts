@@ -9,7 +9,7 @@ import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
-import type { RawRequest } from "./rawMessages.js"
+import type { RawRequest } from "./rawExchange.js"
 import { partLength } from "./redact.js"
 import * as UrlEncoding from "./urlEncoding.js"
 
@@ -162,7 +162,7 @@ export const validate = <Input, Success, Failure>(
   )
 
 /** Adds the headers of one attempt. A caller's headers replace the defaults and `trace`, but never `authorization`. */
-export const authorize = (
+export const withAuthorization = (
   { method, settings: { contentType, headers }, target, text }: EncodedRequest,
   baseUrl: string,
   authorization: string,

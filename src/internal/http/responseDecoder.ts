@@ -12,7 +12,7 @@ import * as Issues from "../schema/issues.js"
 import { hostOf } from "./baseUrl.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
-import type { BodyLimit, RawBody, RawResponse } from "./rawMessages.js"
+import type { BodyLimit, RawBody, RawResponse } from "./rawExchange.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 

@@ -1,7 +1,7 @@
 /** Reads the errors of HTTP platforms: the only module that knows their shapes. Nothing of them is kept but a code. */
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import { NoResponse, type RawBody } from "./rawMessages.js"
+import { NoResponse, type RawBody } from "./rawExchange.js"
 
 /** System calls and codes that only occur before the first byte of a request is sent, in the TLS handshake at the latest. */
 const beforeSending = {

@@ -1,6 +1,6 @@
 /** Reads the rate-limit headers of a response. */
 import * as Duration from "effect/Duration"
-import * as Headers from "../http/responseHeaders.js"
+import * as ResponseHeaders from "../http/responseHeaders.js"
 import type { LimitedResponse } from "./limiter.js"
 
 /** The rate-limit headers of a response, as far as they make sense. */
@@ -31,10 +31,10 @@ const day = 86_400
  */
 export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): RateLimitReading => {
   const isRateLimited = response.status === 429
-  const { limit = 0, remaining, reset = NaN } = Headers.rateLimit(response.headers)
-  const date = Headers.date(response.headers)
+  const { limit = 0, remaining, reset = NaN } = ResponseHeaders.rateLimit(response.headers)
+  const date = ResponseHeaders.date(response.headers)
   const ahead = reset - (date ?? Math.floor(now / 1000))
-  const asked = isRateLimited ? Headers.retryAfter(response.headers, now) : undefined
+  const asked = isRateLimited ? ResponseHeaders.retryAfter(response.headers, now) : undefined
   const pause = asked && Duration.toMillis(asked)
   const size = limit > 0 && (isRateLimited || remaining !== undefined) ? limit : undefined
   return {

@@ -11,7 +11,7 @@ const reasons: Readonly<Record<WaitReason, string>> = {
   inFlight: "another call is in flight"
 }
 
-interface Waiting {
+interface DelayedCall {
   readonly call: Call
   readonly fiber: AnyFiber
   readonly reason: WaitReason | undefined
@@ -20,7 +20,7 @@ interface Waiting {
 /** Makes a function that logs a warning if the wait is long, with the loggers of the fiber that waits. */
 export const make = Effect.map(makeRunner(), ({ fork }) => {
   const nextAt = new WeakMap<object, number>()
-  return (bucket: object, { call, fiber, reason = "limit" }: Waiting, millis: number, now: number): void => {
+  return (bucket: object, { call, fiber, reason = "limit" }: DelayedCall, millis: number, now: number): void => {
     if (!isLongWait(millis) || now < (nextAt.get(bucket) ?? -Infinity)) return
     nextAt.set(bucket, now + warningInterval)
     const wait = Duration.format(Duration.seconds(Math.ceil(millis / 1000)))

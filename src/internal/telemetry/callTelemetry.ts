@@ -8,9 +8,9 @@ import * as LogLevel from "effect/LogLevel"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
 import { UnexpectedResponse } from "../../Errors.js"
-import type { RawResponse } from "../http/rawMessages.js"
-import * as Headers from "../http/responseHeaders.js"
-import * as Fiber from "../runtime/fiber.js"
+import type { RawResponse } from "../http/rawExchange.js"
+import * as ResponseHeaders from "../http/responseHeaders.js"
+import * as FiberAccess from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import { DriftDetector } from "../schema/drift.js"
@@ -75,12 +75,12 @@ export class CallTelemetry {
   /** The log lines to write before the next step of the call. */
   private pendingLogs: Effect.Effect<void> | undefined
 
-  constructor(shared: Shared, fiber: Fiber.AnyFiber, clock: Clock.Clock) {
+  constructor(shared: Shared, fiber: FiberAccess.AnyFiber, clock: Clock.Clock) {
     this.shared = shared
     this.clock = clock
-    this.labels = Fiber.metricLabelsOf(fiber)
+    this.labels = FiberAccess.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
-    this.isDebugEnabled = Fiber.minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
+    this.isDebugEnabled = FiberAccess.minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
     this.startedAt = clock.unsafeCurrentTimeMillis()
   }
 
@@ -153,7 +153,7 @@ export class CallTelemetry {
   responseReceived({ headers, status }: RawResponse): void {
     const { metrics } = this.shared
     if (status === 429) Metrics.update(metrics.throttled, 1, this.labels)
-    const { limit, remaining } = Headers.rateLimit(headers)
+    const { limit, remaining } = ResponseHeaders.rateLimit(headers)
     if (remaining === undefined) return
     Metrics.update(metrics.remaining, remaining, this.labels)
     if (limit === undefined || limit <= 0) return
@@ -251,6 +251,6 @@ export class CallTelemetry {
 export const make = (tenant: string, propagateTrace: boolean) => {
   const quotaWarnings = makeQuotaWarnings()
   const sharedOf = memoizeByEndpoint((endpoint) => makeShared(tenant, endpoint, quotaWarnings, propagateTrace))
-  return (endpoint: Any, fiber: Fiber.AnyFiber, clock: Clock.Clock): CallTelemetry =>
+  return (endpoint: Any, fiber: FiberAccess.AnyFiber, clock: Clock.Clock): CallTelemetry =>
     new CallTelemetry(sharedOf(endpoint), fiber, clock)
 }

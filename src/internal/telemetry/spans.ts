@@ -8,14 +8,15 @@ import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
 import { isSuccess } from "../http/responseDecoder.js"
-import * as Fiber from "../runtime/fiber.js"
+import * as FiberAccess from "../runtime/fiber.js"
 
 /** The tracer of programs that set none; it drops its spans. */
 const defaultTracer = Effect.runSync(Effect.tracer)
 
 /** Checks that a fiber has a tracer, or a span of one. */
-export const isTraced = (fiber: Fiber.AnyFiber): boolean =>
-  (Fiber.tracerOf(fiber) !== defaultTracer || Fiber.spanOf(fiber) !== undefined) && Fiber.isTracerEnabled(fiber)
+export const isTraced = (fiber: FiberAccess.AnyFiber): boolean =>
+  (FiberAccess.tracerOf(fiber) !== defaultTracer || FiberAccess.spanOf(fiber) !== undefined) &&
+  FiberAccess.isTracerEnabled(fiber)
 
 type Attributes = Readonly<Record<string, unknown>>
 
@@ -33,7 +34,7 @@ export const attributes = (baseUrl: string, method: string, path: string): Attri
 /** The failure in a span: only its type, as the message contains text of the service. */
 class SpanFailure extends Data.Error<{ readonly name: string; readonly message: string }> {}
 
-const setContext = (context: Context.Context<never>) => Fiber.updateContext(() => context)
+const setContext = (context: Context.Context<never>) => FiberAccess.updateContext(() => context)
 
 /**
  * Runs an effect in a new span, which is a child of the fiber's current span unless it is a root. `endAttributes` gives the
@@ -46,8 +47,8 @@ export const withSpan = <A, E>(
   use: (span: Tracer.Span) => Effect.Effect<A, E>,
   endAttributes: (exit: Exit.Exit<A, E>) => Attributes = () => ({})
 ): Effect.Effect<A, E> =>
-  Fiber.withFiber((fiber) => {
-    const outerContext = Fiber.contextOf(fiber)
+  FiberAccess.withFiber((fiber) => {
+    const outerContext = FiberAccess.contextOf(fiber)
     const end = (span: Tracer.Span, exit: Exit.Exit<A, E>): Effect.Effect<A, E> => {
       const error = Exit.isFailure(exit) ? { "error.type": errorTag(exit.cause) } : {}
       const attributes: Attributes = { ...error, ...endAttributes(exit) }
@@ -56,7 +57,7 @@ export const withSpan = <A, E>(
       const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
       const failure = () => new SpanFailure({ name: String(type), message: `failed with ${String(type)}` })
       span.end(
-        Fiber.spanTimeOf(fiber),
+        FiberAccess.spanTimeOf(fiber),
         type === undefined || isInterrupted ? Exit.asVoid(exit) : Exit.fail(failure())
       )
       return exit

@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import type * as Tracer from "effect/Tracer"
 import type { TokenError } from "../../Errors.js"
-import { inParentheses, type RawResponse } from "../http/rawMessages.js"
-import * as Fiber from "../runtime/fiber.js"
+import { inParentheses, type RawResponse } from "../http/rawExchange.js"
+import * as FiberAccess from "../runtime/fiber.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
@@ -12,10 +12,10 @@ import * as Spans from "./spans.js"
  * is a root span that links to the span of that fiber.
  */
 export const tokenRequest = <A>(
-  fiber: Fiber.AnyFiber,
+  fiber: FiberAccess.AnyFiber,
   request: Effect.Effect<A, TokenError>
 ): Effect.Effect<A, TokenError> => {
-  const labels = Fiber.metricLabelsOf(fiber)
+  const labels = FiberAccess.metricLabelsOf(fiber)
   const counted = request.pipe(
     Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokenRequests({}), 1, labels))),
     Effect.tapError(({ _tag, code, status }) => {
@@ -24,24 +24,24 @@ export const tokenRequest = <A>(
       return Effect.annotateLogs(Effect.logWarning(`could not obtain a token${reason}`), { operation: "token" })
     })
   )
-  const span = Fiber.spanOf(fiber)
+  const span = FiberAccess.spanOf(fiber)
   const links: ReadonlyArray<Tracer.SpanLink> = span === undefined ? [] : [{ _tag: "SpanLink", span, attributes: {} }]
   const traced = Spans.isTraced(fiber)
     ? Effect.uninterruptibleMask((restore) =>
       Spans.withSpan("identity.token", { root: true, links }, () => restore(counted))
     )
     : counted
-  return Fiber.withTelemetryOf(fiber, traced)
+  return FiberAccess.withTelemetryOf(fiber, traced)
 }
 
 /** Traces one attempt of a token request; `nth` counts from 1. Only what `restore` wraps can be interrupted. */
 export const tokenAttempt = <A extends RawResponse, E>(
   url: string,
   nth: number,
-  send: (restore: Fiber.Restore) => Effect.Effect<A, E>
+  send: (restore: FiberAccess.Restore) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.uninterruptibleMask((restore) =>
-    Fiber.withFiber((fiber) =>
+    FiberAccess.withFiber((fiber) =>
       Spans.isTraced(fiber)
         ? Spans.request(Spans.attributes(url, "POST", ""), nth, () => send(restore))
         : send(restore)

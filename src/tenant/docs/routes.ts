@@ -15,7 +15,7 @@ const json = HttpServerResponse.text(JSON.stringify(openapi), { contentType: "ap
 const html = Effect.flatMap(Effect.promise(() => import("./page.js")), ({ page }) => page)
 
 /** The router serves HEAD by the routes of GET. */
-export const routes = [
+export const docsRoutes = [
   HttpRouter.makeRoute("GET", "/openapi.json", Effect.succeed(withCommonHeaders(json))),
   HttpRouter.makeRoute("GET", "/docs", Effect.map(html, withCommonHeaders))
 ]

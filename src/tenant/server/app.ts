@@ -13,15 +13,15 @@ import * as Stream from "effect/Stream"
 import type * as Endpoint from "../../Endpoint.js"
 import { isLoopback } from "../../internal/http/baseUrl.js"
 import { readStream } from "../../internal/http/body.js"
-import { text as decodeText } from "../../internal/http/errorBody.js"
+import { text as bodyText } from "../../internal/http/errorBody.js"
 import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
 import { deliverQueued, type State } from "../api/state.js"
-import * as Docs from "../docs/routes.js"
+import { docsRoutes } from "../docs/routes.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
 import { parseBody, type ParsedRequest, readInput } from "./requestInput.js"
 import type { RequestLog } from "./requestLog.js"
-import { emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse, withHeaders } from "./response.js"
+import { addHeaders, emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse } from "./response.js"
 import { sendResponse } from "./sendResponse.js"
 import type { TokenBucket } from "./tokenBucket.js"
 import { authorize, type TokenIssuer } from "./tokens.js"
@@ -63,7 +63,7 @@ const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): 
     const kept = Stream.filter(request.stream, ({ length }) => (size += length) <= limit)
     return Effect.map(readStream(kept, limit, () => "interrupted"), ({ body, completeness }) => {
       if (completeness === "interrupted") return "" // the client has disconnected, or there is no body
-      return size <= limit ? decodeText(body) : undefined
+      return size <= limit ? bodyText(body) : undefined
     })
   })
 
@@ -113,7 +113,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
       const carriedOut = text === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ authorization, query, body })
       const response = yield* applyFault(fault, carriedOut)
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
-      return yield* sendResponse(withHeaders(response, { date, ...fault?.headers }), fault?.cut, source, recordStatus)
+      return yield* sendResponse(addHeaders(response, { date, ...fault?.headers }), fault?.cut, source, recordStatus)
     }).pipe(Effect.interruptible)
 
   /** Takes the call out of the bucket, which every response reports. */
@@ -121,7 +121,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
     Effect.flatMap(bucket.take, ({ allowed, headers }) =>
       Effect.map(
         allowed ? Effect.merge(call) : Effect.succeed(tooManyRequests),
-        (response) => withHeaders(response, headers)
+        (response) => addHeaders(response, headers)
       ))
 
   const operation = ({ endpoint, handler }: ServedOperation) =>
@@ -162,7 +162,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
       HttpRouter.makeRoute(served.endpoint.method, `${prefix}${served.endpoint.path}`, operation(served))
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
-    ...Docs.routes
+    ...docsRoutes
   ])
 
   return Effect.map(withExactPaths(HttpRouter.toHttpApp(router)), (app) =>

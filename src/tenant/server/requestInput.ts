@@ -54,7 +54,7 @@ const firstError = (error: ParseResult.ParseError): FieldError =>
     )
 
 /** Validates one part of a request against its declared fields; others are refused by name. Ignores an undeclared part. */
-export const validate = (
+export const validatePart = (
   part: Part,
   fields: Endpoint.Fields | undefined,
   decoded: Either.Either<unknown, FieldError>,
@@ -81,9 +81,9 @@ export const readInput = (
 ): Either.Either<object, PlainResponse> =>
   Either.map(
     Either.all([
-      validate("Path", params, Either.right(pathParams)),
-      validate("Query", query, decodeForm(query ?? {}, request.query)),
-      validate("Payload", payload, request.body, minProperties)
+      validatePart("Path", params, Either.right(pathParams)),
+      validatePart("Query", query, decodeForm(query ?? {}, request.query)),
+      validatePart("Payload", payload, request.body, minProperties)
     ]),
     (parts) => Object.assign({}, ...parts)
   )

@@ -69,14 +69,14 @@ export const failure = (
 
 /** A response of the token endpoint, which no cache may store. */
 export const tokenEndpointResponse = (status: number, body: unknown): PlainResponse =>
-  withHeaders(jsonResponse(status, body), { "cache-control": "no-store" })
+  addHeaders(jsonResponse(status, body), { "cache-control": "no-store" })
 
 /** An error response of the token endpoint. */
 export const oauthFailure = (status: number, error: string, error_description: string): PlainResponse =>
   tokenEndpointResponse(status, { error, error_description } satisfies typeof OAuthFailureBody.Type)
 
 /** Adds or replaces headers; `undefined` removes one. */
-export const withHeaders = (
+export const addHeaders = (
   response: PlainResponse,
   headers: Readonly<Record<string, string | undefined>>
 ): PlainResponse => {

@@ -11,7 +11,7 @@ describe("validate", () => {
       other: Schema.Number
     }
     const messageOf = (value: unknown) =>
-      Either.match(RequestInput.validate("Payload", fields, Either.right(value)), {
+      Either.match(RequestInput.validatePart("Payload", fields, Either.right(value)), {
         onLeft: ({ body }) => JSON.parse(body).message,
         onRight: () => undefined
       })
