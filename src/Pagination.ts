@@ -1,19 +1,18 @@
 /** Streams the items of paged operations, page by page through the client. */
-import * as Channel from "effect/Channel"
-import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import { PageTracker } from "./internal/pagination/pageTracker.js"
+import { after, andThen, dropping, emit, type Emitter, fromEmitter } from "./internal/runtime/streams.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
 import { integerIssues, mismatch } from "./internal/schema/issues.js"
@@ -100,11 +99,11 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
   input: Input,
   decode: (item: unknown, index: number, page: number) => A
 ): Stream.Stream<A, Failure | ClientError, IdentityClient> => {
-  type Chunks = Channel.Channel<Chunk.Chunk<A>, unknown, Failure | ClientError, unknown, unknown, unknown>
+  type Pages = Emitter<A, Failure | ClientError>
 
   const empty: LoadedPage<A> = { items: [], isLast: true }
 
-  const run = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Chunks => {
+  const run = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Pages => {
     const { page: start = 0 } = input
     const tracker = new PageTracker(start)
 
@@ -130,47 +129,35 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
 
     const loadNext = (page: number) => Effect.map(load(page), (loaded) => void (next = loaded))
 
-    const emit = (from: number, to?: number): Chunks =>
-      Channel.write(Chunk.unsafeFromArray(current.items.slice(from, to)))
+    const itemsFrom = (from: number, to?: number): Pages => emit(current.items.slice(from, to))
 
-    const emitFirst = (page: number, loaded: Effect.Effect<void, Failure | ClientError>): Chunks =>
-      Channel.flatMap(Channel.fromEffect(loaded), () => {
+    const emitFirst = (page: number, loaded: Effect.Effect<void, Failure | ClientError>): Pages =>
+      after(loaded, () => {
         current = next
         next = empty
-        return Channel.flatMap(emit(0, 1), () => emitRest(page))
+        return andThen(itemsFrom(0, 1), () => emitRest(page))
       })
 
-    const emitRest = (page: number): Chunks =>
+    const emitRest = (page: number): Pages =>
       current.isLast
-        ? emit(1)
-        : Channel.flatMap(
+        ? itemsFrom(1)
+        : after(
           // The request for the next page has to leave before the consumer gets the rest, and perhaps never yields.
-          Channel.fromEffect(Effect.zipLeft(Effect.forkIn(loadNext(page + 1), scope), EventLoop.yieldToEventLoop)),
+          Effect.zipLeft(Effect.forkIn(loadNext(page + 1), scope), EventLoop.yieldToEventLoop),
           (fiber) => {
-            const rest = emit(1)
+            const rest = itemsFrom(1)
             current = empty
-            return Channel.flatMap(
-              Channel.zipRight(rest, emitNothing),
-              () => emitFirst(page + 1, Effect.flatten(Fiber.await(fiber)))
-            )
+            return andThen(dropping(rest), () => emitFirst(page + 1, Effect.flatten(Fiber.await(fiber))))
           }
         )
 
     return emitFirst(start, loadNext(start))
   }
 
-  // A channel costs less for each chunk than `Stream.fromPull` and `Stream.unwrapScoped`.
   return "per_page" in input && input.per_page === 0
     ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues: integerIssues("per_page", 0, 1) }))
-    : Stream.fromChannel(Channel.acquireUseRelease(
-      Effect.zip(IdentityClient, Scope.make()),
-      ([client, scope]) => run(client, scope),
-      ([, scope], exit) => Scope.close(scope, exit)
-    ))
+    : fromEmitter(IdentityClient, run)
 }
-
-/** Makes a channel drop the page it emitted last, which it would hold until it emits again. */
-const emitNothing = /* @__PURE__ */ Channel.write(/* @__PURE__ */ Chunk.empty<never>())
 
 /** The items of a page; none if the list is optional and absent. */
 const itemsOf = ({ items }: PagedEndpoint, success: unknown): ReadonlyArray<unknown> => {

@@ -1,7 +1,7 @@
 /** Tests that the linter rejects imports against the order of folders, and access to inner parts of Effect. */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
@@ -23,6 +23,12 @@ const rejected = (files: Files): ReadonlyArray<string> => {
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** The properties that the configuration forbids in `src`. */
+const restrictedProperties = (): ReadonlyArray<{ readonly object?: string; readonly property: string }> => {
+  const { overrides } = JSON.parse(readFileSync(".oxlintrc.json", "utf8"))
+  return overrides[0].rules["no-restricted-properties"].slice(1)
 }
 
 /** For each folder of `src/internal`, the folders that it may import. */
@@ -82,31 +88,38 @@ describe("the linter", () => {
   })
 
   it("rejects access to inner parts of Effect outside the modules for it", () => {
-    const fiber = "import type * as Fiber from \"effect/Fiber\"\ntype Runtime = Fiber.RuntimeFiber<unknown>\n"
+    const inner = ["SchemaAST", "Channel", "FiberRef", "Mailbox", "PubSub", "Queue", "Runtime", "RuntimeFlags"]
+    const importOf = (module: string, name: string) =>
+      `import type * as ${name} from "effect/${module}"\nexport type Planted${name} = typeof ${name}\n`
     const codes = {
-      ast: "import * as AST from \"effect/SchemaAST\"\nexport const planted = AST.isLiteral\n",
-      fiberRef: `${fiber}export const planted = (fiber: Runtime) => fiber.getFiberRef\n`,
-      services: `${fiber}export const planted = (fiber: Runtime) => fiber.currentDefaultServices\n`,
-      context: `${fiber}export const planted = (fiber: Runtime) => fiber.currentContext\n`,
-      interruption: `${fiber}export const planted = (fiber: Runtime) => fiber.unsafeInterruptAsFork\n`,
-      observer: `${fiber}export const planted = (fiber: Runtime) => fiber.addObserver\n`,
-      runtime: "import * as Effect from \"effect/Effect\"\nexport const planted = Effect.withFiberRuntime\n",
-      cause: "import * as FiberRef from \"effect/FiberRef\"\nexport const planted = FiberRef.interruptedCause\n",
-      tracer: `${fiber}export const planted = (fiber: Runtime) => fiber.currentTracer\n`,
-      fiberRefs: `${fiber}export const planted = (fiber: Runtime) => fiber.getFiberRefs\n`,
-      current: "import * as Fiber from \"effect/Fiber\"\nexport const planted = Fiber.getCurrentFiber\n",
-      object: "import * as Predicate from \"effect/Predicate\"\nexport const planted = Predicate.isObject\n",
-      either: "import * as Either from \"effect/Either\"\nexport const planted = Either.gen\n"
+      ...Object.fromEntries(inner.map((module) => [module, importOf(module, "Module")])),
+      ...Object.fromEntries(
+        restrictedProperties().map(({ object, property }) => [
+          `${object ?? "any"}-${property}`,
+          object === undefined
+            ? `export const planted = (value: { readonly ${property}: number }) => value.${property}\n`
+            : `import * as ${object} from "effect/${object}"\nexport const planted = ${object}.${property}\n`
+        ])
+      )
     }
+    assert.containsAllKeys(codes, ["any-getFiberRef", "any-removeObserver", "Predicate-isObject", "Either-gen"])
     const wrong = ["src", "src/internal/call", "src/tenant/server"].flatMap((folder) =>
       Object.entries(codes).map(([name, code]) => [`${folder}/${name}.ts`, code] as const)
     )
-    wrong.push(["test/object.test.ts", codes.object], ["test/either.test.ts", codes.either])
-    const right: Files = [
-      ["src/internal/schema/schemaTree.ts", codes.ast],
-      ["src/internal/runtime/fiber.ts", codes.fiberRef],
-      ["src/see.ts", "import * as FiberRef from \"effect/FiberRef\"\nexport const planted = FiberRef.currentContext\n"]
-    ]
-    assert.sameMembers([...rejected([...wrong, ...right])], pathsOf(wrong))
+    for (const name of ["Predicate-isObject", "Either-gen"]) wrong.push([`test/${name}.test.ts`, codes[name] ?? ""])
+    assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
+    const seams = {
+      "schema/schemaTree": ["SchemaAST"],
+      "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
+      "runtime/streams": ["Channel", "PubSub", "Queue"]
+    }
+    const filesWith = (include: (own: ReadonlyArray<string>, module: string) => boolean): Files =>
+      Object.entries(seams).map(([path, own]) => [
+        `src/internal/${path}.ts`,
+        inner.filter((module) => include(own, module)).map((module) => importOf(module, module)).join("")
+      ])
+    assert.deepStrictEqual(rejected(filesWith((own, module) => own.includes(module))), [])
+    const foreign = filesWith((own, module) => !own.includes(module))
+    assert.sameMembers([...new Set(rejected(foreign))], pathsOf(foreign))
   })
 })

@@ -4,14 +4,13 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, makeSetting, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
+import { makeSignal } from "../runtime/streams.js"
 import * as Timer from "../runtime/timer.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
@@ -93,7 +92,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const { reserve = defaultReserve } = options
     const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
-    const changes = yield* PubSub.sliding<void>(1)
+    const { follow, signal: changed } = yield* makeSignal
     const queues = new Map<State, Lists>()
     let count = 0
     let waiting = 0
@@ -101,11 +100,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
     let forgotAt = -Infinity
     let jitter = yield* Random.next
     const warn = yield* WaitWarnings.make
-
-    const changed = (): void => {
-      // The offer fails only if a slow subscriber has filled the buffer.
-      if (!changes.unsafeOffer(undefined)) Effect.runSync(PubSub.publish(changes, undefined))
-    }
 
     const quotaOf = (state: State, now: number): Quota => {
       const known = strategy.statusOf(state, now)
@@ -299,12 +293,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     return {
       acquire: (call) => withFiber((fiber) => acquire(call, fiber)),
       status,
-      changes: Stream.unwrapScoped(
-        Effect.map(
-          Stream.fromPubSub(changes, { scoped: true }),
-          (events) => Stream.mapEffect(Stream.concat(Stream.make(undefined), events), () => status)
-        )
-      ),
+      changes: follow(status),
       waiting: sizeOf,
       queues: allLists,
       wake: startDue

@@ -1,11 +1,11 @@
 /** The ids of a redelivery run, handed out one by one until they end or the run stops. */
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
+import * as Streams from "../runtime/streams.js"
 
 /** A source of ids that several workers share. */
 export interface IdInput {
@@ -22,7 +22,7 @@ export const make = <E, R>(
 ): Effect.Effect<IdInput, never, R | Scope.Scope> =>
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
-    const pull = Effect.provide(yield* Stream.toPull(ids), context)
+    const pull = Effect.provide(yield* Streams.pull(ids), context)
     const stopped = yield* Deferred.make<never, Option.Option<never>>()
     const oneAtATime = yield* Effect.makeSemaphore(1)
     let chunk: ReadonlyArray<string> = []
@@ -35,7 +35,7 @@ export const make = <E, R>(
       if (id !== undefined) return Effect.succeedSome(id)
       return Effect.matchCauseEffect(Effect.raceFirst(pull, Deferred.await(stopped)), {
         onSuccess: (pulled) => {
-          chunk = Chunk.toReadonlyArray(pulled)
+          chunk = pulled
           position = 0
           return next
         },

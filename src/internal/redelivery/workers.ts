@@ -1,11 +1,10 @@
 /** The workers of a redelivery run: they take ids concurrently, and their results form one stream. */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
+import { makeQueue } from "../runtime/streams.js"
 import * as Input from "./input.js"
 import type { JournalError } from "./journal.js"
 import type { Result } from "./outcome.js"
@@ -22,8 +21,7 @@ export const start = <E, R>(
   onResult: (result: Result, stop: () => void) => Effect.Effect<void>
 ): Effect.Effect<Stream.Stream<Result, E | JournalError>, never, R | Scope.Scope> =>
   Effect.gen(function*() {
-    // Not a `Mailbox`: if its reader yields between a look and its wait (Effect 3.22), it may miss the last result, and wait for ever.
-    const results = yield* Queue.bounded<Exit.Exit<Result, Option.Option<E | JournalError>>>(concurrency)
+    const results = yield* makeQueue<Result, E | JournalError>(concurrency)
     let failure: Cause.Cause<E | JournalError> | undefined
     const input = yield* Input.make(ids, (cause) => void (failure ??= cause))
 
@@ -31,7 +29,7 @@ export const start = <E, R>(
       Effect.uninterruptibleMask((restore) =>
         process(id, restore).pipe(
           Effect.tap((result) => onResult(result, input.stop)),
-          Effect.flatMap((result) => restore(results.offer(Exit.succeed(result))))
+          Effect.flatMap((result) => restore(results.offer(result)))
         )
       )
     const worker: Effect.Effect<void, JournalError> = Effect.flatMap(
@@ -45,12 +43,8 @@ export const start = <E, R>(
       return Effect.void
     })
     yield* Effect.replicateEffect(guarded, concurrency, { concurrency: "unbounded", discard: true }).pipe(
-      Effect.zipRight(Effect.suspend(() =>
-        results.offer(
-          failure === undefined ? Exit.fail(Option.none()) : Exit.failCause(Cause.map(failure, Option.some))
-        )
-      )),
+      Effect.zipRight(Effect.suspend(() => results.end(failure))),
       Effect.forkScoped
     )
-    return Stream.flattenExitOption(Stream.fromQueue(results))
+    return results.stream
   })
