@@ -521,20 +521,23 @@ describe("layer", () => {
       }).pipe(adaptive, exactly))
   }
 
-  it.effect("never waits less than 20 ms, so that a tiny estimate does not spin", () =>
+  it.effect("waits for some milliseconds at least, so that a tiny estimate does not spin", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(1_000_000, 0, 1))
-      assert.strictEqual(yield* duration(acquire()), 20)
+      const time = yield* duration(acquire())
+      assert.isAtLeast(time, 5)
+      assert.isAtMost(time, 50)
     }).pipe(adaptive, exactly))
 
-  it.effect("spreads waits by at most 20 ms", () =>
+  it.effect("spreads waits by some milliseconds, so that several processes do not come back at once", () =>
     Effect.gen(function*() {
       const waited = Effect.zipRight(exchange(withHeaders(10, 0, 10)), duration(acquire()))
       const [least, most] = [
         yield* Effect.provide(waited, RateLimiter.layer).pipe(exactly),
         yield* Effect.provide(waited, RateLimiter.layer).pipe(latest)
       ]
-      assert.closeTo(most - least, 20, 0.001)
+      assert.isAtLeast(most - least, 5)
+      assert.isAtMost(most - least, 50)
     }))
 
   it.effect("takes a 429 to mean that nothing remains, whatever its header says", () =>

@@ -218,6 +218,19 @@ export const exchange = (
   millis = 5
 ) => Effect.flatMap(acquire(limiter, which), ({ settle }) => Effect.flatMap(Effect.delay(response, millis), settle))
 
+/** The number of calls that start at once in a new process that is alone: fewer where other clients use the bucket. */
+export const startsAtOnce = (store: Store): Effect.Effect<number> =>
+  Effect.scoped(Effect.gen(function*() {
+    yield* store.put({ ...yield* store.snapshot, members: {} })
+    const { times } = yield* begin(yield* makeProcess(store), 100)
+    yield* Effect.sleep(20)
+    return times.length
+  }))
+
+/** The same where a process has left this knowledge. */
+export const startsAfter = (known: Known): Effect.Effect<number> =>
+  Effect.flatMap(makeStore, (store) => Effect.zipRight(left(store, known), startsAtOnce(store)))
+
 /** The calls left in the bucket of the first operation, as a process knows it. */
 export const remaining = (limiter: Limiter) => Effect.map(limiter.status, ([status]) => status?.remaining)
 
