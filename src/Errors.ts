@@ -71,9 +71,8 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
 }
 
 /**
- * Makes the base of an error class for one status: `class Gone extends Errors.statusError("Gone", 410) {}` can be listed
- * by an operation.
- * @since 0.1.0 @category constructors
+ * Makes the base of an error class for one status, which an operation can list.
+ * @since 0.1.0 @category constructors @example `class Gone extends Errors.statusError("Gone", 410) {}`
  */
 export const statusError = <const Tag extends string, const Status extends number>(
   tag: Tag,

@@ -110,6 +110,7 @@ const inputSchema = (fields: Fields) =>
  * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
  * statuses of failure are `UnexpectedResponse`.
  * @since 0.1.0 @category constructors
+ * @example `Operation.make("getUser", { method: "GET", path: "/users/:id", params, success, scope, idempotent: true, error })`
  */
 export const make = <
   const Path extends `/${string}`,

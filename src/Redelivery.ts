@@ -76,7 +76,7 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
  * of the ids. In the last two cases the results of ids in progress come first. Failed calls are results, not failures.
- * @since 0.1.0 @category streams
+ * @since 0.1.0 @category streams @example `Redelivery.run(ids, { stream, journal }).pipe(Stream.runForEach(Console.log))`
  */
 export const run = <E = never, R = never>(
   ids: Ids<E, R>,

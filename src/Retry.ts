@@ -8,7 +8,10 @@ export type { Changes, Policy } from "./internal/call/retryPolicy.js"
 /** Four attempts in two minutes, with random waits of up to 250 ms, 500 ms and 1 s. @since 0.1.0 @category constants */
 export const defaultPolicy: RetryPolicy.Policy = RetryPolicy.defaultPolicy
 
-/** Changes the policy of the calls in an effect. Omitted settings stay. @since 0.1.0 @category combinators */
+/**
+ * Changes the policy of the calls in an effect. Omitted settings stay.
+ * @since 0.1.0 @category combinators @example `deleteEventStream({ id }).pipe(Retry.withPolicy({ attempts: 8 }))`
+ */
 export const withPolicy: {
   (changes: RetryPolicy.Changes): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, changes: RetryPolicy.Changes): Effect.Effect<A, E, R>

@@ -134,7 +134,10 @@ const steps = 5
 /** Sleeps in several steps. A blocked process skips at most one step, so its own pause does not count as a slow store. */
 const sleepInSteps = (millis: number) => Effect.repeatN(Effect.sleep(millis / steps), steps - 1)
 
-/** Makes the layer of a store of your own. @since 0.1.0 @category layers */
+/**
+ * Makes the layer of a store of your own.
+ * @since 0.1.0 @category layers @example `SharedStore.layer(Effect.succeed({ get, swap }), { timeout: "100 millis" })`
+ */
 export const layer = <E, R>(
   backend: Effect.Effect<Backend, E, R>,
   options?: Options

@@ -122,7 +122,10 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     }
   })
 
-/** Provides a new tenant each time the layer is built. @since 0.1.0 @category layers */
+/**
+ * Provides a new tenant each time the layer is built.
+ * @since 0.1.0 @category layers @example `Tenant.layer({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
+ */
 export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
 
 /**

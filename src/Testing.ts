@@ -32,7 +32,7 @@ export const handle = <Input, Success, Failure>(
  * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs are validated as by the
  * real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
  * handlers the first is used.
- * @since 0.1.0 @category layers
+ * @since 0.1.0 @category layers @example `Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))`
  */
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>

@@ -43,7 +43,7 @@ export const layerBearerConfig = (
 
 /**
  * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes.
- * @since 0.1.0 @category layers
+ * @since 0.1.0 @category layers @example `TokenProvider.layerEffect(Effect.map(readSecret, (token) => ({ token })))`
  */
 export const layerEffect = <R>(
   request: Effect.Effect<IssuedToken, TokenError, R>

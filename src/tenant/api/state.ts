@@ -66,7 +66,7 @@ export interface Stream {
   readonly events: ReadonlyArray<StreamEvent>
 }
 
-/** The data of a tenant at one moment. */
+/** The data of a tenant at one moment. @since 0.1.0 @category models */
 export interface State {
   readonly connections: ReadonlyArray<Connection>
   readonly jobs: ReadonlyArray<Job>
@@ -75,7 +75,7 @@ export interface State {
   readonly streams: ReadonlyArray<Stream>
 }
 
-/** Data to add to the state. An item replaces the one with the same id. */
+/** Data to add to the state. An item replaces the one with the same id. @since 0.1.0 @category models */
 export interface Seed extends Partial<State> {}
 
 const deliveryMillis = 30_000

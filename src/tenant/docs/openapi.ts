@@ -11,7 +11,7 @@ import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.
 import { TokenBody, TokenRequest } from "../server/tokens.js"
 import { examples } from "./examples.js"
 
-/** A JSON value. */
+/** A JSON value. @since 0.1.0 @category models */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
 type JsonObject = { readonly [name: string]: Json }
 
