@@ -1,6 +1,7 @@
 /**
  * Bundles the JavaScript of the package. Modules that are always imported together share one file, because Node needs time for
- * each file; each module that users can import keeps its own name.
+ * each file; each module that users can import keeps its own name. A bundler for libraries such as tsup, which is esbuild with
+ * the same options, would leave no namespace unbundled in the same build, and keep imports without names.
  */
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
