@@ -1,6 +1,8 @@
 /**
  * Time-outs that share one timer. Each costs a node of a list instead of a fiber and a timer of its own: `Effect.timeoutFail`
- * makes a call of 66 µs cost 500 µs more, this a few (`npm run bench`, rows `ours-lean`).
+ * makes a call of 66 µs cost 500 µs more, this a few (`npm run bench`, rows `ours-lean`). Requests over clients of the platform
+ * have them, too, instead of `Effect.disconnect`: so one place tells a time-out from a closing client, and a request that was not
+ * sent from one whose outcome is unknown.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
