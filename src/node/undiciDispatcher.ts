@@ -15,7 +15,7 @@ import * as TransportFailure from "../internal/http/transportFailure.js"
  */
 const sharedBuffer = Buffer.allocUnsafeSlow(1024 * 1024)
 
-/** Joins a complete body. If it is all ASCII, as JSON mostly is, returns its text: that is far faster than to decode UTF-8. */
+/** Joins a complete body. If it is all ASCII, as JSON mostly is, returns its text. */
 const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array | string => {
   const fits = size <= sharedBuffer.length
   const bytes = Body.concat(chunks, size, fits ? sharedBuffer : undefined)
@@ -25,7 +25,7 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array | s
 
 /** Converts undici's headers. Their names are in lower case; a header that came several times has a list of values. */
 const headersOf = (record: Readonly<Record<string, string | Array<string> | undefined>>): Headers.Headers => {
-  const headers = { ...record } // faster than to copy field by field
+  const headers = { ...record }
   for (const name in headers) {
     const value = headers[name]
     if (Array.isArray(value)) headers[name] = value.join(", ")

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import { hostOf } from "../http/baseUrl.js"
 
-/** So many builds of one tenant's client within this time, in milliseconds, are no coincidence. */
+/** This many builds of one tenant's client within this time, in milliseconds, are no coincidence. */
 const [mostBuilds, period] = [50, 60_000]
 
 /** The builds of this process, by tenant, since a time in milliseconds. */

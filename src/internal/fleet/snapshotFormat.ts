@@ -26,7 +26,7 @@ const fields = <S extends Schema.Schema.Any, Name extends string>(schema: S, ...
 
 /** The meaning of the fields stands in `limiter/estimator` and `limiter/adaptiveState.ts`; times are on the store's clock. */
 const makeSchema = (version: number) => {
-  // There are hundreds of these: without a check for infinity a value is decoded twice as fast.
+  // There are hundreds of these, and none is infinite.
   const numbers = <Name extends string>(...names: ReadonlyArray<Name>) => Schema.Struct(fields(Schema.Number, ...names))
 
   const Window = Schema.Struct({

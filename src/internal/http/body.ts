@@ -44,7 +44,7 @@ export const isSmallJson = (headers: Headers.Headers, limit: number): boolean =>
   headers["content-type"]?.includes("json") === true &&
   headers["content-encoding"] === undefined && headers["transfer-encoding"] === undefined
 
-/** Reads a small body in one piece, which costs far less than a stream. Nothing is left of a body that is interrupted. */
+/** Reads a small body in one piece, without a stream. Nothing is left of a body that is interrupted. */
 export const readSinglePiece = <E>(
   body: Effect.Effect<ArrayBuffer, E>,
   limit: number,

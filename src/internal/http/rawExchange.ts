@@ -14,7 +14,7 @@ export interface RawRequest {
 
 /** A response body, read up to a limit. */
 export interface RawBody {
-  /** A complete body that is all ASCII may be its text, where that is faster. */
+  /** A complete body that is all ASCII may be its text. */
   readonly body: Uint8Array | string
   /** `interrupted` if the connection broke, `truncated` if the body is larger than the limit, `corrupt` if its gzip is. */
   readonly completeness: "complete" | "interrupted" | "truncated" | "corrupt"

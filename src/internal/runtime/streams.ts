@@ -42,7 +42,7 @@ export const makeSignal = /* @__PURE__ */ Effect.map(/* @__PURE__ */ PubSub.slid
 export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Stream.toPull(stream), Effect.map(Chunk.toReadonlyArray))
 
-/** Emits parts of a stream. It costs less for each part than `Stream.fromPull` and `Stream.unwrapScoped`. */
+/** Emits parts of a stream. */
 export type Emitter<A, E> = Channel.Channel<Chunk.Chunk<A>, unknown, E, unknown, unknown, unknown>
 
 export const emit = <A>(items: ReadonlyArray<A>): Emitter<A, never> => Channel.write(Chunk.unsafeFromArray(items))

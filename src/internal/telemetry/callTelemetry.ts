@@ -1,4 +1,4 @@
-/** Spans, metrics and logs of calls. A call without a tracer and above debug level costs next to nothing. */
+/** Spans, metrics and logs of calls. Without a tracer no spans are made, and above debug level no debug lines. */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
