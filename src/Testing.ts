@@ -1,6 +1,5 @@
 /** Tests programs that use the client: handle its operations without HTTP, or script the HTTP replies beneath it. */
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Context from "effect/Context"
@@ -10,6 +9,7 @@ import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import * as Request from "./internal/http/requestEncoder.js"
+import { requestError } from "./internal/http/transportFailure.js"
 import type { Operation } from "./Operation.js"
 
 /** Handles the calls of one operation. Made by `handle`. @since 0.1.0 @category models */
@@ -92,8 +92,7 @@ export const requests: Effect.Effect<
 
 const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => {
   if ("code" in reply) {
-    const cause = Object.assign(new Error(reply.code), { code: reply.code })
-    return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
+    return Effect.fail(requestError(request, Object.assign(new Error(reply.code), { code: reply.code })))
   }
   const { body, headers, status } = reply
   const web = new Response(status === 204 || status === 205 || status === 304 ? null : body, { status, headers })

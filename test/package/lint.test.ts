@@ -96,9 +96,11 @@ describe("the linter", () => {
   })
 
   it("rejects access to inner parts of Effect outside the modules for it", () => {
-    const inner = ["SchemaAST", "Channel", "FiberRef", "Mailbox", "PubSub", "Queue", "Runtime", "RuntimeFlags"]
+    const inner = "SchemaAST Channel FiberRef Mailbox PubSub Queue Runtime RuntimeFlags HttpClientError".split(" ")
     const importOf = (module: string, name: string) =>
-      `import type * as ${name} from "effect/${module}"\nexport type Planted${name} = typeof ${name}\n`
+      `import type * as ${name} from "${
+        module === "HttpClientError" ? "@effect/platform" : "effect"
+      }/${module}"\nexport type Planted${name} = typeof ${name}\n`
     const codes = {
       ...Object.fromEntries(inner.map((module) => [module, importOf(module, "Module")])),
       ...Object.fromEntries(
@@ -118,6 +120,7 @@ describe("the linter", () => {
     assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
     const seams = {
       "schema/schemaTree": ["SchemaAST"],
+      "http/transportFailure": ["HttpClientError"],
       "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/streams": ["Channel", "PubSub", "Queue"]
     }

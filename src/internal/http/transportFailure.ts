@@ -1,5 +1,6 @@
-/** Reads the errors of HTTP platforms: the only module that knows their shapes. Nothing of them is kept but a code. */
-import type * as HttpClientError from "@effect/platform/HttpClientError"
+/** Reads and makes the errors of HTTP platforms: the only module that knows their shapes. Nothing of them is kept but a code. */
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
 import { NoResponse, type RawBody } from "./rawExchange.js"
 
@@ -66,3 +67,7 @@ export const completenessOf = (error: unknown): RawBody["completeness"] => {
 /** Classifies a body by the platform's error. */
 export const completenessOfResponse = ({ cause, reason }: HttpClientError.ResponseError): RawBody["completeness"] =>
   reason === "EmptyBody" ? "complete" : completenessOf(cause)
+
+/** Makes the platform's error of a request that got no response. */
+export const requestError = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
+  new HttpClientError.RequestError({ request, reason: "Transport", cause })

@@ -2,7 +2,6 @@
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -10,10 +9,8 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { requestError } from "../../internal/http/transportFailure.js"
 import { ConnectionReset } from "./sendResponse.js"
-
-const transportError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
-  new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
 const toWebBody = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
   if (body._tag === "Stream") return Stream.toReadableStreamEffect(body.stream)
@@ -36,7 +33,7 @@ const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
         }
         return new Request(target, init)
       },
-      catch: transportError(request)
+      catch: (cause) => requestError(request, cause)
     }))
 
 /** Makes the client. It sends every request to this application, whatever the host. */
@@ -54,7 +51,7 @@ export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
       Effect.catchSomeDefect((defect) =>
-        defect instanceof ConnectionReset ? Option.some(Effect.fail(transportError(request)(defect))) : Option.none()
+        defect instanceof ConnectionReset ? Option.some(Effect.fail(requestError(request, defect))) : Option.none()
       )
     )
   )
