@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { disconnect } from "./internal/runtime/fiber.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 
@@ -112,7 +113,7 @@ export const make = (
         if (monotonicMillis(clock) < pausedUntil) return new StoreUnavailable()
         return Effect.suspend(request).pipe(
           Effect.filterOrFail(({ now }) => Number.isFinite(now), () => "no time"),
-          Effect.disconnect, // does not wait for a request that cannot be interrupted
+          disconnect, // does not wait for a request that cannot be interrupted
           Effect.raceFirst(Effect.zipRight(sleepInSteps(limit), Effect.fail("timeout"))),
           Effect.interruptible,
           Effect.matchCauseEffect({

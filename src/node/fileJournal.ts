@@ -5,8 +5,8 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Path from "@effect/platform/Path"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Random from "effect/Random"
+import { makeDeferred } from "../internal/runtime/fiber.js"
 
 /** Lets several callers share a run of an effect. A caller that arrives during a run gets the result of the next run. */
 export const shareRuns = <E>(effect: Effect.Effect<void, E>): Effect.Effect<void, E> => {
@@ -19,7 +19,7 @@ export const shareRuns = <E>(effect: Effect.Effect<void, E>): Effect.Effect<void
     }))
   return Effect.uninterruptible(Effect.suspend(() => {
     if (next !== undefined) return Deferred.await(next)
-    next = Deferred.unsafeMake<void, E>(FiberId.none)
+    next = makeDeferred()
     return Effect.zipRight(run(next), Deferred.await(next))
   }))
 }

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -94,6 +95,11 @@ export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInte
 /** Runs an effect in a new fiber: a finalizer's own fiber may already be interrupted, and a time-out there would end at once. */
 export const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkDaemon(Effect.interruptible(self)), Fiber.join)
+
+/** Lets the interruption of an effect not wait for its end. */
+export const disconnect: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.disconnect
+
+export const makeDeferred = <A, E>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
 
 /**
  * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { requestError } from "../../internal/http/transportFailure.js"
+import { disconnect } from "../../internal/runtime/fiber.js"
 import { ConnectionReset } from "./sendResponse.js"
 
 const toWebBody = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
@@ -43,7 +44,7 @@ export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
       Effect.flatMap((web) =>
         Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web)).pipe(
           Effect.interruptible, // the server's side runs in its own fiber, as if a socket were between
-          Effect.disconnect
+          disconnect
         )
       ),
       Effect.map((response) => {
