@@ -1,6 +1,6 @@
 /**
  * `npm run bench:decode`: measures parsing and validating a page of versions, with our validator and with other libraries. All
- * run in this process, one after the other; the result is the median of the rounds. `--quick` runs fewer rounds.
+ * run in this process, one after the other; the result is the median of the rounds. `--quick` runs fewer rounds, `--save` keeps the table.
  */
 import * as Schema from "effect/Schema"
 import { parseArgs } from "node:util"
@@ -11,8 +11,11 @@ import * as z from "zod"
 import { listActionVersions } from "../../src/index.js"
 import * as Validator from "../../src/internal/schema/validator.js"
 import { perPage, responseBodies } from "./calls/payloads.js"
+import { save } from "./results.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 
 const text = JSON.stringify(responseBodies.page)
 
@@ -209,12 +212,15 @@ const rows = decoders.map(([name], index) => ({
 
 const rounded = (value: number) => Number(value.toFixed(3))
 
-console.log(`Text to valid value, per version with 5 KB of code, median of ${rounds} rounds
+const table = [
+  "                us per version   over JSON.parse alone",
+  ...rows.map(({ name, overParse, us }) =>
+    `${name.padEnd(16)}${us.toFixed(2).padStart(14)}${overParse.toFixed(2).padStart(24)}`
+  )
+].join("\n")
 
-                us per version   over JSON.parse alone`)
-for (const { name, overParse, us } of rows) {
-  console.log(`${name.padEnd(16)}${us.toFixed(2).padStart(14)}${overParse.toFixed(2).padStart(24)}`)
-}
+console.log(`Text to valid value, per version with 5 KB of code, median of ${rounds} rounds\n\n${table}`)
+save("decode.txt", table)
 console.log(
   `\n${
     JSON.stringify({

@@ -9,15 +9,17 @@ import * as Exit from "effect/Exit"
 import { parseArgs } from "node:util"
 import { binary } from "../support/redisServer.js"
 import { measure } from "./fleet/measure.js"
-import { broken, json, summary, table } from "./fleet/result.js"
+import { broken, json, notes, summary, table } from "./fleet/result.js"
 import { scenarios } from "./fleet/scenarios.js"
 import { bundle } from "./processes.js"
+import { save } from "./results.js"
 
 const { values: { only = "", quick, shared: onlyShared } } = parseArgs({
   options: {
     "quick": { type: "boolean", default: false },
     "shared": { type: "boolean", default: false },
-    "only": { type: "string" }
+    "only": { type: "string" },
+    "save": { type: "boolean" }
   }
 })
 
@@ -43,7 +45,8 @@ const program = Effect.gen(function*() {
       )
   )
   const complaints = results.flatMap((result) => broken(result, bounds))
-  console.log(`${table(results)}\n`)
+  console.log(`${table(results)}\n\n${notes}\n`)
+  save("fleet.txt", table(results))
   for (const complaint of complaints) console.log(`broken: ${complaint}`)
   console.log(`\n${json(results)}`)
   if (complaints.length > 0) process.exitCode = 1

@@ -11,8 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { parseArgs } from "node:util"
 import { measure } from "./goodput/measure.js"
-import { broken, json, table } from "./goodput/result.js"
+import { broken, json, notes, table } from "./goodput/result.js"
 import { clientNames, type Row, scenarios } from "./goodput/scenarios.js"
+import { save } from "./results.js"
 
 const { values: { client: onlyClient, loaded, "no-retry-after": noRetryAfter, only = "", quick, strict } } = parseArgs({
   options: {
@@ -21,6 +22,7 @@ const { values: { client: onlyClient, loaded, "no-retry-after": noRetryAfter, on
     "strict": { type: "boolean", default: false },
     "only": { type: "string" },
     "client": { type: "string" },
+    "save": { type: "boolean" },
     "no-retry-after": { type: "boolean", default: false }
   }
 })
@@ -42,7 +44,8 @@ const program = Effect.gen(function*() {
   const results = yield* measure(rows, { ...times, retryAfter: !noRetryAfter, isLoaded: loaded })
   const complaints = results.flatMap((result) => broken(result, loaded))
   const isKept = complaints.length === 0 && results.some(({ client }) => client === "ours")
-  console.log(`${table(results)}\n`)
+  console.log(`${table(results)}\n\n${notes}\n`)
+  save("goodput.txt", table(results))
   for (const complaint of complaints) console.log(`broken: ${complaint}`)
   if (isKept) console.log("Every row of ours keeps its bounds.")
   console.log(`\n${json(results)}`)

@@ -14,8 +14,11 @@ import * as Node from "../../src/Node.js"
 import { redeliverEvent } from "../../src/operations/index.js"
 import * as Redelivery from "../../src/Redelivery.js"
 import * as Testing from "../../src/Testing.js"
+import { save } from "./results.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 
 const events = quick ? 100 : 500
 const rounds = quick ? 3 : 7
@@ -56,16 +59,18 @@ const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b)
 
 const program = Effect.gen(function*() {
   yield* Effect.forEach(kinds, (kind) => measure(kind, 10)) // V8 compiles the hot code
-  console.log(`${events} events, median of ${rounds} rounds: milliseconds per event`)
-  console.log(`concurrency${kinds.map((kind) => kind.padStart(20)).join("")}`)
-  const rows: Array<object> = []
+  const lines = [
+    `${events} events, median of ${rounds} rounds: milliseconds per event`,
+    `concurrency${kinds.map((kind) => kind.padStart(20)).join("")}`
+  ]
+  const rows: Array<{ concurrency: number; millisPerEvent: number; toUnsyncedFiles: number }> = []
   for (const concurrency of [1, 10, 50]) {
     const times = new Map<Kind, Array<number>>(kinds.map((kind) => [kind, []]))
     for (let round = 0; round < rounds; round++) {
       for (const kind of kinds) times.get(kind)?.push(yield* measure(kind, concurrency))
     }
     const medians = kinds.map((kind) => median(times.get(kind) ?? []))
-    console.log(`${String(concurrency).padStart(11)}${medians.map((value) => value.toFixed(3).padStart(20)).join("")}`)
+    lines.push(`${String(concurrency).padStart(11)}${medians.map((value) => value.toFixed(3).padStart(20)).join("")}`)
     const [none = NaN, files = NaN, synced = NaN] = medians
     rows.push({
       concurrency,
@@ -73,7 +78,16 @@ const program = Effect.gen(function*() {
       toUnsyncedFiles: Number((synced / files).toFixed(2))
     })
   }
-  console.log(`\n${JSON.stringify({ rows })}`)
+  console.log(`${lines.join("\n")}\n\n${JSON.stringify({ rows })}`)
+  save(
+    "journal.txt",
+    [
+      "concurrency   a journal adds, ms per event",
+      ...rows.map(({ concurrency, millisPerEvent }) =>
+        `${String(concurrency).padStart(11)}${millisPerEvent.toFixed(1).padStart(31)}`
+      )
+    ].join("\n")
+  )
 })
 
 program.pipe(

@@ -15,8 +15,11 @@ import type { Job, Ready, Report } from "./memory/client.js"
 import { perPage } from "./memory/pages.js"
 import type { Listening } from "./memory/server.js"
 import { bundle } from "./processes.js"
+import { save } from "./results.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 
 /** Pages per leg. */
 const pages = 100
@@ -68,7 +71,7 @@ const program = Effect.gen(function*() {
     return [hand, stream] as const
   }).pipe(Effect.scoped)
 
-  console.log("          versions   versions/s   CPU us each   page once MB   page often MB   peak MB   throughput")
+  const lines = ["          versions   versions/s   CPU us each   page once MB   page often MB   peak MB   throughput"]
   const growths: Array<number> = []
   const ratios: Array<number> = []
   for (let nth = 0; nth < pairs; nth++) {
@@ -90,9 +93,11 @@ const program = Effect.gen(function*() {
         [peakOf(reports), 10]
       ] as const
       const line = cells.map(([value, width]) => value.toFixed(0).padStart(width)).join("")
-      console.log(`${name.padEnd(8)}${line}${ratio.toFixed(2).padStart(13)}`)
+      lines.push(`${name.padEnd(8)}${line}${ratio.toFixed(2).padStart(13)}`)
     }
   }
+  console.log(lines.join("\n"))
+  save("memory.txt", lines.slice(0, 3).join("\n")) // one of the pairs
   console.log(`\n${
     JSON.stringify({
       rssGrowthMb: Math.round(Math.max(...growths)),

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:scale`: measures the cost of a call with 1 to 10,000 calls in flight, and the memory of a waiting call with
- * 1,000 to 100,000 calls that wait for a permit. `--quick` measures for less time.
+ * 1,000 to 100,000 calls that wait for a permit. `--quick` measures for less time, `--save` keeps the tables.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
@@ -10,9 +10,12 @@ import { measure } from "./calls/measure.js"
 import { cpu, perSecond } from "./calls/result.js"
 import { clients, type Scenario } from "./calls/scenarios.js"
 import { bundle } from "./processes.js"
+import { save } from "./results.js"
 import type { Job, Measurement } from "./scale/waiting.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 
 const scenarios: ReadonlyArray<Scenario> = [1, 50, 1000, 10_000].map((concurrency) => (
   { payload: "small", concurrency }
@@ -41,24 +44,26 @@ const waiting = Effect.gen(function*() {
 const program = Effect.gen(function*() {
   const results = yield* inFlight
   const rows = yield* waiting
-  console.log("in flight   client      CPU us per call    calls/s")
+  const lines = ["in flight   client      CPU us per call    calls/s"]
   for (const result of results) {
-    console.log(
+    lines.push(
       `${String(result.concurrency).padStart(9)}   ${result.client.padEnd(12)}${
         cpu(result).median.toFixed(0).padStart(15)
       }${perSecond(result).median.toFixed(0).padStart(11)}`
     )
   }
-  console.log("\n  waiting   bytes per call   of a bare fiber   difference   CPU us per call")
+  lines.push("", "  waiting   bytes per call   of a bare fiber   difference   CPU us per call")
   for (const { bytesPerFiber, bytesPerWaiter, count, microsPerWaiter } of rows) {
     const cells = [[bytesPerWaiter, 17], [bytesPerFiber, 18], [bytesPerWaiter - bytesPerFiber, 13], [
       microsPerWaiter,
       18
     ]] as const
-    console.log(
+    lines.push(
       `${String(count).padStart(9)}${cells.map(([value, width]) => value.toFixed(0).padStart(width)).join("")}`
     )
   }
+  console.log(lines.join("\n"))
+  save("scale.txt", lines.join("\n"))
   const growth = (name: string) => {
     const [few = NaN, many = NaN] = [50, 10_000].map((concurrency) =>
       results.filter((result) => result.client === name && result.concurrency === concurrency)

@@ -1,12 +1,13 @@
 /**
  * `npm run bench:stampede`: counts the token requests of a thousand calls that start at once, and of a thousand running calls
- * whose token is revoked. Measures how long an interrupted call takes to end.
+ * whose token is revoked. Measures how long an interrupted call takes to end. `--save` keeps the table.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Duration, Effect, Fiber, Layer, Random } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { type TenantProcess, tenantProcess } from "../support/tenantProcess.js"
+import { save } from "./results.js"
 
 const callers = 1000
 const bounds = { tokenRequests: 1, interruptP99Ms: 50 }
@@ -133,18 +134,19 @@ const line = (...cells: ReadonlyArray<string | number>): string =>
 const program = Effect.gen(function*() {
   const tenant = yield* tenantProcess
   const first = yield* cold(tenant)
-  console.log(
-    `${callers} concurrent first calls: ${first.tokenRequests} token request(s), ${first.failed} failed call(s)`
-  )
   const second = yield* revoked(tenant)
-  console.log(
-    `${callers} calls under way when the token is revoked: ${second.tokenRequests} more, ${second.failed} failed call(s)`
-  )
   const found = yield* interrupts(tenant)
-  console.log(`\n${line("interrupted (ms)", "n", "p50", "p90", "p99", "max")}`)
-  for (const { place, samples } of found) {
-    console.log(line(place, samples.length, ...[0.5, 0.9, 0.99, 1].map((share) => quantile(samples, share).toFixed(2))))
-  }
+  const table = [
+    `${callers} concurrent first calls: ${first.tokenRequests} token request(s), ${first.failed} failed call(s)`,
+    `${callers} calls under way when the token is revoked: ${second.tokenRequests} more, ${second.failed} failed call(s)`,
+    "",
+    line("interrupted (ms)", "n", "p50", "p90", "p99", "max"),
+    ...found.map(({ place, samples }) =>
+      line(place, samples.length, ...[0.5, 0.9, 0.99, 1].map((share) => quantile(samples, share).toFixed(2)))
+    )
+  ].join("\n")
+  console.log(table)
+  save("stampede.txt", table)
   const all = found.at(-1)?.samples ?? []
   const result = {
     coldTokenRequests: first.tokenRequests,

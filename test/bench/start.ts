@@ -1,7 +1,7 @@
 /**
  * `npm run bench:start`: measures whole processes, alternately: the time to import the library compared with the platform's
- * modules that it needs, the time of a bundled script of one call compared with the vendor's SDK and with bare `fetch`, and
- * sizes: of these scripts with all that is in them, and of what the library adds to a bundle. `--quick` starts fewer processes.
+ * modules that it needs and with the vendor's SDK, the time of a bundled script of one call compared with the vendor's SDK and with bare `fetch`, and
+ * sizes: of these scripts with all that is in them, and of what the library adds to a bundle. `--quick` starts fewer processes, `--save` keeps the table.
  */
 import { build } from "esbuild"
 import { execFile } from "node:child_process"
@@ -13,9 +13,12 @@ import { parseArgs, promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { buildJavascript } from "../../.ci/build/javascript.js"
 import { actionId, responseBodies } from "./calls/payloads.js"
+import { save } from "./results.js"
 import { modulesOf, overPlatform } from "./start/sizes.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 const rounds = quick ? 7 : 25
 const root = join(import.meta.dirname, "../..")
 // Inside the project, so that its dependencies resolve.
@@ -49,7 +52,7 @@ const runAlternately = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => 
 
 const imported = async () => {
   const modules = modulesOf(readFileSync(join(root, "src/index.ts"), "utf8").replaceAll("\"./", "\"../../../src/"))
-  const scripts = { platform: modules, ours: [...modules, "./dist/index.js"] }
+  const scripts = { platform: modules, ours: [...modules, "./dist/index.js"], sdk: ["auth0"] }
   const files = Object.entries(scripts).map(([name, imports]) => {
     const file = join(directory, `import-${name}.mjs`)
     writeFileSync(file, measured(imports))
@@ -58,12 +61,10 @@ const imported = async () => {
   const figures = (await runAlternately(files)).map((rounds) =>
     rounds.map(({ output }) => JSON.parse(output) as [millis: number, megabytes: number])
   )
-  const [platform = [], ours = []] = figures
-  const [millis, megabytes] = [
-    [platform, ours].map((some) => median(some.map(([millis]) => millis))),
-    [platform, ours].map((some) => median(some.map(([, megabytes]) => megabytes)))
-  ]
-  return { millis, megabytes }
+  return figures.map((some) => ({
+    millis: median(some.map(([millis]) => millis)),
+    megabytes: median(some.map(([, megabytes]) => megabytes))
+  }))
 }
 
 const started = async () => {
@@ -107,17 +108,19 @@ mkdirSync(directory, { recursive: true })
 writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", sideEffects: [] }))
 try {
   await buildJavascript(join(directory, "dist"))
-  const { megabytes: [platformMb = NaN, oursMb = NaN], millis: [platformMs = NaN, oursMs = NaN] } = await imported()
+  const unmeasured = { millis: NaN, megabytes: NaN }
+  const [platformImport = unmeasured, ourImport = unmeasured, sdkImport = unmeasured] = await imported()
   const none = { millis: NaN, kilobytes: NaN }
   const [ours = none, sdk = none, bare = none] = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
   const toSdk = ({ millis }: typeof none) => (millis / sdk.millis).toFixed(2)
-  console.log(`Whole processes, run alternately; the median of ${rounds} rounds
-
-import      the platform's modules               ${platformMs.toFixed(0)} ms, ${platformMb.toFixed(0)} MB
-            with the library                     ${oursMs.toFixed(0)} ms, ${oursMb.toFixed(0)} MB: ${
-    (oursMs / platformMs).toFixed(2)
-  } times
+  const shown = ({ megabytes, millis }: typeof unmeasured) => `${millis.toFixed(0)} ms, ${megabytes.toFixed(0)} MB`
+  const importOver = (other: typeof unmeasured) => ourImport.millis / other.millis
+  const table = `import      the platform's modules               ${shown(platformImport)}
+            with the library                     ${shown(ourImport)}: ${importOver(platformImport).toFixed(2)} times
+            the vendor's SDK                     ${shown(sdkImport)}: ours takes ${
+    importOver(sdkImport).toFixed(2)
+  } times as long
 bundled     a script of one call                 ${ours.millis.toFixed(0)} ms
             the same with the vendor's SDK       ${sdk.millis.toFixed(0)} ms: ${toSdk(ours)} of the SDK's
             with bare fetch                      ${bare.millis.toFixed(0)} ms: ${toSdk(bare)} of the SDK's
@@ -125,11 +128,13 @@ size        the script of one call               ${ours.kilobytes.toFixed(1)} kB
             the same with the vendor's SDK       ${sdk.kilobytes.toFixed(1)} kB
             with bare fetch                      ${bare.kilobytes.toFixed(1)} kB
             one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
-            the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)
-`)
+            the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)`
+  console.log(`Whole processes, run alternately; the median of ${rounds} rounds\n\n${table}\n`)
+  save("start.txt", table)
   const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
   console.log(JSON.stringify({
-    importOverPlatform: rounded(oursMs / platformMs, 3),
+    importOverPlatform: rounded(importOver(platformImport), 3),
+    importOverSdk: rounded(importOver(sdkImport), 3),
     bundledStartRatio: rounded(ours.millis / sdk.millis, 3),
     bundledStartRatioFetch: rounded(bare.millis / sdk.millis, 3),
     bundleWholeKb: rounded(ours.kilobytes, 1),

@@ -12,9 +12,12 @@ import { parseArgs } from "node:util"
 import type { Job, Report } from "./calls/client.js"
 import type { Listening } from "./calls/server.js"
 import { build, bundle } from "./processes.js"
+import { save } from "./results.js"
 import type { Measured, Name, Question, Ready, Start } from "./telemetry/rounds.js"
 
-const { values: { quick } } = parseArgs({ options: { quick: { type: "boolean", default: false } } })
+const { values: { quick } } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
+})
 const { processes, rounds } = quick ? { processes: 2, rounds: 12 } : { processes: 15, rounds: 18 }
 
 /** The calls of a round, and the rounds that are not measured: at first, and in each scenario. */
@@ -102,9 +105,9 @@ const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
 const report = Effect.map(measure, (results) => {
   const line = (cells: ReadonlyArray<string>) =>
     cells.map((cell, index) => index === 0 ? cell.padEnd(28) : cell.padStart(index === 4 ? 14 : 9)).join("")
-  console.log(line(["CPU us per call", "removed", "included", "ratio", "(quartiles)", "traced"]))
+  const lines = [line(["CPU us per call", "removed", "included", "ratio", "(quartiles)", "traced"])]
   for (const { included, quartiles: [low, high], ratio, removed, title, traced } of results) {
-    console.log(line([
+    lines.push(line([
       title,
       removed.toFixed(1),
       included.toFixed(1),
@@ -113,6 +116,8 @@ const report = Effect.map(measure, (results) => {
       traced.toFixed(1)
     ]))
   }
+  console.log(lines.join("\n"))
+  save("telemetry.txt", lines.join("\n"))
   const rows = results.map(({ included, ratio, ratioTraced, removed, title, traced }) => ({
     calls: title,
     removedUs: rounded(removed, 1),

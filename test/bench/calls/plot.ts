@@ -1,6 +1,5 @@
 /** Draws the results, as wide as a phone: for each scenario and client a dot for the cost of a call, and a line for its spread. */
-import type { Result } from "./measure.js"
-import { cpu, groups, ratio, titles } from "./result.js"
+import { type Figures, groups, type Row, titles } from "./result.js"
 
 const [width, left, right, row, gap, top] = [390, 116, 52, 18, 60, 84] as const
 
@@ -33,10 +32,12 @@ interface Mark {
   readonly most: number
 }
 
-const mark = (all: ReadonlyArray<Result>, result: Result): Mark => {
-  const [{ least, median, most }, times] = [cpu(result), ratio(all, result, "undici") ?? Number.NaN]
-  return { name: result.client, median: times, least: least / median * times, most: most / median * times }
-}
+const mark = ({ client: name, cpuUs: { least, median, most }, ratioUndici: times = Number.NaN }: Row): Mark => ({
+  name,
+  median: times,
+  least: least / median * times,
+  most: most / median * times
+})
 
 /** Logarithmic scale with a tick for each power of two, wide enough for all marks. */
 const scaleOf = (marks: ReadonlyArray<Mark>) => {
@@ -70,15 +71,14 @@ const panel = (
 }
 
 /** Returns an SVG image. */
-export const plot = (results: ReadonlyArray<Result>): string => {
-  const scale = scaleOf(results.map((result) => mark(results, result)))
-  const rounds = Math.max(...results.map(({ reports }) => reports.length))
+export const plot = (figures: Figures): string => {
+  const scale = scaleOf(figures.rows.map(mark))
   let y: number = top
-  const panels = groups(results).map((some) => {
+  const panels = groups(figures).map((some) => {
     const [{ concurrency, payload } = { concurrency: 0, payload: "small" as const }] = some
     const drawn = panel(
       `${titles[payload]}, ${concurrency} at a time`,
-      some.map((result) => mark(results, result)),
+      some.map(mark),
       scale,
       y
     )
@@ -91,7 +91,7 @@ export const plot = (results: ReadonlyArray<Result>): string => {
     style,
     `<text class="title" x="0" y="16">Processor time per call</text>`,
     `<text class="note" x="0" y="33">as a multiple of undici.request with JSON.parse; less is better</text>`,
-    `<text class="note" x="0" y="50">dot: median of ${rounds} rounds; line: least to most; logarithmic scale</text>`,
+    `<text class="note" x="0" y="50">dot: median of ${figures.rounds} rounds; line: least to most; logarithmic scale</text>`,
     ...panels,
     "</svg>",
     ""

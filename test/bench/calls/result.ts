@@ -1,12 +1,29 @@
-/** Formats the measurements as a table and as one line of JSON. */
+/** Formats the measurements as rows of figures, as a table and as one line of JSON. */
 import * as Arr from "effect/Array"
 import type { Report } from "./client.js"
 import type { Result } from "./measure.js"
+import type { Scenario } from "./scenarios.js"
 
 export interface Spread {
   readonly median: number
   readonly least: number
   readonly most: number
+}
+
+/** The figures of a client in a scenario. */
+export interface Row extends Scenario {
+  readonly client: string
+  readonly cpuUs: Spread
+  readonly perSecond: Spread
+  /** The cost of a call as a multiple of the cost of a client's. */
+  readonly ratioUndici?: number
+  readonly ratioSdk?: number
+}
+
+/** The figures of a run. `test/bench/results/calls.json` keeps those of the last full one. */
+export interface Figures {
+  readonly rounds: number
+  readonly rows: ReadonlyArray<Row>
 }
 
 const spread = (numbers: ReadonlyArray<number>): Spread => {
@@ -21,20 +38,43 @@ export const cpu = ({ reports }: Result): Spread =>
 export const perSecond = ({ reports }: Result): Spread =>
   spread(reports.map(({ calls, millis }) => calls / millis * 1000))
 
-/** The cost of a client's call as a multiple of another client's in the same scenario. */
-export const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {
+const rounded = ({ least, median, most }: Spread): Spread => ({
+  median: Math.round(median),
+  least: Math.round(least),
+  most: Math.round(most)
+})
+
+/** Returns the cost of a client's call as a multiple of another client's in the same scenario. */
+const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): number | undefined => {
   const other = results.find(({ client, concurrency, payload }) =>
     client === peer && concurrency === result.concurrency && payload === result.payload
   )
-  return other === undefined ? undefined : cpu(result).median / cpu(other).median
+  return other === undefined ? undefined : Number((cpu(result).median / cpu(other).median).toFixed(3))
 }
+
+/** Returns the figures of the measurements. */
+export const figuresOf = (results: ReadonlyArray<Result>): Figures => ({
+  rounds: Math.max(...results.map(({ reports }) => reports.length)),
+  rows: results.map((result) => {
+    const [ratioUndici, ratioSdk] = [ratio(results, result, "undici"), ratio(results, result, "auth0")]
+    return {
+      payload: result.payload,
+      concurrency: result.concurrency,
+      client: result.client,
+      cpuUs: rounded(cpu(result)),
+      perSecond: rounded(perSecond(result)),
+      ...(ratioUndici === undefined ? {} : { ratioUndici }),
+      ...(ratioSdk === undefined ? {} : { ratioSdk })
+    }
+  })
+})
 
 const widths = [17, 9, 15, 10, 15, 8, 6]
 
 const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, index) => index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")
 
-const range = ({ least, most }: Spread): string => `${least.toFixed(0)}-${most.toFixed(0)}`
+const range = ({ least, most }: Spread): string => `${least}-${most}`
 
 const times = (ratio: number | undefined): string => ratio === undefined ? "" : ratio.toFixed(2)
 
@@ -44,52 +84,43 @@ export const titles = {
   page: "A page of 100 versions, 723 kB"
 }
 
-const group = (all: ReadonlyArray<Result>, results: ReadonlyArray<Result>): ReadonlyArray<string> => {
-  const [{ concurrency, payload } = { concurrency: 0, payload: "small" as const }] = results
+const group = (rows: ReadonlyArray<Row>): string => {
+  const [{ concurrency, payload } = { concurrency: 0, payload: "small" as const }] = rows
   return [
     `${titles[payload]}, ${concurrency} at a time`,
     line(["", "CPU us", "(min-max)", "calls/s", "(min-max)", "/undici", "/SDK"]),
-    ...results.map((result) => {
-      const [micros, rate] = [cpu(result), perSecond(result)]
-      return line([
-        result.client,
-        micros.median.toFixed(0),
-        range(micros),
-        rate.median.toFixed(0),
-        range(rate),
-        times(ratio(all, result, "undici")),
-        times(ratio(all, result, "auth0"))
+    ...rows.map(({ client, cpuUs, perSecond, ratioSdk, ratioUndici }) =>
+      line([
+        client,
+        String(cpuUs.median),
+        range(cpuUs),
+        String(perSecond.median),
+        range(perSecond),
+        times(ratioUndici),
+        times(ratioSdk)
       ])
-    }),
-    ""
-  ]
+    )
+  ].join("\n")
 }
 
-const notes = `CPU us: microseconds of processor time per call, user and system, all threads; the
+/** Describes the columns of the table. */
+export const notes = `CPU us: microseconds of processor time per call, user and system, all threads; the
 median of the rounds. /undici, /SDK: that as a multiple of undici.request with
 JSON.parse, and of the vendor's SDK.`
 
-/** The results by scenario. */
-export const groups = (results: ReadonlyArray<Result>): ReadonlyArray<ReadonlyArray<Result>> =>
-  Object.values(Arr.groupBy(results, ({ concurrency, payload }) => `${payload} ${concurrency}`))
+/** The rows by scenario. */
+export const groups = ({ rows }: Figures): ReadonlyArray<ReadonlyArray<Row>> =>
+  Object.values(Arr.groupBy(rows, ({ concurrency, payload }) => `${payload} ${concurrency}`))
 
-/** The table, 80 characters wide, with the meaning of its columns. */
-export const table = (results: ReadonlyArray<Result>): string =>
-  [...groups(results).flatMap((some) => group(results, some)), notes].join("\n")
+/** The table, 80 characters wide. */
+export const table = (figures: Figures): string => groups(figures).map(group).join("\n\n")
 
-const rounded = (value: number | undefined): number | undefined =>
-  value === undefined ? undefined : Number(value.toFixed(3))
-
-/** The rows as one line of JSON. */
-export const json = (results: ReadonlyArray<Result>): string =>
+/** The medians as one line of JSON. */
+export const json = ({ rows }: Figures): string =>
   JSON.stringify({
-    rows: results.map((result) => ({
-      payload: result.payload,
-      concurrency: result.concurrency,
-      client: result.client,
-      cpuUs: Math.round(cpu(result).median),
-      perSecond: Math.round(perSecond(result).median),
-      ratioUndici: rounded(ratio(results, result, "undici")),
-      ratioSdk: rounded(ratio(results, result, "auth0"))
-    }))
+    rows: rows.map(({ cpuUs, perSecond, ...row }) => ({ ...row, cpuUs: cpuUs.median, perSecond: perSecond.median }))
   })
+
+/** The figures as a file, a row on each line. */
+export const stored = ({ rounds, rows }: Figures): string =>
+  `{\n"rounds": ${rounds},\n"rows": [\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n}`

@@ -77,13 +77,14 @@ const cellsOf = (result: Result): ReadonlyArray<string> => [
   result.trips === undefined ? "" : (result.trips / result.limit.calls).toFixed(2)
 ]
 
-const notes = `
-goodput: the time that the bucket alone needs for the calls that succeeded, divided by the time that they took.
+/** Describes the columns of the table. */
+export const notes =
+  `goodput: the time that the bucket alone needs for the calls that succeeded, divided by the time that they took.
 tokens: token requests that got a response; +1: one whose process was killed while it waited.
 trips/call: round trips to the store.`
 
 export const table = (results: ReadonlyArray<Result>): string =>
-  [line(header), ...results.map((result) => line(cellsOf(result))), notes].join("\n")
+  [line(header), ...results.map((result) => line(cellsOf(result)))].join("\n")
 
 /** Summarizes a row in one line. */
 export const summary = (result: Result): string => {

@@ -47,8 +47,8 @@ const widths = [21, 6, 6, 7, 9, 6, 9, 7, 8]
 const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, index) => index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")
 
-const notes = `
-goodput: what the bucket alone would need for the calls that succeeded,
+/** Describes the columns of the table. */
+export const notes = `goodput: what the bucket alone would need for the calls that succeeded,
 (succeeded - burst) / rate, over the time from the word to go (a token has to be
 fetched) until the last call has ended. 429s: of all requests that the tenant got,
 those for tokens left out. Two clients: half of the calls each, one figure.`
@@ -69,8 +69,7 @@ export const table = (results: ReadonlyArray<Result>): string =>
         seconds(result.millis),
         goodput(result).toFixed(3)
       ])
-    ),
-    notes
+    )
   ].join("\n")
 
 const rounded = (value: number): number => Number(value.toFixed(4))
