@@ -1,13 +1,13 @@
 /**
  * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
  * old and new compilers, and runs them: first the core with its two peers only, then everything. `--quick` leaves out some
- * combinations of compiler and module resolution.
+ * combinations of compiler and module resolution. The README's commands for an empty folder are carried out as they stand there.
  */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
@@ -157,6 +157,41 @@ const checkFiles = (directory: string) => {
   say(`${files.length} files of dist have source maps to files in the package`)
 }
 
+/** Checks that each link of a packed page leads to a packed file or folder. */
+const checkLinks = (paths: ReadonlyArray<string>) => {
+  let count = 0
+  for (const page of paths.filter((path) => path.endsWith(".md"))) {
+    const text = readFileSync(join(root, page), "utf8").replace(/^```[^]*?^```/gm, "")
+    for (const [, link = ""] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+      const target = posix.join(posix.dirname(page), link)
+      assert(paths.some((path) => path === target || path.startsWith(`${target}/`)), `${page}: ${link} is not packed`)
+      count++
+    }
+  }
+  assert(count > 100)
+  say(`${count} links of the packed pages lead to packed files`)
+}
+
+/**
+ * Carries out the commands that the README gives to somebody without a tenant, in an empty folder: only the package's name is
+ * replaced by the path of the tarball. The last command must print what the README says.
+ */
+const followReadme = async (tarball: string) => {
+  const section = readFileSync(join(root, "README.md"), "utf8").split("\n## The same without a tenant\n")[1] ?? ""
+  const [, block = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
+  const [, promised] = /# prints: (.*)\n$/.exec(block) ?? []
+  assert(promised, "the README does not say what its commands print")
+  const commands = block.replace(/(?<=^npm install )effect-identity-client(?= )/m, tarball)
+  assert(commands.includes(tarball), "the README's commands do not install the package")
+  const directory = join(temporary, "stranger")
+  mkdirSync(directory)
+  say("the commands of the README, in an empty folder:")
+  console.log(commands.trimEnd().replaceAll(/^/gm, "          $ "))
+  const output = await run(directory, "sh", "-e", "-c", commands)
+  assert.equal(output.trimEnd().split("\n").at(-1), promised)
+  say(`they print "${promised}", as the README says`)
+}
+
 const main = async () => {
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
@@ -167,11 +202,12 @@ const main = async () => {
   const paths = packed.files.map(({ path }) => path)
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|examples\/.+\.(?:ts|md)|\.assets\/.+\.svg|\.github\/\w+\.md)$/
+    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.svg|\.github\/\w+\.md)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
   for (const path of ["README.md", "LICENSE", ".assets/layers.svg", "examples/guides/getting-started.md"]) {
     assert(paths.includes(path), `the package lacks ${path}`)
   }
+  checkLinks(paths)
 
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
   assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])
@@ -182,6 +218,8 @@ const main = async () => {
   )
   await run(root, process.execPath, attw, tarball, "--profile", "esm-only")
   say("publint and attw report nothing")
+
+  await followReadme(tarball)
 
   // The core with its required peers only.
   const core = makeProject("core", {
