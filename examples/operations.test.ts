@@ -1,9 +1,14 @@
-/** Runs `operations.ts`, and shows options of the embedded tenant. */
+/** Runs `operations.ts` and the examples of the operations' pages against the embedded tenant. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import { all } from "./operations.js"
+import { program as createUsersExport } from "./operations/createUsersExport.js"
+import { program as deleteEventStream } from "./operations/deleteEventStream.js"
+import { program as listActionVersions } from "./operations/listActionVersions.js"
+import { program as redeliverEvent } from "./operations/redeliverEvent.js"
+import { program as updateTokenExchangeProfile } from "./operations/updateTokenExchangeProfile.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
 const { id: clientId, secret: clientSecret } = Tenant.demoClients.full
@@ -13,7 +18,7 @@ const TenantClient = IdentityClient.layer({ domain }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
+  Layer.provideMerge(Tenant.layer())
 )
 
 it.live("each operation succeeds", () =>
@@ -28,4 +33,22 @@ it.live("each operation succeeds", () =>
     assert.deepInclude(result.job, { status: "pending", connection_id: connection.id })
     assert.deepInclude(result.profile, { id: profile.id, name: "Legacy tokens" })
     assert.strictEqual(result.page.total, 3)
+  }).pipe(Effect.provide(TenantClient)))
+
+const pages: Readonly<Record<string, Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>>> = {
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  redeliverEvent,
+  updateTokenExchangeProfile
+}
+
+it.live.each(Object.entries(pages))("the example of %s succeeds", ([name, program]) =>
+  Effect.gen(function*() {
+    const console = yield* Effect.console
+    yield* Effect.withConsole(program, { ...console, log: () => Effect.void })
+    const { requests } = yield* Tenant.Tenant
+    const sent = yield* requests
+    assert.deepStrictEqual(sent.map(({ operation }) => operation), ["token", name])
+    for (const { status } of sent) assert.include([200, 202, 204], status)
   }).pipe(Effect.provide(TenantClient)))

@@ -28,7 +28,7 @@ export interface ErrorDetails {
   readonly raw?: Redacted.Redacted<string> | undefined
 }
 
-/** The state of the service's rate limit (`X-RateLimit-*`, contract: Limits). @since 0.1.0 @category models */
+/** The state of the service's rate limit, from the `X-RateLimit-*` headers (contract: Limits). @since 0.1.0 @category models */
 export interface Quota {
   /** The number of calls that the bucket holds when it is full. */
   readonly limit?: number | undefined

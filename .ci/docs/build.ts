@@ -1,11 +1,12 @@
 /** `npm run docs`: writes the site to `.docs/html`: a front page, the guides, a page for each operation, and the reference. */
+import { Struct } from "effect"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Application, Comment, Converter, ReflectionKind } from "typedoc"
 import { operations } from "../../test/support/operations.js"
-import { adaptComments } from "./comments.js"
-import { guide, guides, sectionsOfReadme } from "./guides.js"
+import { adaptComments, withoutContract } from "./comments.js"
+import { guide, guides, projectPage, projectPages, sectionsOfReadme } from "./guides.js"
 import { docstring, example, linkToModule, page } from "./operationPage.js"
 import { makeTheme } from "./theme.js"
 
@@ -52,7 +53,9 @@ const entries = readingOrder.map((name) => ({
 
 /** Returns the comment at the top of a file. */
 const header = (file: string) =>
-  /^\/\*\*([^]*?)\*\//.exec(readFileSync(at(file), "utf8"))?.[1]?.replace(/\n \* ?/g, "\n").trim() ?? ""
+  withoutContract(
+    /^\/\*\*([^]*?)\*\//.exec(readFileSync(at(file), "utf8"))?.[1]?.replace(/\n \* ?/g, "\n").trim() ?? ""
+  )
 
 const write = (path: string, text: string) => writeFileSync(at(path), text)
 
@@ -64,6 +67,9 @@ for (const folder of [".docs/pages", ".docs/examples", ".docs/html"]) {
 }
 
 for (const name of guides) write(`.docs/pages/${name}.md`, guide(name))
+
+const projectNames = Struct.keys(projectPages)
+for (const name of projectNames) write(`.docs/pages/${name}.md`, projectPage(name))
 
 for (const { endpoint } of operations) {
   write(`.docs/pages/${endpoint.name}.md`, page(endpoint))
@@ -89,7 +95,7 @@ const app = await Application.bootstrap({
   entryPoints: entries.map(({ file }) => at(file)),
   tsconfig: at(".ci/build/tsconfig.json"),
   readme: at(".docs/pages/front.md"),
-  projectDocuments: [...guides, ...operations.map(({ endpoint }) => endpoint.name)].map((name) =>
+  projectDocuments: [...guides, ...operations.map(({ endpoint }) => endpoint.name), ...projectNames].map((name) =>
     at(`.docs/pages/${name}.md`)
   ),
   router: "structure",

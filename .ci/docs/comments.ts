@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { CommentDisplayPart, Models } from "typedoc"
 
-/** Removes the references to the contract. */
-const withoutContract = (part: CommentDisplayPart): CommentDisplayPart =>
-  part.kind === "text" ? { ...part, text: part.text.replace(/\s+\(contract: [^)]*\)/g, "") } : part
+/** Removes the references to the contract from a text. */
+export const withoutContract = (text: string): string => text.replace(/\s+\(contract: [^)]*\)/g, "")
+
+const adapted = (part: CommentDisplayPart): CommentDisplayPart =>
+  part.kind === "text" ? { ...part, text: withoutContract(part.text) } : part
 
 /** The names that the file of an operation exports. */
 const exportsOf = (operation: string): ReadonlyArray<string> => {
@@ -19,7 +21,9 @@ const exportsOf = (operation: string): ReadonlyArray<string> => {
 /** Adapts all docstrings of a project. What the file of an operation declares links to the operation's page. */
 export const adaptComments = (project: Models.ProjectReflection, operations: ReadonlyArray<string>): void => {
   for (const { comment } of Object.values(project.reflections)) {
-    if (comment !== undefined) comment.summary = comment.summary.map(withoutContract)
+    if (comment === undefined) continue
+    comment.summary = comment.summary.map(adapted)
+    for (const tag of comment.blockTags) tag.content = tag.content.map(adapted)
   }
   for (const operation of operations) {
     const page = project.documents?.find(({ name }) => name === operation)

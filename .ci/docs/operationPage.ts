@@ -1,11 +1,16 @@
-/** Writes the page of an operation from its declaration and the tenant's OpenAPI document. */
-import { readFileSync } from "node:fs"
+/**
+ * Writes the page of an operation from its declaration and the tenant's OpenAPI document, for the site and for `examples/operations`.
+ * `npm run pages` writes those of `examples/operations`.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import type * as Endpoint from "../../src/Endpoint.js"
 import * as Errors from "../../src/Errors.js"
 import { examples } from "../../src/tenant/docs/examples.js"
 import { document, operationOf, type Schema } from "../../test/support/openapi.js"
+import { operations } from "../../test/support/operations.js"
+import { withoutContract } from "./comments.js"
 
 /** Returns the docstring of an export of a file in `src`, without its stars. */
 export const docstring = (file: string, name: string): string => {
@@ -19,13 +24,28 @@ export const docstring = (file: string, name: string): string => {
   const [comment] = found === undefined ? [] : ts.getJSDocCommentsAndTags(found).filter(ts.isJSDoc).slice(-1)
   const text = ts.getTextOfJSDocComment(comment?.comment)
   if (text === undefined) throw new Error(`${file}: ${name} has no docstring`)
-  return text
+  return withoutContract(text)
 }
 
 const core = "effect-identity-client"
 
-/** Links to an export. */
-const link = (name: string): string => `{@link "${core}"!${name} \`${name}\`}`
+/** Links to the declaration of an export: on the site, or in a file of the sources. */
+type Link = (name: string) => string
+
+const linkOnSite: Link = (name) => `{@link "${core}"!${name} \`${name}\`}`
+
+const linkToSource: Link = (name) => {
+  const [module = "", ...rest] = name.split(".")
+  if (rest.length > 0) return `[\`${name}\`](../../src/${module}.ts)`
+  const file = operationFiles.find(({ text }) => new RegExp(`^export (?:const|interface) ${name}\\b`, "m").test(text))
+  if (file === undefined) throw new Error(`no operation exports ${name}`)
+  return `[\`${name}\`](../../src/operations/${file.name}.ts)`
+}
+
+const operationFiles = operations.map(({ endpoint: { name } }) => ({
+  name,
+  text: readFileSync(fileURLToPath(new URL(`../../src/operations/${name}.ts`, import.meta.url)), "utf8")
+}))
 
 /** Links to a module. */
 export const linkToModule = (module: string): string => `{@link "${module}"! \`${module}\`}`
@@ -68,7 +88,7 @@ const fields = (reference: Schema, before = ""): ReadonlyArray<Row> => {
   })
 }
 
-const input = (endpoint: Endpoint.Any): string => {
+const input = (endpoint: Endpoint.Any, link: Link): string => {
   const { parameters = [], requestBody } = operationOf(endpoint)
   const body = requestBody?.content["application/json"]?.schema ?? {}
   const least = at(body).minProperties
@@ -93,7 +113,7 @@ const input = (endpoint: Endpoint.Any): string => {
   ].join("\n\n")
 }
 
-const output = (endpoint: Endpoint.Any): string => {
+const output = (endpoint: Endpoint.Any, link: Link): string => {
   const { responses } = operationOf(endpoint)
   const [status = "", response] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? []
   const schema = response === undefined || "$ref" in response
@@ -124,7 +144,7 @@ export const failuresOf = ({ error }: Endpoint.Any): ReadonlyArray<string> =>
     return name
   })
 
-const failures = (endpoint: Endpoint.Any): string =>
+const failures = (endpoint: Endpoint.Any, link: Link): string =>
   [
     ...failuresOf(endpoint).map((name, index) => {
       const when = docstring("Errors.ts", name).replace(/^\d+:? /, "").replace(/\s+/g, " ")
@@ -135,12 +155,12 @@ const failures = (endpoint: Endpoint.Any): string =>
     }, as for any operation: invalid input, no token, a network failure, or an unexpected response.`
   ].join("\n")
 
-/** Writes the example's input as source code. */
-const literal = (value: unknown, indent: string): string => {
+/** Writes the example's input as source code, behind `before` on its first line. */
+const literal = (value: unknown, indent: string, before = ""): string => {
   const inside = `${indent}  `
   const block = (open: string, lines: ReadonlyArray<string>, close: string) => {
     const line = `${open} ${lines.join(", ")} ${close}`
-    return line.length + indent.length <= 80 && !lines.some((one) => one.includes("\n"))
+    return before.length + line.length + indent.length <= 90 && !lines.some((one) => one.includes("\n"))
       ? line
       : `${open}\n${lines.map((one) => `${inside}${one}`).join(",\n")}\n${indent}${close}`
   }
@@ -163,10 +183,11 @@ export const example = (endpoint: Endpoint.Any): string => {
       ? `    ${tag}: (error) => Console.log("too many calls", error.retryAfter)`
       : `    ${tag}: (error) => Console.log(error.message)`
   )
+  const before = `export const program = ${name}(`
   return `import { Console, Effect } from "effect"
 import { ${name} } from "${core}"
 
-export const program = ${name}(${literal(value, "")}).pipe(
+${before}${literal(value, "", before)}).pipe(
   Effect.tap(${endpoint.success === undefined ? "() => Console.log(\"done\")" : "(value) => Console.log(value)"}),
   Effect.catchTags({
 ${handlers.join(",\n")}
@@ -175,15 +196,21 @@ ${handlers.join(",\n")}
 `
 }
 
-/** Writes the page as Markdown. */
-export const page = (endpoint: Endpoint.Any): string => {
-  const { idempotent, method, name, path, scope } = endpoint
-  return `---
-title: ${name}
-group: Operations
----
+/** Pads the cells of tables, as the formatter does. */
+const aligned = (markdown: string): string =>
+  markdown.replace(/^\|.*\n(?:\|.*\n)+/gm, (table) => {
+    const rows = table.trimEnd().split("\n").map((row) =>
+      row.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim())
+    )
+    const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? []
+    return rows.map((row) =>
+      `| ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0, cell === "---" ? "-" : " ")).join(" | ")} |\n`
+    ).join("")
+  })
 
-# ${name}
+const body = (endpoint: Endpoint.Any, link: Link): string => {
+  const { idempotent, method, name, path, scope } = endpoint
+  return `# ${name}
 
 ${docstring(`operations/${name}.ts`, name)}
 
@@ -196,19 +223,57 @@ ${docstring(`operations/${name}.ts`, name)}
 
 ## Input
 
-${input(endpoint)}
+${input(endpoint, link)}
 
 ## Value
 
-${output(endpoint)}
+${output(endpoint, link)}
 
 ## Failures
 
-${failures(endpoint)}
+${failures(endpoint, link)}
 
 ## Example
 
-\`\`\`ts
+`
+}
+
+/** Writes the page for the site. */
+export const page = (endpoint: Endpoint.Any): string =>
+  `---
+title: ${endpoint.name}
+group: Operations
+---
+
+${body(endpoint, linkOnSite)}\`\`\`ts
 ${example(endpoint)}\`\`\`
 `
+
+/** Writes the files of `examples/operations`: the example, and the page, which quotes it. */
+export const filesOf = (endpoint: Endpoint.Any): ReadonlyArray<readonly [path: string, text: string]> => {
+  const path = `examples/operations/${endpoint.name}`
+  const links = "Guides: [errors](../guides/errors.md), [retries](../guides/retries.md)" +
+    (endpoint.items === undefined ? "" : ", [pagination](../guides/pagination.md)") +
+    (endpoint.name === "redeliverEvent" ? ", [redelivery](../guides/redelivery.md)" : "")
+  return [
+    [`${path}.ts`, example(endpoint)],
+    [
+      `${path}.md`,
+      aligned(`${body(endpoint, linkToSource)}<!-- ${path}.ts -->
+
+\`\`\`ts
+${example(endpoint)}\`\`\`
+
+${links}
+`)
+    ]
+  ]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = new URL("../../", import.meta.url)
+  mkdirSync(new URL("examples/operations", root), { recursive: true })
+  for (const [path, text] of operations.flatMap(({ endpoint }) => filesOf(endpoint))) {
+    writeFileSync(new URL(path, root), text)
+  }
 }

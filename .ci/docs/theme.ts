@@ -1,7 +1,7 @@
-/** typedoc's own theme with a sidebar that lists guides, operations and modules in reading order, by short names. */
+/** typedoc's own theme with a sidebar that lists guides, operations, modules and pages about the project in reading order, by short names. */
 import { DefaultTheme, type Models, type NavigationElement } from "typedoc"
 
-const groups = ["Guides", "Operations", "Modules"]
+const groups = ["Guides", "Operations", "Modules", "Project"]
 
 /** Sorts by the place in a list. */
 const sorted = <A extends { readonly text: string }>(items: ReadonlyArray<A>, order: ReadonlyArray<string>): Array<A> =>

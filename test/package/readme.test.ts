@@ -1,24 +1,48 @@
 /** Tests that the README and the guides agree with the sources. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path/posix"
+import { docstring, filesOf } from "../../.ci/docs/operationPage.js"
 import * as Errors from "../../src/Errors.js"
 import * as operations from "../../src/operations/index.js"
 import { documentation as actual, guide, page, pages } from "../support/documentation.js"
 import { faultTable } from "../support/faultTable.js"
+import { operations as subjects } from "../support/operations.js"
 import { withCode } from "../support/quotedCode.js"
 
 const expected = pages.map(withCode).join("\n")
 const readme = page("README.md")
 
-/** The files of this repository to which the README has links. */
-const linked = Array.from(readme.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g), ([, file = ""]) => file)
+/** The files and folders of this repository to which a page has links. */
+const linked = (path: string): ReadonlyArray<string> =>
+  Array.from(
+    page(path).replace(/^```[^]*?^```/gm, "").matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
+    ([, link = ""]) => join(dirname(path), link)
+  )
 
 const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
 
 describe("the README and the guides", () => {
   it("shows only code from files", () => {
     assert.strictEqual(actual, expected)
-    assert.strictEqual(actual.match(/```ts/g)?.length, actual.match(/^<!-- /gm)?.length)
+  })
+
+  it("has a file above each block of code, except for shells and what programs print", () => {
+    for (const path of pages) {
+      const blocks = [...page(path).matchAll(/(?<=^(.*)\n\n)```(\w*)\n[^]*?\n```$/gm)]
+      assert.lengthOf(blocks, (page(path).match(/^ *```/gm)?.length ?? 0) / 2, path)
+      for (const [block, before = "", language = ""] of blocks) {
+        if (/^<!-- [\w./-]+(?:: .+)? -->$/.test(before)) assert.include(["ts", ""], language, block)
+        // Its blocks are carried out by `contributing.test.ts`.
+        else assert.include(path === ".github/CONTRIBUTING.md" ? ["sh", "", "typescript"] : ["sh", ""], language, block)
+      }
+    }
+  })
+
+  it("has pages of the operations as generated", () => {
+    for (const { endpoint } of subjects) {
+      for (const [path, text] of filesOf(endpoint)) assert.strictEqual(page(path), text, path)
+    }
   })
 
   it("lists each operation as declared", () => {
@@ -54,26 +78,43 @@ describe("the README and the guides", () => {
     assert.isAtMost(Buffer.byteLength(readme), 16_000)
   })
 
-  it("has links in the README that also work in the package", () => {
+  it("has links that also work in the package", () => {
     const { files }: { files: ReadonlyArray<string> } = JSON.parse(readFileSync("package.json", "utf8"))
     const packed = [...files, "LICENSE", "README.md", "package.json"]
-    assert.isAbove(linked.length, 20)
-    for (const file of linked) {
-      assert.isTrue(existsSync(file), file)
-      assert.isTrue(packed.some((path) => file === path || file.startsWith(`${path}/`)), file)
+    assert.isAbove(linked("README.md").length, 20)
+    for (const from of pages) {
+      assert.isTrue(packed.some((path) => from === path || from.startsWith(`${path}/`)), from)
+      for (const to of linked(from)) {
+        assert.isTrue(existsSync(to), `${from}: ${to}`)
+        assert.isTrue(packed.some((path) => to === path || to.startsWith(`${path}/`)), `${from}: ${to}`)
+      }
     }
   })
 
-  it("installs the versions of package.json", () => {
-    const { devDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
-      readFileSync("package.json", "utf8")
+  it("installs the exact versions that the tests run with", () => {
+    const { packages }: { packages: Record<string, { version: string }> } = JSON.parse(
+      readFileSync("package-lock.json", "utf8")
     )
-    const lines = [readme, guide("getting-started"), guide("testing")].join("\n").match(/npm install .*/g) ?? []
-    const named = lines.flatMap((line) => [...line.matchAll(/ (@?[\w/-]+)@(\^[\w.]+)/g)])
-    assert.isAbove(named.length, 8)
-    for (const [, name = "", version = ""] of named) {
-      const own = peerDependencies?.[name] ?? devDependencies?.[name] ?? ""
-      assert.isTrue(own === version || own.startsWith(`${version}.`), `${name}@${version}`)
+    // Only users need the types of `ws`: `npm run test:pack` installs them.
+    const others = readFileSync(".ci/package/pack.ts", "utf8")
+    for (const text of [readme, guide("getting-started"), guide("testing")]) {
+      const named = (text.match(/npm install .*/g) ?? []).flatMap((line) =>
+        line.replace(/[`#].*/, "").split(" ").slice(2).filter((word) => word !== "-D")
+      )
+      assert.isAbove(named.length, 2)
+      for (const word of named) {
+        const [, name = "", version] = /^(@?[^@]+)(?:@(.+))?$/.exec(word) ?? []
+        const isOwn = /^(?:effect-identity-client|\.\.\/.*\.tgz|…)$/.test(name)
+        if (!isOwn && !others.includes(`"${word}"`)) {
+          assert.strictEqual(packages[`node_modules/${name}`]?.version, version, name)
+        }
+      }
+    }
+  })
+
+  it("says the scope of each operation where editors show it", () => {
+    for (const { endpoint: { name, scope } } of subjects) {
+      assert.include(docstring(`operations/${name}.ts`, name).replace(/\s+/g, " "), `Requires the scope \`${scope}\``)
     }
   })
 })

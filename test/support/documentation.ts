@@ -7,6 +7,9 @@ const root = new URL("../../", import.meta.url)
 export const pages = [
   "README.md",
   ...readdirSync(new URL("examples/guides/", root)).sort().map((name) => `examples/guides/${name}`),
+  ...readdirSync(new URL("examples/operations/", root)).filter((name) => name.endsWith(".md")).sort().map((name) =>
+    `examples/operations/${name}`
+  ),
   ...readdirSync(new URL(".github/", root)).filter((name) => name.endsWith(".md")).sort().map((name) =>
     `.github/${name}`
   ),
