@@ -153,7 +153,7 @@ describe("the quickstart", () => {
     Effect.gen(function*() {
       const { code, stdout } = yield* script("quickstart", [])
       assert.deepStrictEqual({ code, stdout }, { code: 0, stdout: "3 versions, live: 3\n" })
-      assert.include(page("README.md"), "`3 versions, live: 3`")
+      assert.include(page("README.md"), "npx tsx quickstart.ts   # prints: 3 versions, live: 3\n")
       assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
     }).pipe(Effect.provide(TenantLive)))
 })
@@ -165,6 +165,58 @@ describe("exportUsers", () => {
       assert.match(stderr, /The field "=Name" has no name/)
       assert.strictEqual(code, 2)
       assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("the programs with a tenant of their own", () => {
+  it.live("streams prints each version and what became of each event", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* script("streams", [])
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.match(stdout, /^#3 is built\n#2 is built\n#1 is built\n(?:evt_\w{22}: (?:accepted|notFailed)\n){4}$/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("limits prints what is left of the learned limit", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("limits", [])
+      assert.strictEqual(code, 0)
+      const lines = stdout.trimEnd().split("\n").filter((line) => line.startsWith("listActionVersions: "))
+      assert.isAbove(lines.length, 2)
+      for (const line of lines) {
+        assert.match(line, /^listActionVersions: (?:\?|\d+) of (?:\?|50) left, \d+ waiting$/)
+      }
+      assert.match(lines.at(-1) ?? "", / of 50 left, 0 waiting$/)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("the guide to the scripts", () => {
+  /** What a script prints according to the guide: the nth block without a language. */
+  const shown = (nth: number) => [...guide("command-line").matchAll(/^```\n([^]*?)^```$/gm)][nth]?.[1]
+
+  it.live("shows the summary of a run", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      const [first, second, queued] = stream.events
+      writeFileSync(file, [first.id, second.id, queued.id, "nonsense", first.id].join("\n"))
+      const args = ["--file", file, "--journal", join(path, "journal"), stream.id]
+      const { stdout } = yield* script("redeliverEvents", args)
+      const plain = (text = "") => text.replace(/ in \w+(?: \w+)*,/, " in 1s,")
+      assert.strictEqual(plain(stdout), plain(shown(0)))
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("shows the versions of an action, and the changes between two", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* script("actionHistory", [action.id])).stdout, shown(1))
+      assert.strictEqual((yield* script("actionHistory", [action.id, "--diff", "2", "3"])).stdout, shown(2))
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("shows an export", () =>
+    Effect.gen(function*() {
+      const words = /exportUsers\.ts (.*?)`/.exec(guide("command-line"))?.[1]?.split(" ") ?? []
+      assert.isAbove(words.length, 4)
+      const plain = (text = "") => text.replace(/job_\w+/, "job_…")
+      assert.strictEqual(plain((yield* script("exportUsers", words)).stdout), plain(shown(3)))
     }).pipe(Effect.provide(TenantLive)))
 })
 
