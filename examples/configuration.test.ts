@@ -20,7 +20,7 @@ const Tokens = TokenProvider.layerClientCredentialsConfig({
   clientSecret: Config.redacted("TENANT_CLIENT_SECRET")
 })
 
-const Limits = RateLimiter.layerAdaptive({ maxWait: "10 seconds", reserve: 0.2 }) // fails after 10 s, for a server's callers
+const Limits = RateLimiter.layerAdaptive({ maxWait: "10 seconds", reserve: 0.2 }) // for a server: fails after 10 s
 
 const Connections = Node.layerHttpClient({ connections: 16, connectTimeout: 3000 })
 

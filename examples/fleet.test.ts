@@ -35,7 +35,7 @@ const seen = (response: HttpClientResponse.HttpClientResponse) =>
     now: Number(response.headers["x-time"])
   }))
 
-const isExpected = (status: number) => status < 300 || status === 404 || status === 412 // 412: another process was faster
+const isExpected = (status: number) => status < 300 || status === 404 || status === 412 // 412: another was faster
 
 const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (client): SharedStore.Backend => {
   const http = HttpClient.filterStatus(client, isExpected) // all else is an unavailable store

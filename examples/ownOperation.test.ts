@@ -25,7 +25,7 @@ export const getEventStream = Operation.make("getEventStream", {
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 })
 
-// An operation with a body that must not be carried out twice: it is retried only if it was certainly not carried out.
+// An operation with a body that must not be carried out twice: retried only if it was certainly not carried out.
 /** Sends a user the mail that verifies the address. */
 export const sendVerificationEmail = Operation.make("sendVerificationEmail", {
   method: "POST",

@@ -15,7 +15,7 @@ import * as Testing from "effect-identity-client/Testing"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
 
-// Policies: for the calls in an effect, for none of them, and for all calls of a client. The nearest to the call wins.
+// Policies: for the calls in an effect, for none, and for all calls of a client. The nearest to the call wins.
 const patient = listActionVersions({ actionId: action.id }).pipe(
   Retry.withPolicy({ attempts: 6, totalTime: "10 minutes" })
 )
@@ -35,7 +35,7 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
 
-// A retry under TestClock: its time stands still, so without `TestClock.adjust` the call waits for ever, and the test hangs.
+// A retry under TestClock: time stands still, so without `TestClock.adjust` the call waits for ever and the test hangs.
 it.effect("deletes the stream at the third attempt", () =>
   Effect.gen(function*() {
     const call = yield* Effect.fork(deleteEventStream({ id: stream.id }))

@@ -1,4 +1,4 @@
-/** A worker that lists the versions of an action. It builds its layers for each request, which owns connections and timers. */
+/** A worker that lists the versions of an action. It builds its layers for each request, which owns connections. */
 import { FetchHttpClient } from "@effect/platform"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "effect-identity-client"

@@ -137,7 +137,15 @@ app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
 
 app.converter.on(
   Converter.EVENT_RESOLVE_BEGIN,
-  ({ project }) => adaptComments(project, operations.map(({ endpoint: { name } }) => name))
+  ({ project }) => {
+    adaptComments(project, operations.map(({ endpoint: { name } }) => name))
+    // A module that another one exports has its line there, too.
+    for (const reflection of Object.values(project.reflections)) {
+      if (!reflection.isReference()) continue
+      const file = entries.find(({ module }) => module === reflection.tryGetTargetReflection()?.name)?.file
+      if (file !== undefined) reflection.comment ??= new Comment([{ kind: "text", text: firstSentence(header(file)) }])
+    }
+  }
 )
 app.renderer.defineTheme("site", makeTheme(core, entries.map(({ module }) => module)))
 

@@ -8,6 +8,7 @@ import { createServer } from "node:http"
 import { dirname, join, normalize, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
+import { guides, projectPages } from "../../.ci/docs/guides.js"
 import { failuresOf } from "../../.ci/docs/operationPage.js"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
@@ -70,6 +71,28 @@ describe("the reference", () => {
 
   it("contains no path of the machine that built it", () => {
     for (const html of sources.values()) assert.notInclude(html, process.cwd())
+  })
+
+  it("has no references to the contract, which its readers do not have", () => {
+    for (const [page, html] of sources) assert.notMatch(html, /contract:/, page)
+  })
+
+  it("has a page for each module, with a line for each export", async () => {
+    const modules: ReadonlyArray<string> = Object.keys(
+      JSON.parse(readFileSync("tsconfig.json", "utf8")).compilerOptions.paths
+    )
+    assert.isAbove(modules.length, 10)
+    for (const module of modules) {
+      const html = sources.get(`${module}.html`) ?? ""
+      const rows = html.matchAll(/<dt class="tsd-member-summary"[^>]*>([^]*?)<\/dt><dd[^>]*>([^]*?)<\/dd>/g)
+      const lines = new Map(Array.from(rows, ([, name = "", text = ""]) => [
+        name.replace(/<[^>]+>/g, "").replace(/ → .*/, ""),
+        text.replace(/<[^>]+>/g, "").trim()
+      ]))
+      const exported = Object.keys(await import(module))
+      assert.includeMembers([...lines.keys()], exported, module)
+      for (const [name, line] of lines) assert.match(line, /\w+ \w+/, `${module}: ${name}`)
+    }
   })
 
   for (const { endpoint } of operations) {
@@ -189,12 +212,9 @@ const see = (path: string, view: View) => HttpServer.addressFormattedWith((origi
 layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) => {
   const shown = [
     "index.html",
-    "getting-started.html",
-    "errors.html",
-    "performance.html",
-    "runbook.html",
-    "createUsersExport.html",
-    "updateTokenExchangeProfile.html",
+    ...[...guides, ...operations.map(({ endpoint }) => endpoint.name), ...Object.keys(projectPages)].map((name) =>
+      `${name}.html`
+    ),
     "effect-identity-client/RateLimiter.html",
     "effect-identity-client/Errors/RateLimited.html",
     "effect-identity-client/Tenant/Options.html"
@@ -217,6 +237,15 @@ layer(Layer.merge(Browser.layer, Served))("in a browser, the reference", (it) =>
             )
             assert.isTrue(chart.every((width) => width > 300))
             assert.isBelow(chart[1] ?? 0, view.width)
+          }
+          // Code for maintainers may scroll.
+          if (view.width === 1280 && !Object.keys(projectPages).some((name) => path === `${name}.html`)) {
+            const wide = yield* go(() =>
+              page.locator(".tsd-typography pre").evaluateAll((blocks) =>
+                blocks.flatMap((block) => block.scrollWidth > block.clientWidth ? [block.textContent ?? ""] : [])
+              )
+            )
+            assert.deepStrictEqual(wide, [], path)
           }
           assert.deepStrictEqual(problems, [], path)
         }

@@ -27,6 +27,21 @@ describe("the pages", () => {
     })
   }
 
+  it("link from each guide to the reference, and to each operation and module", () => {
+    const guides = pages.filter((path) => path.startsWith("examples/guides/"))
+    const links = guides.map((
+      path
+    ) => [...page(path).matchAll(/\]\(\.\.\/(operations\/\w+\.md|\.\.\/src\/\w+\.ts)\)/g)])
+    for (const [index, path] of guides.entries()) assert.isNotEmpty(links[index] ?? [], path)
+    const targets = new Set(links.flat().map(([, target = ""]) => target.replace("../", "")))
+    const operations = readdirSync("examples/operations").filter((name) => name.endsWith(".md"))
+    const modules = readdirSync("src").filter((name) => name.endsWith(".ts") && name !== "index.ts")
+    assert.sameMembers([...targets], [
+      ...operations.map((name) => `operations/${name}`),
+      ...modules.map((name) => `src/${name}`)
+    ])
+  })
+
   it("list all folders of src, and all folders of tests", () => {
     const folders = (root: string) =>
       readdirSync(root, { recursive: true, encoding: "utf8" })
