@@ -13,8 +13,9 @@ const MaxInFlight = Layer.sync(RateLimiter.RateLimiter, () => {
     return semaphore
   }
   return {
-    // Taking is the last step of `acquire`: nothing after it fails, and an interrupted wait has taken nothing. The client
-    // settles each permit exactly once: with the response, or with `undefined` if none came or the call was interrupted.
+    // Taking is the last step of `acquire`: nothing after it fails, and an interrupted wait has taken nothing. The
+    // client settles each permit exactly once: with the response, or with `undefined` if none came or the call was
+    // interrupted.
     acquire: ({ tenant }) => {
       const semaphore = semaphoreOf(tenant)
       return Effect.as(semaphore.take(1), { settle: () => Effect.asVoid(semaphore.release(1)) })

@@ -35,7 +35,7 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
 
-// A retry under TestClock: time stands still, so without `TestClock.adjust` the call waits for ever and the test hangs.
+// A retry under TestClock: time stands still. Without `TestClock.adjust` the call waits for ever and the test hangs.
 it.effect("deletes the stream at the third attempt", () =>
   Effect.gen(function*() {
     const call = yield* Effect.fork(deleteEventStream({ id: stream.id }))
