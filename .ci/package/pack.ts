@@ -179,8 +179,8 @@ const checkLinks = (paths: ReadonlyArray<string>) => {
 const followReadme = async (tarball: string) => {
   const section = readFileSync(join(root, "README.md"), "utf8").split("\n## The same without a tenant\n")[1] ?? ""
   const [, block = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
-  const [, promised] = /# prints: (.*)\n$/.exec(block) ?? []
-  assert(promised, "the README does not say what its commands print")
+  const [, shown] = /# prints: (.*)\n$/.exec(block) ?? []
+  assert(shown, "the README does not say what its commands print")
   const commands = block.replace(/(?<=^npm install )effect-identity-client(?= )/m, tarball)
   assert(commands.includes(tarball), "the README's commands do not install the package")
   const directory = join(temporary, "stranger")
@@ -188,8 +188,8 @@ const followReadme = async (tarball: string) => {
   say("the commands of the README, in an empty folder:")
   console.log(commands.trimEnd().replaceAll(/^/gm, "          $ "))
   const output = await run(directory, "sh", "-e", "-c", commands)
-  assert.equal(output.trimEnd().split("\n").at(-1), promised)
-  say(`they print "${promised}", as the README says`)
+  assert.equal(output.trimEnd().split("\n").at(-1), shown)
+  say(`they print "${shown}", as the README says`)
 }
 
 const main = async () => {
