@@ -19,6 +19,8 @@ export const place = (state: OperationState, sentAt: number, reading: RateLimitR
     state.isSilent = isServed
     return state.bucket ?? state.tenant.unknown
   }
+  // A bucket that was known beforehand stays, with its calls in flight; the service corrects its size.
+  if (state.bucket?.estimator.isPrior === true) state.bucket.limit = limit
   if (state.bucket !== undefined && state.bucket.limit !== limit) leave(state, state.bucket)
   const observation = { sentAt, endedAt: now, remaining, fullAt: now + Math.max(0, (untilFull ?? 0) - 1) * 1000 }
   if (state.bucket !== undefined && !isRateLimited) {

@@ -35,6 +35,13 @@ export class Estimator extends EstimatorState {
     Object.assign(this, copyOf(state), { ended: state.started - inFlight })
   }
 
+  /** Begins with a full bucket that is known beforehand. */
+  assume(limit: number, rate: number): void {
+    this.isPrior = true
+    this.limit = this.level = this.reported = limit
+    this.netRate = this.provenRate = rate
+  }
+
   /** Lowers the estimate to at most `calls`. */
   cap(calls: number, now: number): void {
     this.take(0, now)
@@ -179,6 +186,7 @@ export class Estimator extends EstimatorState {
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
     if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    else if (this.isPrior && reading.limit !== undefined) this.confirm(limit, left ?? 0, overlap, ahead, now)
     this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
@@ -187,6 +195,7 @@ export class Estimator extends EstimatorState {
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
+    else if (this.isPrior) this.reported = this.level // without headers the prior is all that is known
     this.lastSentAt = call.sentAt
   }
 
@@ -209,8 +218,19 @@ export class Estimator extends EstimatorState {
     this.levelAt = this.lastSentAt = this.reportedAt = now
     this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
     this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
-    this.isShared = left < limit - 1
+    this.isShared = left + overlap < limit - 1
     if (this.isShared) this.netRate *= firstRateShare
+  }
+
+  /** Begins with the first headers, but keeps the rate that was known beforehand unless they contradict it. */
+  private confirm(limit: number, left: number, overlap: number, ahead: number, now: number): void {
+    const { limit: expected, netRate } = this
+    this.isPrior = false
+    this.begin(limit, left, overlap, ahead, now)
+    // Up to two whole seconds until the bucket is full say next to nothing about the rate.
+    if (limit === expected && ahead <= 2) {
+      this.netRate = Math.max(this.netRate, netRate * (this.isShared ? constants.firstRateShare : 1))
+    }
   }
 
   /** Learns from a refusal: nothing is left, and other clients take more than expected. */
