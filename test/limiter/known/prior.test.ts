@@ -45,14 +45,15 @@ describe("a prior", () => {
     it.effect(`${title} keeps the bounds, but for the first burst`, () =>
       Effect.gen(function*() {
         for (const scenario of scenarios) {
-          for (const seed of seeds.slice(0, 8)) {
+          for (const seed of seeds.slice(0, 6)) {
             const result = yield* measure(scenario, seed, layer)
             const found = JSON.stringify({ scenario: scenario.name, ...result, ...profileOf(seed) })
             const { kind } = profileOf(seed)
             const { burst } = (kind === "refill" ? scenario.refill : scenario.window).size
             assert.strictEqual(result.failed, 0, found)
             assert.isAtMost(result.refused, refusalsAllowed(result.requests) + first * burst, found)
-            assert.isAtLeast(result.goodput, bounds.goodput, found)
+            // A refused first burst may cost a pause of two seconds.
+            assert.isAtMost(result.elapsed, result.needed / bounds.goodput + (first === 0 ? 0 : 2000), found)
           }
         }
       }), 120_000)

@@ -35,7 +35,7 @@ export class Estimator extends EstimatorState {
     Object.assign(this, copyOf(state), { ended: state.started - inFlight })
   }
 
-  /** Begins with a full bucket that is known beforehand. */
+  /** Begins with a full bucket that is known beforehand; the first headers are more exact. */
   assume(limit: number, rate: number): void {
     this.isPrior = true
     this.limit = this.level = this.reported = limit
@@ -59,6 +59,11 @@ export class Estimator extends EstimatorState {
     if (this.isProbing) return this.started === this.ended ? 0 : Infinity
     if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
     return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
+  }
+
+  /** The calls in flight. */
+  get inFlight(): number {
+    return this.started - this.ended
   }
 
   /** True while the service's pause delays calls. */
@@ -186,7 +191,7 @@ export class Estimator extends EstimatorState {
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
     if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
-    else if (this.isPrior && reading.limit !== undefined) this.confirm(limit, left ?? 0, overlap, ahead, now)
+    else if (this.isPrior && reading.limit !== undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
     this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
@@ -214,23 +219,13 @@ export class Estimator extends EstimatorState {
   /** Begins with the first headers: as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
     const { firstRateShare, minFillSeconds, minRate } = constants
+    this.isPrior = false
     this.level = left - overlap
     this.levelAt = this.lastSentAt = this.reportedAt = now
     this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
     this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
     this.isShared = left + overlap < limit - 1
     if (this.isShared) this.netRate *= firstRateShare
-  }
-
-  /** Begins with the first headers, but keeps the rate that was known beforehand unless they contradict it. */
-  private confirm(limit: number, left: number, overlap: number, ahead: number, now: number): void {
-    const { limit: expected, netRate } = this
-    this.isPrior = false
-    this.begin(limit, left, overlap, ahead, now)
-    // Up to two whole seconds until the bucket is full say next to nothing about the rate.
-    if (limit === expected && ahead <= 2) {
-      this.netRate = Math.max(this.netRate, netRate * (this.isShared ? constants.firstRateShare : 1))
-    }
   }
 
   /** Learns from a refusal: nothing is left, and other clients take more than expected. */
