@@ -16,11 +16,7 @@ const proof = 2
 export const place = (state: OperationState, sentAt: number, reading: RateLimitReading, now: number): SharedBucket => {
   const { isRateLimited, isServed, limit, remaining, untilFull } = reading
   if (limit === undefined || remaining === undefined) {
-    const { bucket, tenant: { buckets } } = state
-    // Refused without headers: the groups that were known beforehand may be wrong, and its calls draw on another bucket.
-    if (isRateLimited && bucket?.estimator.isPrior === true && buckets.size > 1) {
-      Array.from(bucket.operations, (one) => leave(one, bucket))
-    } else state.isSilent = isServed
+    state.isSilent = isServed
     return state.bucket ?? state.tenant.unknown
   }
   if (state.bucket?.estimator.isPrior === true) correct(state.bucket, state, { limit, remaining, sentAt, now })

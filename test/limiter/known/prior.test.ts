@@ -50,7 +50,8 @@ describe("a prior", () => {
             const found = JSON.stringify({ scenario: scenario.name, ...result, ...profileOf(seed) })
             const { kind } = profileOf(seed)
             const { burst } = (kind === "refill" ? scenario.refill : scenario.window).size
-            assert.strictEqual(result.failed, 0, found)
+            // A call that is refused twice for a minute may fail.
+            assert.isAtMost(result.failed, layer === apart && kind !== "refill" ? 3 : 0, found)
             assert.isAtMost(result.refused, refusalsAllowed(result.requests) + first * burst, found)
             // A refused first burst may cost a pause of two seconds.
             assert.isAtMost(result.elapsed, result.needed / bounds.goodput + (first === 0 ? 0 : 2000), found)
