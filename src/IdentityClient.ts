@@ -59,13 +59,13 @@ export interface Defaults {
   /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
   readonly retry?: RetryPolicy.Changes | undefined
   /**
-   * The share of retries while the service is away, of all calls of this client: 0.2 lets one call of five be retried. Ten retries,
+   * The share of retries while the service is unavailable, of all calls of this client: 0.2 lets one call of five be retried. Ten retries,
    * and one more in each second, are always allowed; 429s need none. A retry beyond that is skipped, but the last of a call waits
    * until the service responds, or until an attempt that began later has failed. `Infinity` turns it off. Default: 0.2.
    */
   readonly retryBudget?: number | undefined
   /**
-   * Refuses calls while the service is away: they fail at once with `TransportError`, `outcome: "not-sent"` and the code
+   * Refuses calls while the service is unavailable: they fail at once with `TransportError`, `outcome: "not-sent"` and the code
    * `CIRCUIT_OPEN`, unless an attempt before had another outcome. `{}` takes all defaults. Default: no call is refused.
    */
   readonly circuit?: CircuitOptions | undefined

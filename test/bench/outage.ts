@@ -1,5 +1,5 @@
 /**
- * `npm run bench:outage`: the requests that fifty callers send while the service is away for a minute, and what becomes of their
+ * `npm run bench:outage`: the requests that fifty callers send while the service is unavailable for a minute, and what becomes of their
  * calls, in virtual time. Each caller begins a call every second; the service responds with 503 after 20 ms.
  */
 import { Effect } from "effect"

@@ -48,7 +48,7 @@ describe("the retry budget", () => {
     )
 
     it.effect(
-      `lets a call fail within seconds while the service is away: run ${index}`,
+      `lets a call fail within seconds while the service is unavailable: run ${index}`,
       () =>
         Effect.map(result, ({ within }) => {
           assert.isAtMost(Math.max(...Array.from(within.calls.values(), ({ millis }) => millis)), 5000)

@@ -16,15 +16,15 @@ export interface Setting {
   /** The time of the outage, in milliseconds from the start, and of the whole run. */
   readonly outage?: readonly [from: number, to: number]
   readonly end?: number
-  /** The response of the service while it is away. */
+  /** The response of the service while it is unavailable. */
   readonly status?: number
 }
 
 export interface Outcome {
-  /** The requests in all, and those sent while the service was away. */
+  /** The requests in all, and those sent while the service was unavailable. */
   readonly requests: number
   readonly duringOutage: number
-  /** The calls that began while the service was away. */
+  /** The calls that began while the service was unavailable. */
   readonly callsDuringOutage: number
   /** By the number of the call: how it ended, and after which time. Only for the steady pace, where the calls are the same. */
   readonly calls: ReadonlyMap<string, { readonly succeeded: boolean; readonly began: number; readonly millis: number }>
@@ -32,7 +32,7 @@ export interface Outcome {
 
 const id = "est_0123456789012345678901"
 
-/** Runs callers against a service that is away for a minute. */
+/** Runs callers against a service that is unavailable for a minute. */
 export const run = (
   { callers = 50, end = 90_000, options = {}, outage: [from, to] = [10_000, 70_000], pace, seed = 1, status = 503 }:
     Setting
@@ -40,14 +40,14 @@ export const run = (
   const origin = Date.UTC(2030, 0, 1)
   const at: Array<number> = []
   const calls = new Map<string, { readonly succeeded: boolean; readonly began: number; readonly millis: number }>()
-  const isAway = (time: number) => time >= from && time < to
+  const isDown = (time: number) => time >= from && time < to
   const elapsed = Effect.map(Clock.currentTimeMillis, (now) => now - origin)
   const service = HttpClient.make((request) =>
     Effect.gen(function*() {
       const now = yield* elapsed
       at.push(now)
       yield* Effect.sleep(20)
-      return HttpClientResponse.fromWeb(request, new Response(null, { status: isAway(now) ? status : 204 }))
+      return HttpClientResponse.fromWeb(request, new Response(null, { status: isDown(now) ? status : 204 }))
     })
   )
   const client = IdentityClient.layer({ baseUrl, ...options }).pipe(
@@ -85,8 +85,8 @@ export const run = (
   })
   return Effect.map(VirtualTime.run(Effect.provide(all, client), { most: "1 hour" }), () => ({
     requests: at.length,
-    duringOutage: at.filter(isAway).length,
-    callsDuringOutage: Array.from(calls.values()).filter(({ began }) => isAway(began)).length,
+    duringOutage: at.filter(isDown).length,
+    callsDuringOutage: Array.from(calls.values()).filter(({ began }) => isDown(began)).length,
     calls
   }))
 }

@@ -1,5 +1,5 @@
 /**
- * Refuses calls while the service is away, so that they fail at once. It knows each attempt and its outcome, which a layer around
+ * Refuses calls while the service is unavailable, so that they fail at once. It knows each attempt and its outcome, which a layer around
  * an `HttpClient` does not; and such a layer would hide the lean transport. Times are milliseconds of the monotonic clock.
  */
 import * as Duration from "effect/Duration"
@@ -49,9 +49,9 @@ export class Circuit {
   }
 
   /** Learns from the end of an attempt. */
-  attemptEnded(entered: number, isAway: boolean, now: number): void {
+  attemptEnded(entered: number, isDown: boolean, now: number): void {
     if (!this.allows(entered)) return
-    if (!isAway) {
+    if (!isDown) {
       this.failed = this.openings = 0
       return
     }

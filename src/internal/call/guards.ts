@@ -1,4 +1,4 @@
-/** What all calls of a client share for the time when the service is away: their retry budget, and their circuit. */
+/** The retry budget and the circuit of a client, which all its calls share. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../Errors.js"

@@ -16,9 +16,9 @@ import {
   type AttemptFailure,
   canRetryFailure,
   canRetryResponse,
-  failureShowsAway,
+  failureShowsOutage,
   type Policy,
-  responseShowsAway
+  responseShowsOutage
 } from "./retryPolicy.js"
 import { transportError } from "./transportError.js"
 
@@ -107,14 +107,14 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     // Suspended, so that a waiting attempt does not retain how it obtained its token.
     return Effect.matchEffect(Effect.suspend(() => this.begin()), {
       onFailure: (error) => {
-        this.attemptEnded(failureShowsAway(error))
+        this.attemptEnded(failureShowsOutage(error))
         const notSent = wasNotSent(error)
         const result = notSent && this.uncertain !== undefined ? this.uncertain : Effect.fail(error)
         if (!notSent) this.uncertain = result
         return this.isLast || !canRetryFailure(this.endpoint, error) ? result : this.retry(result)
       },
       onSuccess: (response) => {
-        this.attemptEnded(responseShowsAway(response))
+        this.attemptEnded(responseShowsOutage(response))
         const result = Effect.succeed(response)
         if (response.status !== 429) this.uncertain = result
         if (this.isLast || !canRetryResponse(this.endpoint, response)) return result
@@ -136,12 +136,12 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   }
 
   /** Reports the end of an attempt to the client's other calls. */
-  private attemptEnded(isAway: boolean | undefined): void {
+  private attemptEnded(isDown: boolean | undefined): void {
     this.took = this.now() - this.beganAt
-    if (isAway === undefined) return
+    if (isDown === undefined) return
     const { budget, circuit } = this.guards
-    budget?.attemptEnded(this.endpoint.name, this.beganAt, isAway)
-    if (this.entered !== undefined) circuit?.attemptEnded(this.entered, isAway, this.now())
+    budget?.attemptEnded(this.endpoint.name, this.beganAt, isDown)
+    if (this.entered !== undefined) circuit?.attemptEnded(this.entered, isDown, this.now())
   }
 
   /** Waits and makes the next attempt, or gives the last result if the wait would take too long. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 /** The default share of retries. */
 export const defaultShare = 0.2
 
-/** Retries that a client may always make: so many at once, and one more in each of `interval` milliseconds. */
+/** Retries that a client may always make: this number at once, and one more in each `interval`, in milliseconds. */
 const least = { retries: 10, interval: 1000 }
 
 /** A call whose last retry waits. */
@@ -41,12 +41,12 @@ export class RetryBudget {
     return true
   }
 
-  /** Learns from the end of an attempt that began at `began`; `isAway`: the service did not respond to it, or with 5xx. */
-  attemptEnded(operation: string, began: number, isAway: boolean): void {
+  /** Learns from the end of an attempt that began at `began`; `isDown`: the service did not respond to it, or with 5xx. */
+  attemptEnded(operation: string, began: number, isDown: boolean): void {
     for (const waiter of this.waiters) {
-      if (isAway && (waiter.operation !== operation || began < waiter.since)) continue
+      if (isDown && (waiter.operation !== operation || began < waiter.since)) continue
       this.waiters.delete(waiter)
-      waiter.resume(Effect.succeed(!isAway))
+      waiter.resume(Effect.succeed(!isDown))
     }
   }
 

@@ -83,12 +83,12 @@ export type AttemptFailure = TokenError | TransportError | RateLimited
 /** Checks that the client itself ended the attempt: its scope was closed, or its circuit is open. */
 const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode
 
-/** Checks what a failed attempt says of the service: `true` if it is away, `undefined` if nothing. */
-export const failureShowsAway = (error: AttemptFailure): true | undefined =>
+/** Checks what a failed attempt says of the service: `true` if it is unavailable, `undefined` if nothing. */
+export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
   error._tag === "TransportError" && !isOwn(error) ? true : undefined
 
-/** Checks that a response shows that the service is away, or cannot respond. */
-export const responseShowsAway = ({ completeness, status }: RawResponse): boolean =>
+/** Checks that a response shows that the service is unavailable, or cannot respond. */
+export const responseShowsOutage = ({ completeness, status }: RawResponse): boolean =>
   status === 408 || status >= 500 || completeness === "interrupted"
 
 /** Checks that a response allows a retry. */
