@@ -6,7 +6,7 @@ import { baseUrl, bearer } from "./client.js"
 import * as VirtualTime from "./virtualTime.js"
 
 /** How calls are made: each caller begins one in every second, whatever became of the one before, or the next when one has ended. */
-export type Pace = "steady" | "eager"
+type Pace = "steady" | "eager"
 
 export interface Setting {
   readonly options?: IdentityClient.Defaults
