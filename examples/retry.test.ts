@@ -1,6 +1,6 @@
 /** Sets retry policies, and tests a retry in virtual time. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import { Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import {
   createUsersExport,
   deleteEventStream,
@@ -25,6 +25,20 @@ const once = Retry.withoutRetries(createUsersExport({ format: "csv" }))
 const Client = IdentityClient.layer({
   domain: "tenant.example.com",
   retry: { maxDelay: "2 seconds" }
+})
+
+// A decision for each 429: a long pause is left to the caller.
+const impatient = listActionVersions({ actionId: action.id }).pipe(
+  Retry.withPolicy({
+    retryRateLimited: ({ retryAfter }) => retryAfter === undefined || Duration.lessThan(retryAfter, "10 seconds")
+  })
+)
+
+// An outage: retries stay below a tenth of the calls, and while the service is unavailable calls fail at once.
+const Careful = IdentityClient.layer({
+  domain: "tenant.example.com",
+  retryBudget: 0.1,
+  circuit: { failures: 2, delay: "1 second", maxDelay: "30 seconds" }
 })
 
 // The client of the tests, above a network with these replies.
@@ -59,3 +73,20 @@ it.effect("makes six attempts, or one", () =>
     yield* Effect.flip(once)
     assert.lengthOf(yield* Testing.requests, 7)
   }).pipe(Effect.provide(clientAbove(...Array.from({ length: 7 }, () => Testing.reply({ status: 429 }))))))
+
+// A long pause is not waited for, and an open circuit refuses calls before they are sent.
+it.effect("leaves a long pause to the caller", () =>
+  Effect.gen(function*() {
+    const error = yield* Effect.flip(impatient)
+    assert.deepInclude(error, { _tag: "RateLimited", source: "service" })
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ status: 429, headers: { "retry-after": "60" } })))))
+
+it.effect("fails at once while the service is unavailable", () =>
+  Effect.gen(function*() {
+    for (const _ of [1, 2]) yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id: stream.id })))
+    const error = yield* Effect.flip(once)
+    assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "CIRCUIT_OPEN" })
+  }).pipe(Effect.provide(Careful.pipe(
+    Layer.provide([RateLimiter.layerUnlimited, TokenProvider.layerBearer(Redacted.make("a-token"))]),
+    Layer.provide(Testing.layerHttp(...[1, 2].map(() => Testing.reply({ status: 503 }))))
+  ))))

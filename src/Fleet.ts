@@ -14,6 +14,7 @@ import type { InvalidInput, TokenError } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
+import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
 import * as TokenCache from "./internal/token/cache.js"
 import * as OAuth from "./internal/token/clientCredentials.js"
@@ -29,16 +30,28 @@ export * as SharedStore from "./SharedStore.js"
  * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
  * goes on with its share of what it knew last. One layer serves any number of tenants. A `maxWait` below the store's `timeout` is
  * raised to it.
+ *
+ * A `ceiling` is the fleet's: all processes, which must set the same one, never exceed it together. Permits count by the store's clock
+ * when they are granted, and their calls leave one request to the store later. When the store becomes unavailable, and when it is
+ * back after longer than the ceiling's `interval`, the ceiling counts as used up; meanwhile each process keeps to its share, at least
+ * one call. Fails with `InvalidInput` as `layerAdaptive` does.
  * @since 0.1.0 @category layers
  */
-export const layerRateLimiter = (
-  options: RateLimiter.Options = {}
-): Layer.Layer<RateLimiter.RateLimiter, never, SharedStore.SharedStore> =>
-  Layer.scoped(
+export function layerRateLimiter(
+  options?: RateLimiter.Options & { readonly [Name in keyof RateLimiter.KnownLimits]?: undefined }
+): Layer.Layer<RateLimiter.RateLimiter, never, SharedStore.SharedStore>
+export function layerRateLimiter(
+  options: RateLimiter.Options & RateLimiter.KnownLimits
+): Layer.Layer<RateLimiter.RateLimiter, InvalidInput, SharedStore.SharedStore>
+export function layerRateLimiter(
+  options: RateLimiter.Options & RateLimiter.KnownLimits = {}
+): Layer.Layer<RateLimiter.RateLimiter, InvalidInput, SharedStore.SharedStore> {
+  return Layer.scoped(
     RateLimiter.RateLimiter,
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
-      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? defaultReserve)
+      const limits = yield* Known.resolve("Fleet.layerRateLimiter", options)
+      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? defaultReserve, limits)
       const { maxWait } = options
       // Whether a call has to wait is known only when the store has responded.
       const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
@@ -47,6 +60,7 @@ export const layerRateLimiter = (
       return limiter
     })
   )
+}
 
 /** Settings of how tokens are stored. @since 0.1.0 @category models */
 export interface Encryption {

@@ -13,7 +13,9 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
+import type { CircuitOptions } from "./internal/call/circuit.js"
 import * as RunningCalls from "./internal/call/drain.js"
+import * as Guards from "./internal/call/guards.js"
 import * as Pipeline from "./internal/call/pipeline.js"
 import * as RepeatedBuilds from "./internal/call/repeatedBuilds.js"
 import { RetryLoop } from "./internal/call/retry.js"
@@ -38,6 +40,8 @@ export class IdentityClient extends Context.Tag("effect-identity-client/Identity
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
+export type { CircuitOptions } from "./internal/call/circuit.js"
+
 /** Settings of a client: the address of its tenant, and the defaults of its calls. @since 0.1.0 @category models */
 export type Options =
   & Defaults
@@ -54,6 +58,17 @@ export interface Defaults {
   readonly allowInsecure?: boolean | undefined
   /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
   readonly retry?: RetryPolicy.Changes | undefined
+  /**
+   * The share of retries while the service is unavailable, of all calls of this client: 0.2 lets one call of five be retried. Ten retries,
+   * and one more in each second, are always allowed; 429s need none. A retry beyond that is skipped, but the last of a call waits
+   * until the service responds, or until an attempt that began later has failed. `Infinity` turns it off. Default: 0.2.
+   */
+  readonly retryBudget?: number | undefined
+  /**
+   * Refuses calls while the service is unavailable: they fail at once with `TransportError`, `outcome: "not-sent"` and the code
+   * `CIRCUIT_OPEN`, unless an attempt before had another outcome. `{}` takes all defaults. Default: no call is refused.
+   */
+  readonly circuit?: CircuitOptions | undefined
   /** The largest decoded body in bytes, after decompression. A larger one is `UnexpectedResponse`. Default: 64 MiB. */
   readonly maxBodySize?: number | undefined
   /** Sends `traceparent` with each request, so that the service can continue the trace of the call. Default: false. */
@@ -63,7 +78,7 @@ export interface Defaults {
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
- * unencrypted.
+ * unencrypted, and if `retryBudget` or a field of `circuit` is no such number or time.
  * @since 0.1.0 @category constructors
  */
 export const make = (options: Options): Effect.Effect<
@@ -84,6 +99,7 @@ export const make = (options: Options): Effect.Effect<
     const calls = yield* RunningCalls.make(tenant)
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
+    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
@@ -97,12 +113,13 @@ export const make = (options: Options): Effect.Effect<
         const telemetry = telemetryOf(endpoint, fiber, clock)
         const strings = () => Request.strings(request)
         return telemetry.run(
-          new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, (attempt) =>
+          new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
                 Pipeline.exchange(
                   exchange,
                   call,
+                  attempt,
                   Request.withAuthorization(request, tenant, authorization, traceHeaders),
                   Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }

@@ -8,11 +8,13 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "./Errors.js"
 import * as Adaptive from "./internal/limiter/adaptive.js"
 import * as Fixed from "./internal/limiter/fixed.js"
+import * as Known from "./internal/limiter/known/options.js"
 import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
 import { isBackgroundWork, make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
-import { integerIssues } from "./internal/schema/issues.js"
+import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 
+export type { Ceiling, KnownLimits, Prior } from "./internal/limiter/known/options.js"
 export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
@@ -63,10 +65,7 @@ export const layerFixed = (
     Effect.gen(function*() {
       const { interval, limit } = options
       const millis = Duration.toMillis(interval)
-      const issues = [
-        ...integerIssues("limit", limit, 1),
-        ...(millis > 0 && millis < Infinity ? [] : [{ path: "interval", message: "expected a time above zero" }])
-      ]
+      const issues = Known.issuesOf(options)
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
       return yield* make(Fixed.make(limit, limit / millis, yield* Clock.currentTimeMillis), options)
     })
@@ -76,10 +75,25 @@ export const layerFixed = (
  * Learns the limits from the headers of every response. It starts with a single call, and then sends as fast as the service
  * refills the bucket: not faster, so that no call is refused, and not slower. Operations whose headers show the same bucket
  * share it. Times count from the response's own `Date`, so the clocks need not agree. `Retry-After` has precedence.
- * @since 0.1.0 @category layers
+ *
+ * `ceiling` and `prior` are limits that are known beforehand. They count for each tenant alone, from the start of the layer. Fails
+ * with `InvalidInput` if a `limit` or `burst` is not an integer of at least 1 or an `interval` is not a time above zero.
+ * @since 0.1.0 @category layers @example `RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" } })`
  */
-export const layerAdaptive = (options: Options = {}): Layer.Layer<RateLimiter> =>
-  Layer.scoped(RateLimiter, Effect.suspend(() => make(Adaptive.make(), options)))
+export function layerAdaptive(
+  options?: Options & { readonly [Name in keyof Known.KnownLimits]?: undefined }
+): Layer.Layer<RateLimiter>
+export function layerAdaptive(options: Options & Known.KnownLimits): Layer.Layer<RateLimiter, InvalidInput>
+export function layerAdaptive(options: Options & Known.KnownLimits = {}): Layer.Layer<RateLimiter, InvalidInput> {
+  return Layer.scoped(
+    RateLimiter,
+    Effect.gen(function*() {
+      const limits = yield* Known.resolve("RateLimiter.layerAdaptive", options)
+      const clock = yield* Effect.clock
+      return yield* make(Adaptive.make(limits, () => monotonicMillis(clock)), options)
+    })
+  )
+}
 
 /** `layerAdaptive` with its defaults. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ layerAdaptive()

@@ -514,6 +514,7 @@ describe("a permit is settled exactly once", () => {
               restore,
               telemetry,
               limitTimeout: (millis) => millis,
+              maySend: () => true,
               pause: () => {},
               resume: () => {}
             }

@@ -364,7 +364,7 @@ describe("a stored value of another version or shape", () => {
     FastCheck.json(),
     FastCheck.jsonValue().map((limits) => JSON.stringify({ ...JSON.parse(format.encode(stored)), limits })),
     FastCheck.jsonValue().map((a) => JSON.stringify({ ...JSON.parse(format.encode(stored)), members: { a } })),
-    FastCheck.constant(makeFormat(2).encode(stored))
+    FastCheck.constant(makeFormat(3).encode(stored))
   )
 
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>

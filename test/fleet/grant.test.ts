@@ -31,10 +31,11 @@ const grantFrom = (
     strategy: {
       isFirst: (state) => state === options.first,
       wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
+      ceilingWait: () => 0,
       start: (state, now, waited) => {
         left--
         started.push([state.call.operation, waited])
-        return { state, sentAt: now, reservations: [] }
+        return { state, sentAt: now, reservations: [], counted: [] }
       }
     },
     queues,

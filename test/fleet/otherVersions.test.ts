@@ -3,6 +3,7 @@ import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Layer, type Scope } from "effect"
 import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
 import { makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
+import { none } from "../../src/internal/limiter/known/options.js"
 import { make as makeLimiter } from "../../src/internal/limiter/queue.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
@@ -60,7 +61,7 @@ describe("a stored value of another version or shape", () => {
       // The processes read the store every 50 ms while they cannot know when a call may start.
       for (
         const [value, every] of [["damaged", 10], ["damaged", 50], [
-          makeFormat(2).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }),
+          makeFormat(3).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }),
           50
         ]] as const
       ) {
@@ -90,7 +91,7 @@ describe("a stored value of another version or shape", () => {
         const store = yield* flakyStore
         const { lines, logger } = warnings()
         const later = Effect.gen(function*() {
-          const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, makeFormat(2))
+          const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, none, makeFormat(3))
           const limiter = yield* makeLimiter(strategy, {})
           yield* serve(limiter)
           return limiter

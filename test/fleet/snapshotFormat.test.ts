@@ -12,9 +12,9 @@ const stored: FleetSnapshot = {
   limits: limitsOf(now, { ...many, operations: ["a", "b"] })
 }
 
-/** A value of version 1, as the first release stored it: later releases must read it, or have another version. */
+/** A value of version 2, as the first release stored it: later releases must read it, or have another version. */
 const early = {
-  version: 1,
+  version: 2,
   writtenAt: 1_900_000_000_000,
   members: {
     x: {
@@ -28,6 +28,7 @@ const early = {
     bucketCount: 1,
     startedAt: "-Infinity",
     unknown: {
+      isPrior: false,
       limit: null,
       level: 0,
       levelAt: 0,
@@ -73,14 +74,15 @@ const early = {
         observations: [{ sentAt: 1, endedAt: 2, remaining: 3, fullAt: 4 }],
         contradictions: 0
       }
-    }
+    },
+    ceilings: { 1000: { started: 3, latest: 1_900_000_000_000, groups: [{ first: 3, calls: 1, at: 1 }] } }
   }
 }
 
 describe("the format of a fleet's state", () => {
   it("keeps every value, infinities and absent ones included", () => {
     for (const snapshot of [stored, { ...stored, members: {}, limits: nothing }]) {
-      const { version: _, ...decoded } = { version: 1, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
+      const { version: _, ...decoded } = { version: 2, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
       assert.deepStrictEqual(decoded, snapshot)
     }
   })
@@ -94,10 +96,10 @@ describe("the format of a fleet's state", () => {
   })
 
   it("has its version in the value and in the key", () => {
-    assert.strictEqual(key, `limit:1:${tenant}`)
-    assert.strictEqual(makeFormat(2).keyOf(tenant), `limit:2:${tenant}`)
-    assert.strictEqual(JSON.parse(format.encode(stored)).version, 1)
-    assert.isTrue(Option.isNone(format.decode(makeFormat(2).encode(stored))))
+    assert.strictEqual(key, `limit:2:${tenant}`)
+    assert.strictEqual(makeFormat(3).keyOf(tenant), `limit:3:${tenant}`)
+    assert.strictEqual(JSON.parse(format.encode(stored)).version, 2)
+    assert.isTrue(Option.isNone(format.decode(makeFormat(3).encode(stored))))
   })
 
   const { writtenAt: _, ...incomplete } = early

@@ -47,6 +47,7 @@ const makeQueue = (maxWait = Infinity) => {
     stateOf: ({ operation }) => states.get(operation)!,
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucketOf(bucket),
+    ceilingWait: () => 0,
     isPaused: () => false,
     statusOf: ({ name }) => void log.push(`${name} refused`),
     isFirst: () => false,

@@ -331,6 +331,15 @@ describe("redeliverEvents", () => {
     }).pipe(Effect.provide(TenantLive)))
 })
 
+describe("the ceiling", () => {
+  it.live("lets five calls start in each second", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("ceiling", [])
+      assert.match(stdout, /^second 1: 5 calls\nsecond 2: 5 calls\nsecond 3: 2 calls\n$/)
+      assert.strictEqual(code, 0)
+    }).pipe(Effect.provide(TenantLive)), 30_000)
+})
+
 describe("the traced tour", () => {
   const normal = (text: string) =>
     new Set(

@@ -92,10 +92,16 @@ export const makeStore: Effect.Effect<Store> = Effect.gen(function*() {
 })
 
 /** A process of a fleet, which ends with the scope. */
-export const makeProcess = ({ backend }: Pick<Store, "backend">, options: RateLimiter.Options = {}) =>
+export const makeProcess = (
+  { backend }: Pick<Store, "backend">,
+  options: RateLimiter.Options & RateLimiter.KnownLimits = {}
+) =>
   Effect.map(
     Layer.build(Layer.fresh(
-      Fleet.layerRateLimiter(options).pipe(Layer.provide(Layer.fresh(SharedStore.layer(Effect.succeed(backend)))))
+      Fleet.layerRateLimiter(options).pipe(
+        Layer.orDie,
+        Layer.provide(Layer.fresh(SharedStore.layer(Effect.succeed(backend))))
+      )
     )),
     Context.get(RateLimiter.RateLimiter)
   )

@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { TransportError } from "../../Errors.js"
 import { type AnyFiber, inOwnFiber, type Restore, withFiber } from "../runtime/fiber.js"
-import { transportError } from "./pipeline.js"
+import { transportError } from "./transportError.js"
 
 /** Starts to count the calls of a tenant. Closing the scope waits up to 5 s for them. */
 export const make = Effect.fnUntraced(function*(tenant: string) {

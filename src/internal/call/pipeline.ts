@@ -2,16 +2,16 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { type RateLimited, TokenError, TransportError } from "../../Errors.js"
-import { hostOf } from "../http/baseUrl.js"
+import { type RateLimited, TokenError, type TransportError } from "../../Errors.js"
 import type { Exchange } from "../http/exchange.js"
-import { type BodyLimit, inParentheses, NoResponse, type RawRequest, type RawResponse } from "../http/rawExchange.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "../http/rawExchange.js"
 import type { Call, Limiter } from "../limiter/limiter.js"
-import { defined } from "../runtime/defined.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
 import type { Tokens } from "../token/cache.js"
 import { isValidToken } from "../token/clientCredentials.js"
+import { openCode } from "./circuit.js"
 import type { AttemptContext } from "./retry.js"
+import { transportError } from "./transportError.js"
 
 /** A response, and the token of its request, which errors must not repeat. */
 export interface AuthorizedResponse extends RawResponse {
@@ -108,35 +108,21 @@ export const permitted = <E>(
   })
 }
 
-/** Sends one request and reads the response. The time-out, in milliseconds, covers both. */
+/**
+ * Sends one request and reads the response, unless the circuit has opened meanwhile. The time-out, in milliseconds, covers both.
+ */
 export const exchange = (
   send: Exchange,
   { operation, tenant }: Call,
+  attempt: AttemptContext,
   request: RawRequest,
   bodyLimit: BodyLimit,
   time: TimeLimit
 ): Effect.Effect<RawResponse, TransportError> =>
   Effect.catchAllCause(
-    time.millis <= 0
-      ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
+    time.millis <= 0 || !attempt.maySend()
+      ? new NoResponse({ outcome: "not-sent", code: time.millis <= 0 ? "TIMEOUT" : openCode })
       : send(request, bodyLimit, time),
     (cause) =>
       Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, tenant, outcome, code)))
   )
-
-export const transportError = (
-  operation: string,
-  tenant: string,
-  outcome: TransportError["outcome"],
-  code: string | undefined
-): TransportError => {
-  const host = hostOf(tenant)
-  const problem = code === "CLOSED"
-    ? `the client of ${host} was closed`
-    : outcome === "not-sent"
-    ? `${host} could not be reached`
-    : `${host} did not respond`
-  return new TransportError(
-    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
-  )
-}

@@ -10,6 +10,7 @@ import type { RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
 import * as FiberAccess from "../runtime/fiber.js"
+import { openCode } from "./circuit.js"
 
 /**
  * The limits of retries.
@@ -32,6 +33,20 @@ export interface Policy {
    * with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
    */
   readonly totalTime: Duration.DurationInput
+  /**
+   * Decides for each 429 whether the call is retried, as far as the other settings allow. Without it, it is. A call that is not
+   * retried fails with `RateLimited`.
+   */
+  readonly retryRateLimited?: ((refusal: Refusal) => boolean) | undefined
+}
+
+/** A 429 that an attempt received. @since 0.1.0 @category models */
+export interface Refusal {
+  readonly operation: string
+  /** The number of the attempt; the first is 1. */
+  readonly attempt: number
+  /** The time for which the service asks to wait. */
+  readonly retryAfter: Duration.Duration | undefined
 }
 
 /** The settings of a policy to change. The others stay as they are. @since 0.1.0 @category models */
@@ -65,6 +80,17 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
 /** The failures of an attempt that got no response. */
 export type AttemptFailure = TokenError | TransportError | RateLimited
 
+/** Checks that the client itself ended the attempt: its scope was closed, or its circuit is open. */
+const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode
+
+/** Checks what a failed attempt says of the service: `true` if it is unavailable, `undefined` if nothing. */
+export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
+  error._tag === "TransportError" && !isOwn(error) ? true : undefined
+
+/** Checks that a response shows that the service is unavailable, or cannot respond. */
+export const responseShowsOutage = ({ completeness, status }: RawResponse): boolean =>
+  status === 408 || status >= 500 || completeness === "interrupted"
+
 /** Checks that a response allows a retry. */
 export const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
   // A redirected response is another host's: it does not say that the service refused the request.
@@ -74,5 +100,5 @@ export const canRetryResponse = (endpoint: Any, { completeness, redirected, stat
 
 /** Checks that a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
 export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
-  error._tag === "TransportError" && error.code !== "CLOSED" &&
+  error._tag === "TransportError" && !isOwn(error) &&
   (error.outcome === "not-sent" || endpoint.idempotent)

@@ -7,7 +7,7 @@ type Waiter = WaitingCall<OperationState>
 
 export interface GrantRequest {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
-  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "start">
+  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "ceilingWait" | "start">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
   readonly queues: ReadonlyArray<Iterable<Waiter>>
   /** The number of other processes that wait. */
@@ -36,7 +36,8 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
   /** Checks that a call can start now, and remembers its operation if the limit is the reason that it cannot. */
   const canStart = (waiter: Waiter): boolean => {
     if (waitOf(waiter, grants.length * rivals) <= 0) return true
-    if (waitOf(waiter, 0) > 0) throttled.add(waiter.state)
+    const wait = waitOf(waiter, 0)
+    if (wait > strategy.ceilingWait(waiter.state, now, waiter.isBackground ? reserve : 0)) throttled.add(waiter.state)
     return false
   }
 

@@ -9,6 +9,7 @@ import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
+import { none, type ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { LimitStrategy } from "../limiter/strategy.js"
 import { inOwnFiber, makeRunner } from "../runtime/fiber.js"
@@ -20,7 +21,12 @@ import { makeFormat } from "./snapshotFormat.js"
 import { TenantSync } from "./sync.js"
 
 /** Makes the strategy. `format` is for tests: processes of another version store another format. */
-export const make = (store: SharedStore.SharedStore["Type"], reserve: number, format = makeFormat()) =>
+export const make = (
+  store: SharedStore.SharedStore["Type"],
+  reserve: number,
+  limits: ResolvedLimits = none,
+  format = makeFormat()
+) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const { fork, runSync } = yield* makeRunner()
@@ -31,6 +37,7 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
       store,
       format,
       reserve,
+      limits,
       queue: undefined,
       isClosed: false,
       storeTime: () => Math.floor(monotonicMillis(clock) + offset),
@@ -61,6 +68,8 @@ export const make = (store: SharedStore.SharedStore["Type"], reserve: number, fo
         const known = replica.strategy.statusOf(state, storeNow)
         return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
       },
+      ceilingWait: (state, _, share, ahead) =>
+        strategyOf(state).ceilingWait(state, ofState(state).replica.now(), share, ahead),
       isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
       isFirst: (state) => strategyOf(state).isFirst(state),
       wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),

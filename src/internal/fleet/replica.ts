@@ -5,11 +5,13 @@ import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import {
   type AdaptiveGrant,
+  type Ceiling,
   exportTenant,
   importTenant,
   type OperationState,
   type TenantSnapshot
 } from "../limiter/adaptiveState.js"
+import type { ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitReading.js"
 import { grant } from "./grant.js"
@@ -47,6 +49,7 @@ export interface Host {
   readonly format: Format
   /** The share of a limit that background calls leave to others. */
   readonly reserve: number
+  readonly limits: ResolvedLimits
   /** The waiting calls; set when the fleet begins to serve them. */
   queue: CallQueue<OperationState> | undefined
   /** Set when the process has left. Its calls may still end. */
@@ -58,13 +61,18 @@ export interface Host {
 }
 
 export class Replica {
-  readonly strategy = Adaptive.make()
+  readonly strategy: Adaptive.AdaptiveStrategy
   private readonly host: Host
   private readonly tenant: string
   /** The time by the queue's clock. */
   private readonly queueTime: () => number
   private members: Members = new Map()
   private writtenAt = -Infinity
+  /** The time since which it goes without the store, and the members that were present then. */
+  private aloneSince = -Infinity
+  private aloneWith = 0
+  /** The calls below each ceiling when it began to go alone. */
+  private ceilingsBefore: TenantSnapshot["ceilings"] = {}
   /** The time since which calls of this process wait, as the others know; `Infinity` if none does. */
   private waitingSince = Infinity
   /** The calls in flight, as the others know; a call that has ended is one of them until that is reported. */
@@ -79,6 +87,7 @@ export class Replica {
 
   constructor(host: Host, tenant: string, queueTime: () => number) {
     this.host = host
+    this.strategy = Adaptive.make(host.limits)
     this.tenant = tenant
     this.queueTime = queueTime
   }
@@ -111,9 +120,13 @@ export class Replica {
   /** The same while the store is unavailable, if each other member makes a call at the same time. */
   waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
-    // Otherwise a bucket smaller than the fleet would never allow a call.
-    const most = Math.max(0, (this.strategy.statusOf(state, now)?.limit ?? 0) - 2)
-    return this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited)
+    // Otherwise a bucket or a ceiling smaller than the fleet would never allow a call.
+    const smallest = Math.min(...state.ceilings.map(({ limit }) => limit)) - 1
+    const most = Math.max(0, Math.min((this.strategy.statusOf(state, now)?.limit ?? 0) - 2, smallest))
+    return Math.max(
+      this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited),
+      this.strategy.ceilingWait(state, now, share, () => Math.min(this.aloneWith, smallest))
+    )
   }
 
   /** Starts a granted call, or one without the store. */
@@ -124,6 +137,8 @@ export class Replica {
     if (first !== undefined) return first
     const now = this.now()
     const others = state.bucket === undefined ? 0 : present(this.members, now).size
+    // The members count below a ceiling however long ago they were seen: none of them can write.
+    for (const ceiling of state.ceilings) ceiling.start(now, Math.max(0, this.aloneWith - others))
     const started: FleetGrant = {
       // With other members a response proves nothing about the rate: they may have used fewer calls than assumed.
       own: this.strategy.start(state, now, waited && others === 0),
@@ -161,10 +176,25 @@ export class Replica {
     this.ended = []
   }
 
+  /** Goes on without the store: what others have counted below a ceiling since the last visit is unknown. */
+  goAlone(): void {
+    this.aloneSince = this.now()
+    this.aloneWith = present(this.members, this.aloneSince).size
+    this.ceilingsBefore = this.export().ceilings
+    this.exhaustCeilings(() => true)
+  }
+
+  /** Assumes that the others have used up the ceilings that are selected. */
+  exhaustCeilings(isOne: (ceiling: Ceiling) => boolean): void {
+    const now = this.now()
+    for (const ceiling of this.strategy.tenantOf(this.tenant).ceilings) if (isOne(ceiling)) ceiling.exhaust(now)
+  }
+
   private settle({ grant: { isOutdated, others, own }, reading, wasSent }: EndedCall, now: number): void {
     if (!isOutdated) { for (const other of others) this.strategy.settle(other, undefined, now) }
     if (wasSent) this.strategy.settle(own, isOutdated ? undefined : reading, now)
-    else this.strategy.giveBack(own, now)
+    // An outdated call is not among those that the store counts.
+    else this.strategy.giveBack(isOutdated ? { ...own, counted: [] } : own, now)
   }
 
   /** Forgets members that are gone: their calls are no longer in flight. */
@@ -248,15 +278,21 @@ export class Replica {
     importTenant(this.strategy.tenantOf(this.tenant), limits, totalInFlight([own, ...others]))
   }
 
-  /** Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are left here. */
-  rejoin(snapshot: FleetSnapshot | undefined): void {
+  /**
+   * Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are
+   * left here. `isUnchanged`: nobody has written. If members may have made calls alone, the calls below a ceiling are unknown.
+   */
+  rejoin(snapshot: FleetSnapshot | undefined, isUnchanged: boolean): void {
     const { strategy, tenant } = this
     const { buckets } = strategy.tenantOf(tenant)
     const now = this.now()
     const left = new Map(Array.from(buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0]))
     for (const grant of this.inFlight) grant.isOutdated = true
-    if (snapshot === undefined) this.restore(this.export())
-    else this.load(snapshot)
+    if (snapshot !== undefined) this.load(snapshot)
+    else this.restore({ ...this.export(), ...(isUnchanged && { ceilings: this.ceilingsBefore }) })
+    const isKnown = snapshot !== undefined || isUnchanged
+    const knownSince = isKnown ? Math.min(this.aloneSince, this.writtenAt) : -Infinity
+    this.exhaustCeilings(({ interval }) => knownSince + interval <= this.now())
     for (const { estimator, id } of buckets) estimator.cap(left.get(id) ?? Infinity, this.now())
   }
 }

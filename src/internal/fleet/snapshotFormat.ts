@@ -1,5 +1,5 @@
 /**
- * A fleet's knowledge of one tenant in the shared store: under the key `limit:1:TENANT`, JSON of the schema below.
+ * A fleet's knowledge of one tenant in the shared store: under the key `limit:2:TENANT`, JSON of the schema below.
  *
  * Compatibility: a change of the schema, or of the meaning of a field, needs another version. The version is part of the
  * value and of the key, so processes of two versions keep separate state and adapt to one another as two clients do. A value of
@@ -24,7 +24,7 @@ const fields = <S extends Schema.Schema.Any, Name extends string>(schema: S, ...
   // Sound: it has each of the names.
   Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, S>
 
-/** The meaning of the fields stands in `limiter/estimator` and `limiter/adaptiveState.ts`; times are on the store's clock. */
+/** The meaning of the fields stands in `limiter/estimator`, `limiter/known` and `limiter/adaptiveState.ts`; times are on the store's clock. */
 const makeSchema = (version: number) => {
   // There are hundreds of these, and none is infinite.
   const numbers = <Name extends string>(...names: ReadonlyArray<Name>) => Schema.Struct(fields(Schema.Number, ...names))
@@ -40,7 +40,7 @@ const makeSchema = (version: number) => {
     ...fields(JsonNumber, "level", "levelAt", "netRate", "provenRate", "reported", "reportedAt", "callMillis"),
     ...fields(JsonNumber, "started", "ended", "served", "rateLimited", "pausedUntil", "latest", "lastSentAt"),
     ...fields(JsonNumber, "loweredAt", "fullResponses", "maxInFlight", "refusalsInRow"),
-    ...fields(Schema.Boolean, "isShared", "isRecovering", "isProbing"),
+    ...fields(Schema.Boolean, "isPrior", "isShared", "isRecovering", "isProbing"),
     samples: Schema.Array(numbers("sentAt", "endedAt", "low", "high")),
     window: Window
   })
@@ -59,6 +59,10 @@ const makeSchema = (version: number) => {
       bucket: optional(Schema.String),
       isSilent: Schema.Boolean,
       observations: Schema.Array(numbers("sentAt", "endedAt", "remaining", "fullAt"))
+    })),
+    ceilings: byName(Schema.Struct({
+      ...fields(JsonNumber, "started", "latest"),
+      groups: Schema.Array(numbers("first", "calls", "at"))
     }))
   })
 
@@ -87,7 +91,7 @@ export interface Format {
   readonly decode: (text: string) => Option.Option<FleetSnapshot>
 }
 
-export const makeFormat = (version = 1): Format => {
+export const makeFormat = (version = 2): Format => {
   const schema = makeSchema(version)
   const encode = Schema.encodeSync(schema)
   return {

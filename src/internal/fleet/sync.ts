@@ -32,7 +32,7 @@ const timing = {
 /** A process whose calls wait visits the store about as often as this share of a bucket comes back. */
 const refillPerVisit = 1 / 8
 
-/** The store removes a value that is not written for this time. */
+/** The store removes a value that is not written for this time, or for the longest interval of a ceiling. */
 const timeToLive = Duration.hours(1)
 
 export class TenantSync {
@@ -41,6 +41,7 @@ export class TenantSync {
   /** Visits the store when it fires. */
   private readonly timer: Timer
   private readonly key: string
+  private readonly timeToLive: Duration.Duration
   /** Reads an entry; ignores one of another format. */
   private readonly read: (entry: SharedStore.Entry | undefined) => Effect.Effect<FleetSnapshot | undefined>
   /** The version of the entry that the replica is based on. */
@@ -59,6 +60,8 @@ export class TenantSync {
     this.host = host
     this.timer = timer
     this.key = host.format.keyOf(tenant)
+    const intervals = host.limits.ceilings.map(({ interval }) => Duration.millis(interval))
+    this.timeToLive = intervals.reduce((longest, interval) => Duration.max(longest, interval), timeToLive)
     this.read = reader(this.key, host.format.decode)
   }
 
@@ -116,6 +119,7 @@ export class TenantSync {
     Effect.catchAllCause(() =>
       // From now on this process knows only what it learns by itself.
       Effect.sync(() => {
+        if (!this.isAlone) this.replica.goAlone()
         this.isAlone = true
         this.replica.settleAlone()
       })
@@ -130,9 +134,10 @@ export class TenantSync {
   ): Effect.Effect<void, SharedStore.StoreUnavailable | "contended" | "unreadable"> {
     const { host: { format, queue, setStoreTime, store }, replica, timer } = this
     return Effect.suspend(() => {
+      const { version } = this
       const update = replica.update(isLeaving ? undefined : queue)
       const written = Effect.suspend(() =>
-        store.swap(this.key, this.version, { value: format.encode(update.snapshot), timeToLive })
+        store.swap(this.key, version, { value: format.encode(update.snapshot), timeToLive: this.timeToLive })
       )
       return written.pipe(
         Effect.onError(() => Effect.sync(() => replica.restore(update.before))),
@@ -143,6 +148,8 @@ export class TenantSync {
           return Effect.flatMap(this.read(entry), (snapshot) => {
             if (snapshot === undefined) replica.restore(update.before)
             else replica.load(snapshot)
+            // Unless the store has lost its value, the others' calls below a ceiling stand in it.
+            if (snapshot === undefined && version !== undefined) replica.exhaustCeilings(() => true)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
             return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
           })
@@ -159,10 +166,11 @@ export class TenantSync {
   private readonly rejoin = Effect.suspend(() => this.host.store.get(this.key)).pipe(
     Effect.flatMap(({ entry, now }) => {
       this.host.setStoreTime(now)
-      return Effect.map(this.read(entry?.version === this.version ? undefined : entry), (snapshot) => {
+      const isUnchanged = entry !== undefined && entry.version === this.version
+      return Effect.map(this.read(isUnchanged ? undefined : entry), (snapshot) => {
         this.isAlone = false
         this.version = entry?.version
-        this.replica.rejoin(snapshot)
+        this.replica.rejoin(snapshot, isUnchanged)
       })
     })
   )
@@ -176,13 +184,15 @@ export class TenantSync {
     else if (this.replica.hasInFlight) this.timer.set(now + timing.heartbeat)
     if (this.isUrgent) this.visit()
     this.host.queue?.wake()
+    // A call that came later must not use the place of one that is gone: below a ceiling it would count too early.
+    if (this.host.limits.ceilings.length > 0) this.replica.returnGrants()
   }
 
   /** The milliseconds until the next visit for waiting calls: several calls have come back by then, and the bucket is not full. */
   private pace(): number {
     const { strategy } = this.replica
     const now = this.replica.now()
-    let fastest = 0
+    let fastest = Math.max(0, ...this.host.limits.ceilings.map(({ interval }) => 1 / interval))
     for (const state of strategy.states()) {
       const status = strategy.statusOf(state, now)
       if (status === undefined || status.fullAt <= now) continue

@@ -2,7 +2,8 @@
 import { getOrInsert } from "../runtime/memoize.js"
 import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
-import { idleTime, type LimitStrategy } from "./strategy.js"
+import { none } from "./known/options.js"
+import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
 
 /** A tenant's calls never stall longer than this for an operation whose bucket is unknown, in milliseconds. */
 const longestStandstill = 2000
@@ -11,9 +12,38 @@ export interface AdaptiveStrategy extends LimitStrategy<OperationState, Adaptive
   readonly tenantOf: (name: string) => TenantState
 }
 
-export const make = (): AdaptiveStrategy => {
+/**
+ * Makes the strategy. Ceilings count by the time that `ceilingTime` gives, which must not depend on the time of day where that
+ * may be set.
+ */
+export const make = (limits = none, ceilingTime = (now: number): number => now): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
-  const tenantOf = (name: string) => getOrInsert(tenants, name, () => new TenantState(name))
+  const tenantOf = (name: string) => getOrInsert(tenants, name, () => new TenantState(name, limits))
+
+  const ceilingWait = (
+    state: OperationState,
+    now: number,
+    share: number,
+    ahead: CountAhead<OperationState>
+  ): number => {
+    let longest = 0
+    for (const ceiling of state.ceilings) {
+      const before = ahead((other) => other.ceilings.includes(ceiling))
+      longest = Math.max(longest, ceiling.wait(ceilingTime(now), share, before))
+    }
+    return longest
+  }
+
+  const wait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
+    let longest = bucketWait(state, now, share, ahead, waited)
+    for (const ceiling of state.ceilings) {
+      // The calls ahead are those of a bucket: some may not count for this ceiling.
+      const before = ceiling.countsAll ? ahead : 0
+      longest = Math.max(longest, ceiling.wait(ceilingTime(now), share, before))
+    }
+    return longest
+  }
+
   return {
     tenantOf,
     stateOf: ({ operation, tenant }) => tenantOf(tenant).operation(operation),
@@ -21,6 +51,7 @@ export const make = (): AdaptiveStrategy => {
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
+    ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
     isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,
     wait,
     start: (state, now, waited) => {
@@ -29,11 +60,13 @@ export const make = (): AdaptiveStrategy => {
       return {
         state,
         sentAt: now,
-        reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)])
+        reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)]),
+        counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(ceilingTime(now))])
       }
     },
-    giveBack: ({ reservations, state }, now) => {
+    giveBack: ({ counted, reservations, state }, now) => {
       state.inFlight--
+      for (const [ceiling, nth] of counted) ceiling.giveBack(nth)
       for (const [{ estimator }] of reservations) estimator.giveBack(now)
     },
     settle: ({ reservations, sentAt, state }, reading, now) => {
@@ -49,8 +82,9 @@ export const make = (): AdaptiveStrategy => {
     },
     forgetIdle: (now, isNeeded) => {
       const isBusy = (state: OperationState) => state.inFlight > 0 || wait(state, now, 0, 0, 0) > 0 || isNeeded(state)
-      for (const { name, operations, startedAt } of tenants.values()) {
-        if (now - startedAt >= idleTime && !Array.from(operations.values()).some(isBusy)) tenants.delete(name)
+      for (const { ceilings, name, operations, startedAt } of tenants.values()) {
+        if (now - startedAt < idleTime || Array.from(operations.values()).some(isBusy)) continue
+        if (ceilings.every((ceiling) => ceiling.isIdle(ceilingTime(now)))) tenants.delete(name)
       }
     }
   }
@@ -66,7 +100,7 @@ const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<
 const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
 
 /** The milliseconds until every bucket that a call may draw on allows it. */
-const wait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
+const bucketWait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
   const { tenant } = state
   if (isNew(state) && state.inFlight > 0 && tenant.buckets.size > 0) return Infinity
   let longest = 0

@@ -2,12 +2,18 @@
 import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
+import { Ceiling, type CeilingSnapshot } from "./known/ceiling.js"
+import { none, type ResolvedLimits } from "./known/options.js"
 import type { Call } from "./limiter.js"
+
+export type { Ceiling }
 
 /** The calls of one operation. */
 export class OperationState {
   readonly call: Call
   readonly tenant: TenantState
+  /** The ceilings that count its calls. */
+  readonly ceilings: ReadonlyArray<Ceiling>
   inFlight = 0
   /** The start of its last call. */
   startedAt = -Infinity
@@ -23,6 +29,7 @@ export class OperationState {
   constructor(call: Call, tenant: TenantState) {
     this.call = call
     this.tenant = tenant
+    this.ceilings = tenant.ceilings.filter((ceiling) => ceiling.counts(call.operation))
   }
 }
 
@@ -30,7 +37,7 @@ export class OperationState {
 export class SharedBucket {
   /** No other bucket of its tenant has or had this id. */
   readonly id: string
-  readonly limit: number
+  limit: number
   readonly estimator = new Estimator()
   readonly operations = new Set<OperationState>()
   /** By the id of another bucket: the number of times that its calls seemed to draw on this one. */
@@ -49,23 +56,46 @@ export class TenantState {
   /** Stands for the buckets of operations about which nothing is known. */
   readonly unknown = new SharedBucket("?", 0)
   readonly buckets = new Set<SharedBucket>()
+  readonly ceilings: ReadonlyArray<Ceiling>
+  private readonly priors: ResolvedLimits["priors"]
   /** The number of buckets made so far. */
   bucketCount = 0
   /** The start of its last call. */
   startedAt = -Infinity
 
-  constructor(name: string) {
+  constructor(name: string, { ceilings, priors }: ResolvedLimits = none) {
     this.name = name
+    this.ceilings = ceilings.map((options) => new Ceiling(options))
+    this.priors = priors
+    for (const [nth, { burst, interval, limit }] of priors.entries()) {
+      const bucket = new SharedBucket(priorId(nth), burst)
+      bucket.estimator.assume(burst, limit / interval)
+      this.buckets.add(bucket)
+    }
   }
 
   operation(name: string): OperationState {
     return getOrInsert(
       this.operations,
       name,
-      () => new OperationState({ tenant: this.name, operation: name }, this)
+      () => {
+        const state = new OperationState({ tenant: this.name, operation: name }, this)
+        state.bucket = this.priorOf(name)
+        state.bucket?.operations.add(state)
+        return state
+      }
     )
   }
+
+  /** The bucket that is known beforehand for an operation. */
+  private priorOf(name: string): SharedBucket | undefined {
+    const named = this.priors.findIndex(({ operations }) => operations?.includes(name))
+    const id = priorId(named >= 0 ? named : this.priors.findIndex(({ operations }) => operations === undefined))
+    return this.priors.length === 0 ? undefined : Array.from(this.buckets).find((bucket) => bucket.id === id)
+  }
 }
+
+const priorId = (nth: number): string => `prior ${nth}`
 
 /** A call that has ended, and what its response said. Times are local milliseconds. */
 export interface Observation {
@@ -81,6 +111,8 @@ export interface AdaptiveGrant {
   readonly state: OperationState
   readonly sentAt: number
   readonly reservations: ReadonlyArray<readonly [bucket: SharedBucket, reservation: Reservation]>
+  /** Its number in each ceiling that counts it. */
+  readonly counted: ReadonlyArray<readonly [ceiling: Ceiling, nth: number]>
 }
 
 /** The number of calls in flight, by operation and by the id of the bucket that they draw on. */
@@ -113,16 +145,19 @@ export interface TenantSnapshot {
   readonly buckets: ReadonlyArray<ReturnType<typeof exportBucket>>
   /** By the name of the operation. */
   readonly operations: Readonly<Record<string, ReturnType<typeof exportOperation>>>
+  /** By the key of the ceiling. */
+  readonly ceilings: Readonly<Record<string, CeilingSnapshot>>
 }
 
 export const exportTenant = (
-  { bucketCount, buckets, operations, startedAt, unknown }: TenantState
+  { bucketCount, buckets, ceilings, operations, startedAt, unknown }: TenantState
 ): TenantSnapshot => ({
   bucketCount,
   startedAt,
   unknown: unknown.estimator.state,
   buckets: Array.from(buckets, exportBucket),
-  operations: Object.fromEntries(Array.from(operations, ([name, state]) => [name, exportOperation(state)]))
+  operations: Object.fromEntries(Array.from(operations, ([name, state]) => [name, exportOperation(state)])),
+  ceilings: Object.fromEntries(ceilings.map(({ key, snapshot }) => [key, snapshot]))
 })
 
 /** Replaces all that is known of a tenant; `inFlight` are its calls now. The objects of its operations, and of buckets that remain, stay the same. */
@@ -141,6 +176,10 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
     bucket.similarity = new Map(Object.entries(similarity))
     tenant.buckets.add(bucket)
     buckets.set(id, bucket)
+  }
+  for (const ceiling of tenant.ceilings) {
+    const stored = snapshot.ceilings[ceiling.key]
+    if (stored !== undefined) ceiling.restore(stored)
   }
   for (const name of Object.keys(snapshot.operations)) tenant.operation(name)
   for (const [name, state] of tenant.operations) {

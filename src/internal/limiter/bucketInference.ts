@@ -19,6 +19,7 @@ export const place = (state: OperationState, sentAt: number, reading: RateLimitR
     state.isSilent = isServed
     return state.bucket ?? state.tenant.unknown
   }
+  if (state.bucket?.estimator.isPrior === true) correct(state.bucket, state, { limit, remaining, sentAt, now })
   if (state.bucket !== undefined && state.bucket.limit !== limit) leave(state, state.bucket)
   const observation = { sentAt, endedAt: now, remaining, fullAt: now + Math.max(0, (untilFull ?? 0) - 1) * 1000 }
   if (state.bucket !== undefined && !isRateLimited) {
@@ -35,6 +36,21 @@ export const place = (state: OperationState, sentAt: number, reading: RateLimitR
   return state.bucket ?? bucket
 }
 
+/**
+ * Corrects a bucket that was known beforehand by its first response. It keeps its calls in flight. If others have used it, it is
+ * the bucket of others that explains that best.
+ */
+const correct = (
+  bucket: SharedBucket,
+  state: OperationState,
+  { limit, now, remaining, sentAt }: Readonly<Record<"limit" | "now" | "remaining" | "sentAt", number>>
+): void => {
+  bucket.limit = limit
+  if (remaining + bucket.estimator.inFlight >= limit) return
+  const other = bestOf(state, limit, { sentAt, endedAt: now, remaining, fullAt: now }, bucket)
+  if (other !== undefined) join(bucket, other, state.tenant)
+}
+
 const leave = (state: OperationState, bucket: SharedBucket): void => {
   state.bucket = undefined
   state.contradictions = 0
@@ -48,19 +64,30 @@ const remove = (bucket: SharedBucket, tenant: TenantState): void => {
   for (const { similarity } of tenant.buckets) similarity.delete(bucket.id)
 }
 
-/** Moves an operation to the bucket that explains an observation best, or to a new one if none does. */
-const enter = (state: OperationState, limit: number, observation: Observation): SharedBucket => {
-  const { tenant } = state
+/** Finds the bucket that explains an observation best. */
+const bestOf = (
+  state: OperationState,
+  limit: number,
+  observation: Observation,
+  except?: SharedBucket
+): SharedBucket | undefined => {
   let best: SharedBucket | undefined
   let least = Infinity
-  for (const bucket of tenant.buckets) {
+  for (const bucket of state.tenant.buckets) {
+    if (bucket === except || (except !== undefined && bucket.estimator.isPrior)) continue
     const gap = mostLeft(bucket, state, observation) - observation.remaining
     if (bucket.limit === limit && gap >= 0 && (best === undefined || gap < least)) {
       best = bucket
       least = gap
     }
   }
-  best ??= new SharedBucket(`${++tenant.bucketCount}`, limit)
+  return best
+}
+
+/** Moves an operation to the bucket that explains an observation best, or to a new one if none does. */
+const enter = (state: OperationState, limit: number, observation: Observation): SharedBucket => {
+  const { tenant } = state
+  const best = bestOf(state, limit, observation) ?? new SharedBucket(`${++tenant.bucketCount}`, limit)
   tenant.buckets.add(best)
   best.operations.add(state)
   state.bucket = best

@@ -25,6 +25,7 @@ export const make = (limit: number, rate: number, now: number): LimitStrategy<Fi
       remaining: Math.max(0, Math.floor(left(now) + rounding)),
       fullAt: at + Math.max(0, Math.ceil((limit - tokens) / rate))
     }),
+    ceilingWait: () => 0,
     isPaused: () => false,
     isFirst: () => false,
     wait: (_, now, share, ahead) => {

@@ -121,21 +121,29 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return interactive.size + background.size
     }
 
-    /** The number of waiting calls that go before a new one. */
-    const countAhead = (state: State, isBackground: boolean): number => {
-      const bucket = strategy.bucketOf(state)
-      let sum = 0
-      for (const [other, [interactive, background]] of queues) {
-        if (strategy.bucketOf(other) === bucket) sum += interactive.size + (isBackground ? background.size : 0)
+    /** The milliseconds until a new call may start: those that wait already go before it. */
+    const waitOfNew = (state: State, isBackground: boolean, now: number): number => {
+      const share = isBackground ? reserve : 0
+      if (waiting === 0) return strategy.wait(state, now, share, 0, 0)
+      const countAhead = (isOne: (other: State) => boolean): number => {
+        let sum = 0
+        for (const [other, [interactive, background]] of queues) {
+          if (isOne(other)) sum += interactive.size + (isBackground ? background.size : 0)
+        }
+        return sum
       }
-      return sum
+      const bucket = strategy.bucketOf(state)
+      const ahead = countAhead((other) => strategy.bucketOf(other) === bucket)
+      return Math.max(strategy.wait(state, now, share, ahead, 0), strategy.ceilingWait(state, now, share, countAhead))
     }
 
     const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
       strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
 
-    const reasonOf = (state: State, millis: number, now: number): WaitReason =>
-      strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
+    const reasonOf = ({ isBackground, state }: Waiting, millis: number, now: number): WaitReason => {
+      if (strategy.ceilingWait(state, now, isBackground ? reserve : 0) >= millis) return "ceiling"
+      return strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
+    }
 
     /** Takes a call out of its queue; returns `false` if it has left before. */
     const remove = (one: Waiting): boolean => {
@@ -184,7 +192,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
         const wait = waitOf(first, now)
         if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
         if (wait > 0) {
-          first.reason = reasonOf(first.state, wait, now)
+          first.reason = reasonOf(first, wait, now)
           warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
           soonest = Math.min(soonest, wait, first.since + maxWait - now)
         }
@@ -216,7 +224,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       let found = next(now)
       for (; typeof found !== "number"; found = next(now)) {
         remove(found)
-        found.resume(grant(found.state, now, found.reason !== undefined, found.fiber))
+        // A call that the ceiling alone made wait says nothing about the bucket.
+        found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
       }
       // Jitter: the clients of several processes should not come back at once.
       if (found === Infinity) timer.clear()
@@ -265,8 +274,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const state = strategy.stateOf(call)
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
-      const ahead = waiting === 0 ? 0 : countAhead(state, isBackground)
-      const millis = strategy.wait(state, now, isBackground ? reserve : 0, ahead, 0)
+      const millis = waitOfNew(state, isBackground, now)
       if (millis <= 0 && waiting === 0) {
         const permit = grant(state, now, false, fiber)
         changed()

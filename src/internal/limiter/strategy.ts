@@ -12,6 +12,9 @@ export interface BucketStatus {
   readonly fullAt: number
 }
 
+/** Counts the waiting calls of some kinds that go before a new one. */
+export type CountAhead<State> = (isOne: (other: State) => boolean) => number
+
 /** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
 export interface LimitStrategy<State, Grant> {
   readonly stateOf: (call: Call) => State
@@ -20,6 +23,11 @@ export interface LimitStrategy<State, Grant> {
   readonly bucketOf: (state: State) => object | undefined
   /** The known limit of a kind of calls. */
   readonly statusOf: (state: State, now: number) => BucketStatus | undefined
+  /**
+   * The milliseconds until the user's own ceilings allow a call that leaves `share` of them and comes after others: the number
+   * of those before it that a predicate selects. `wait` contains it, but counts none of those.
+   */
+  readonly ceilingWait: (state: State, now: number, share: number, ahead?: CountAhead<State>) => number
   /** Checks that calls wait because the service asked for a pause. */
   readonly isPaused: (state: State, now: number) => boolean
   /** Checks that the next call goes before all others, because its response will show its bucket. */

@@ -7,6 +7,7 @@ import type { Call, WaitReason } from "./limiter.js"
 
 const reasons: Readonly<Record<WaitReason, string>> = {
   limit: "the rate limit is used up",
+  ceiling: "the ceiling that was set is reached",
   pause: "the service asked for a pause (Retry-After)",
   inFlight: "another call is in flight"
 }

@@ -15,6 +15,7 @@ const lost = (reason: string, { end, first, limitMs }: Job): Report => ({
   succeeded: 0,
   failures: { [reason]: end - first },
   millis: limitMs,
+  fiftiethMs: limitMs,
   heldUpMs: 0
 })
 
@@ -34,6 +35,7 @@ const together = (reports: ReadonlyArray<Report>): Report => {
     succeeded: reports.reduce((sum, { succeeded }) => sum + succeeded, 0),
     failures,
     millis: Math.max(...reports.map(({ millis }) => millis)),
+    fiftiethMs: Math.min(...reports.map(({ fiftiethMs }) => fiftiethMs)),
     heldUpMs: Math.max(...reports.map(({ heldUpMs }) => heldUpMs))
   }
 }
@@ -81,12 +83,12 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfte
 
     const measureRow = (row: Row) =>
       Effect.gen(function*() {
-        const { clients, limit: { bucket, calls }, shiftMs } = row.scenario
+        const { clients, known, limit: { bucket, calls }, shiftMs } = row.scenario
         const { origin, seen } = tenants[row.client](row)
         const delayMs = order.indexOf(row) * staggerMs
         const share = calls / clients
         const jobs = Array.from({ length: clients }, (_, nth): Job => (
-          { origin, bucket, first: nth * share, end: (nth + 1) * share, limitMs: limitMs - delayMs }
+          { origin, bucket, first: nth * share, end: (nth + 1) * share, limitMs: limitMs - delayMs, known }
         ))
         const ready = yield* Effect.forEach(jobs, (job) =>
           start<Ready, Job, Report>({
@@ -113,8 +115,8 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfte
             }),
             Effect.catchAll((reason) => Effect.succeed(lost(reason, job)))
           ), { concurrency: "unbounded" })
-        const { refused, requests } = yield* seen
-        const result: Result = { ...row, ...together(reports), requests, refused }
+        const { inTenSeconds, refused, requests } = yield* seen
+        const result: Result = { ...row, ...together(reports), requests, refused, inTenSeconds }
         yield* Effect.sync(() => console.error(summary(result)))
         return result
       })

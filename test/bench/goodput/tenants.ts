@@ -31,6 +31,8 @@ export interface Question {
 export interface Seen extends Question {
   readonly requests: number
   readonly refused: number
+  /** The most calls that arrived within any ten seconds. */
+  readonly inTenSeconds: number
 }
 
 const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
@@ -38,6 +40,10 @@ const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
     status: response.status,
     headers: Headers.remove(response.headers, "retry-after")
   }).pipe(HttpServerResponse.setBody(response.body))
+
+/** The most calls that arrived in any window of this length. */
+const mostWithin = (calls: ReadonlyArray<{ readonly at: number }>, millis: number): number =>
+  Math.max(0, ...calls.map(({ at }) => calls.filter((other) => other.at >= at && other.at < at + millis).length))
 
 const tenantFor = (limit: Limit, retryAfter: boolean) =>
   Effect.gen(function*() {
@@ -56,7 +62,11 @@ const tenantFor = (limit: Limit, retryAfter: boolean) =>
     const origin = yield* Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), server)
     const seen = Effect.map(tenant.requests, (all) => {
       const calls = all.filter(({ operation }) => operation !== "token")
-      return { requests: calls.length, refused: calls.filter(({ status }) => status === 429).length }
+      return {
+        requests: calls.length,
+        inTenSeconds: mostWithin(calls, 10_000),
+        refused: calls.filter(({ status }) => status === 429).length
+      }
     })
     return { origin, seen }
   })

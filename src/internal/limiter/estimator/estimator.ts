@@ -35,6 +35,13 @@ export class Estimator extends EstimatorState {
     Object.assign(this, copyOf(state), { ended: state.started - inFlight })
   }
 
+  /** Begins with a full bucket that is known beforehand; the first headers are more exact. */
+  assume(limit: number, rate: number): void {
+    this.isPrior = true
+    this.limit = this.level = this.reported = limit
+    this.netRate = this.provenRate = rate
+  }
+
   /** Lowers the estimate to at most `calls`. */
   cap(calls: number, now: number): void {
     this.take(0, now)
@@ -52,6 +59,11 @@ export class Estimator extends EstimatorState {
     if (this.isProbing) return this.started === this.ended ? 0 : Infinity
     if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
     return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
+  }
+
+  /** The calls in flight. */
+  get inFlight(): number {
+    return this.started - this.ended
   }
 
   /** True while the service's pause delays calls. */
@@ -179,6 +191,7 @@ export class Estimator extends EstimatorState {
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
     if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    else if (this.isPrior && reading.limit !== undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
     this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
@@ -187,6 +200,7 @@ export class Estimator extends EstimatorState {
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
+    else if (this.isPrior) this.reported = this.level // without headers the prior is all that is known
     this.lastSentAt = call.sentAt
   }
 
@@ -205,11 +219,12 @@ export class Estimator extends EstimatorState {
   /** Begins with the first headers: as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
     const { firstRateShare, minFillSeconds, minRate } = constants
+    this.isPrior = false
     this.level = left - overlap
     this.levelAt = this.lastSentAt = this.reportedAt = now
     this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
     this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
-    this.isShared = left < limit - 1
+    this.isShared = left + overlap < limit - 1
     if (this.isShared) this.netRate *= firstRateShare
   }
 

@@ -6,6 +6,8 @@ import { FixedWindowState } from "./fixedWindow.js"
 export class EstimatorState {
   /** The bucket's size; unknown until a response gives it. */
   limit: number | undefined = undefined
+  /** True if all this is known beforehand: no response has confirmed it. */
+  isPrior = false
   /** The calls left at `levelAt`, less those in flight. */
   level = 0
   levelAt = 0

@@ -1,0 +1,68 @@
+/**
+ * Refuses calls while the service is unavailable, so that they fail at once. It knows each attempt and its outcome, which a layer around
+ * an `HttpClient` does not; and such a layer would hide the lean transport. Times are milliseconds of the monotonic clock.
+ */
+import * as Duration from "effect/Duration"
+
+/** Settings of a circuit. @since 0.1.0 @category models */
+export interface CircuitOptions {
+  /** The attempts in a row without a response, or with 5xx or 408, after which it opens. Default: 10. */
+  readonly failures?: number | undefined
+  /** The time until it lets one attempt through. It doubles each time that attempt fails. Default: 1 s. */
+  readonly delay?: Duration.DurationInput | undefined
+  /** The upper bound of that time. Default: 30 s. */
+  readonly maxDelay?: Duration.DurationInput | undefined
+}
+
+/** The code of a `TransportError` of an attempt that an open circuit refused. */
+export const openCode = "CIRCUIT_OPEN"
+
+export class Circuit {
+  private readonly failures: number
+  private readonly delay: number
+  private readonly maxDelay: number
+  private failed = 0
+  /** The times that it opened since it was closed; 0: it is closed. */
+  private openings = 0
+  /** The time of the next attempt that is let through. */
+  private nextAt = 0
+  /** All times that it opened. An attempt that began before the last says nothing about the time after. */
+  private generation = 0
+
+  constructor({ delay = "1 second", failures = 10, maxDelay = "30 seconds" }: CircuitOptions) {
+    this.failures = failures
+    this.delay = Duration.toMillis(delay)
+    this.maxDelay = Duration.toMillis(maxDelay)
+  }
+
+  /** Lets an attempt begin, and gives its number; `undefined`: it is refused. */
+  enter(now: number): number | undefined {
+    if (this.openings === 0) return this.generation
+    if (now < this.nextAt) return undefined
+    this.nextAt = now + this.wait // another goes then, in case that this one never ends
+    return this.generation
+  }
+
+  /** Checks that an attempt may still be sent: it may have waited for a permit while the circuit opened. */
+  allows(entered: number): boolean {
+    return this.openings === 0 || entered === this.generation
+  }
+
+  /** Learns from the end of an attempt. */
+  attemptEnded(entered: number, isDown: boolean, now: number): void {
+    if (!this.allows(entered)) return
+    if (!isDown) {
+      this.failed = this.openings = 0
+      return
+    }
+    this.failed++
+    if (this.openings === 0 && this.failed < this.failures) return
+    this.openings++
+    this.generation++
+    this.nextAt = now + this.wait
+  }
+
+  private get wait(): number {
+    return Math.min(this.maxDelay, this.delay * 2 ** (this.openings - 1))
+  }
+}

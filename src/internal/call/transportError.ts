@@ -1,0 +1,25 @@
+/** Makes the failures of attempts that got no response. */
+import { TransportError } from "../../Errors.js"
+import { hostOf } from "../http/baseUrl.js"
+import { inParentheses } from "../http/rawExchange.js"
+import { defined } from "../runtime/defined.js"
+import { openCode } from "./circuit.js"
+
+export const transportError = (
+  operation: string,
+  tenant: string,
+  outcome: TransportError["outcome"],
+  code: string | undefined
+): TransportError => {
+  const host = hostOf(tenant)
+  const problem = code === "CLOSED"
+    ? `the client of ${host} was closed`
+    : code === openCode
+    ? `${host} is unavailable, and the circuit is open`
+    : outcome === "not-sent"
+    ? `${host} could not be reached`
+    : `${host} did not respond`
+  return new TransportError(
+    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
+  )
+}

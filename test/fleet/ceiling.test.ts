@@ -1,0 +1,184 @@
+/** A fleet's ceiling: all processes together never exceed it. */
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
+import { InvalidInput } from "../../src/Errors.js"
+import * as Fleet from "../../src/Fleet.js"
+import type * as RateLimiter from "../../src/RateLimiter.js"
+import * as SharedStore from "../../src/SharedStore.js"
+import { assertKept } from "../support/ceilings.js"
+import { type FlakyStore, flakyStore } from "../support/fleet.js"
+import { callOf, type Limiter, makeProcess, respond, virtually } from "../support/fleetStore.js"
+import * as VirtualTime from "../support/virtualTime.js"
+
+beforeEach(VirtualTime.letRunnerReport)
+
+const large = respond(100_000, 99_999, 1)
+
+/** Makes one call, and records the time at which it got its permit. */
+const send = (limiter: Limiter, times: Array<number>, operation = "a") =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const { settle } = yield* restore(limiter.acquire(callOf(operation)))
+      times.push(yield* Clock.currentTimeMillis)
+      yield* Effect.flatMap(Effect.delay(large, 5), settle)
+    })
+  )
+
+/** Makes a process that ends when another takes its place. */
+const replaceable = (store: FlakyStore, options: RateLimiter.KnownLimits) => {
+  const begin = Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    return { limiter: yield* Scope.extend(makeProcess(store, options), scope), scope }
+  })
+  return Effect.map(begin, (first) => {
+    let current = first
+    return {
+      limiter: () => current.limiter,
+      replace: Effect.gen(function*() {
+        const before = current
+        current = yield* begin
+        yield* Scope.close(before.scope, Exit.void)
+      })
+    }
+  })
+}
+
+const plan = FastCheck.record({
+  seed: FastCheck.integer(),
+  processes: FastCheck.integer({ min: 2, max: 4 }),
+  limit: FastCheck.integer({ min: 1, max: 12 }),
+  interval: FastCheck.constantFrom(1000, 5000, 60_000)
+})
+
+describe("a ceiling of a fleet", () => {
+  it("is never exceeded, while the store fails and hangs, and processes come and go", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(plan, async ({ interval, limit, processes, seed }) => {
+        const [all, exports]: [Array<number>, Array<number>] = [[], []]
+        const ceiling = [{ limit, interval }, { limit: 2, interval: 2 * interval, operations: ["export"] }]
+        const run = Effect.gen(function*() {
+          const store = yield* flakyStore
+          const members = yield* Effect.replicateEffect(replaceable(store, { ceiling }), processes)
+          const worker = (nth: number) =>
+            Effect.gen(function*() {
+              for (let time = 0; time < 8; time++) {
+                yield* Effect.sleep((yield* Random.nextIntBetween(0, 2)) * (yield* Random.nextIntBetween(0, interval)))
+                const times: Array<number> = []
+                const limiter = members[nth % processes]!.limiter()
+                const call = Effect.ignore(send(limiter, times, nth % 4 === 0 ? "export" : "a"))
+                yield* (yield* Random.next) < 0.2 ? Effect.timeoutOption(Effect.disconnect(call), interval / 3) : call
+                yield* Effect.sync(() => {
+                  all.push(...times)
+                  if (nth % 4 === 0) exports.push(...times)
+                })
+              }
+            })
+          // Shorter than the interval: nobody makes a call alone. What a longer one means is tested below.
+          const faults = Effect.gen(function*() {
+            for (;;) {
+              yield* Effect.sleep(yield* Random.nextIntBetween(1000, 1000 + 2 * interval)) // all are back by then
+              const event = yield* Random.nextIntBetween(0, 3)
+              if (event === 0) yield* members[yield* Random.nextIntBetween(0, processes)]!.replace
+              else store.state = event === 1 ? "down" : "hung"
+              yield* Effect.sleep(yield* Random.nextIntBetween(0, interval - 600))
+              store.state = "up"
+            }
+          })
+          yield* Effect.forkScoped(faults)
+          yield* Effect.forEach(Array.from({ length: 4 * processes }), (_, nth) => worker(nth), {
+            concurrency: "unbounded"
+          })
+        })
+        const silent = Effect.provide(Effect.scoped(run), Logger.remove(Logger.defaultLogger))
+        await Effect.runPromise(VirtualTime.run(Effect.withRandom(silent, Random.make(seed)), { most: "10 hours" }))
+        assertKept(all.sort((one, other) => one - other), limit, interval - 1)
+        assertKept(exports.sort((one, other) => one - other), 2, 2 * interval - 1)
+      }),
+      { numRuns: 15 }
+    )
+  }, 240_000)
+
+  it.effect("is used by all but a twentieth", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const fleet = yield* Effect.replicateEffect(makeProcess(store, { ceiling: { limit: 10, interval: 1000 } }), 3)
+      const times: Array<number> = []
+      const from = yield* Clock.currentTimeMillis
+      yield* Effect.forEach(
+        fleet,
+        (one) => Effect.forEach(Array.from({ length: 100 }), () => send(one, times), { concurrency: 10 }),
+        { concurrency: "unbounded" }
+      )
+      assertKept(times, 10, 999)
+      assert.isAtMost(times.at(-1)! - from, 29_000 / 0.95)
+    })))
+
+  it.effect("is divided during an outage, after one interval", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const fleet = yield* Effect.replicateEffect(makeProcess(store, { ceiling: { limit: 8, interval: 1000 } }), 4)
+      const times: Array<number> = []
+      for (const one of fleet) yield* Effect.forkScoped(Effect.forever(send(one, times)))
+      for (const one of fleet) yield* Effect.forkScoped(Effect.forever(send(one, times)))
+      yield* Effect.sleep(3000)
+      store.state = "down"
+      const before = times.length
+      yield* Effect.sleep(900)
+      assert.isAtMost(times.length - before, 8)
+      yield* Effect.sleep(20_000)
+      assert.isAbove(times.length - before, 100)
+      store.state = "up"
+      yield* Effect.sleep(5000)
+      assertKept(times, 8, 999)
+    })))
+
+  it.effect("costs one interval when the store has lost its values, and nothing when it was unavailable for a moment", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const one = yield* makeProcess(store, { ceiling: { limit: 4, interval: "1 minute" } })
+      const times: Array<number> = []
+      const begun = yield* Clock.currentTimeMillis
+      const sent = Effect.map(Clock.currentTimeMillis, (now) => times.filter((at) => at >= now - 1000).length)
+      yield* send(one, times)
+      yield* Effect.sleep(1000)
+      store.state = "down"
+      yield* Effect.forkScoped(send(one, times))
+      yield* Effect.sleep(1000)
+      assert.strictEqual(times.length, 1, "the others may have used it up")
+      store.state = "up"
+      yield* Effect.sleep(900)
+      assert.strictEqual(yield* sent, 1, "the store knows better")
+      yield* store.lose
+      yield* Effect.forkScoped(send(one, times))
+      yield* Effect.sleep("50 seconds")
+      assert.strictEqual(times.length, 2)
+      yield* Effect.sleep("15 seconds")
+      assert.strictEqual(times.length, 3)
+      assert.isAbove(times[2]! - begun, 60_000)
+    })))
+
+  it.effect("outlives an hour in the store", () =>
+    virtually(Effect.gen(function*() {
+      const ceiling = { limit: 1, interval: "3 hours" } as const
+      const memory = yield* SharedStore.memory
+      const lifetimes: Array<unknown> = []
+      const backend: SharedStore.Backend = {
+        ...memory,
+        swap: (key, version, next) => {
+          lifetimes.push(next?.timeToLive)
+          return memory.swap(key, version, next)
+        }
+      }
+      yield* send(yield* makeProcess({ backend }, { ceiling }), [])
+      assert.include(JSON.stringify(lifetimes), "10800000")
+    })))
+
+  it.effect("names each field that is no limit", () =>
+    Effect.gen(function*() {
+      const layer = Fleet.layerRateLimiter({ ceiling: { limit: 0, interval: 1 } })
+      const error = yield* Effect.flip(Layer.build(Layer.provide(layer, SharedStore.layerMemory)))
+      assert.instanceOf(error, InvalidInput)
+      assert.deepInclude(error, { operation: "Fleet.layerRateLimiter" })
+      assert.deepStrictEqual(error.issues.map(({ path }) => path), ["ceiling.limit"])
+    }).pipe(Effect.scoped))
+})
