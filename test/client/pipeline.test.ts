@@ -392,6 +392,31 @@ describe("a permit is settled exactly once", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("and settled with nothing after a redirect: another host's response must not teach the limiter", () => {
+    const elsewhere = "https://elsewhere.example.com/"
+    const network = inProcess((nth) =>
+      Effect.succeed(
+        nth === 1
+          ? { status: 307, headers: { location: elsewhere } }
+          : { status: 429, headers: { "retry-after": "900", "x-ratelimit-remaining": "0" } }
+      )
+    )
+    const following = Layer.map(network.layer, (context) =>
+      Context.make(
+        HttpClient.HttpClient,
+        HttpClient.followRedirects(Context.get(context, HttpClient.HttpClient))
+      ))
+    const { layer: limiter, log } = recording()
+    const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
+      Layer.provide([following, limiter, tokensOf("t1").layer])
+    )
+    return Effect.gen(function*() {
+      assert.deepInclude(yield* Effect.flip(deleteEventStream({ id })), { reason: "redirect", status: 429 })
+      assert.deepStrictEqual(log, ["acquire", "settle nothing"])
+      assert.strictEqual(network.arrived.at(-1)?.url, elsewhere)
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("and a call that is interrupted while it waits leaves the queue of the limiter", () => {
     const { layer: http, arrived } = inProcess(() => Effect.succeed(done))
     const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(

@@ -236,15 +236,17 @@ describe("a token", () => {
       assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "redirect" })
     }))
 
-  it.scopedLive.each([401, 429])(
-    "is final with status %d, even if the service carried the call out before",
-    (status) =>
+  it.scopedLive.each(
+    [[401, "/elsewhere"], [429, "/elsewhere"], [401, "?moved=1"], [429, "?moved=1"]] as const
+  )(
+    "is final with status %d after a redirect to %s, even if the service carried the call out before",
+    ([status, location]) =>
       Effect.gen(function*() {
         let received = 0
         const { url } = yield* listen((request, response) => {
-          if (request.url === "/elsewhere") return json(response, status, {})
+          if (request.url.endsWith(location)) return json(response, status, {})
           received++
-          response.writeHead(307, { location: "/elsewhere" }).end()
+          response.writeHead(307, { location }).end()
         })
         const following = Layer.effect(
           HttpClient.HttpClient,

@@ -123,7 +123,11 @@ export class Network {
         case "elsewhere":
           return carryOut(() =>
             later(() =>
-              receive(plainResponse(fault.status), HttpClientRequest.setUrl(request, "https://elsewhere.test/"))
+              // As the platform's `followRedirects` does: the query is moved out of the URL.
+              receive(
+                plainResponse(fault.status),
+                HttpClientRequest.setUrl(request, new URL(fault.moved ? "?moved=1" : "https://elsewhere.test/", url))
+              )
             )
           )
         case "status": {

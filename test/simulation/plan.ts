@@ -63,7 +63,8 @@ export interface ProcessPlan {
  * - `silent`, `cut`, `truncated`: it is carried out; the client sees nothing, a connection that broke, or half of the body.
  * - `slow`: request or response takes longer.
  * - `status`: the service responds with this status, after or without carrying out.
- * - `elsewhere`: it is carried out, and the client follows a redirect to a host that responds with this status.
+ * - `elsewhere`: it is carried out, and the client follows a redirect to another host, or to the same path with another query
+ *   (`moved`), which responds with this status.
  * - `tracer`: the program's tracer throws at each event of the call's spans.
  */
 export type Fault =
@@ -78,7 +79,7 @@ export type Fault =
       readonly body: "json" | "html" | "secret"
       readonly retryAfter?: number
     }
-    | { readonly kind: "elsewhere"; readonly status: number }
+    | { readonly kind: "elsewhere"; readonly status: number; readonly moved?: true }
   )
 
 /** A time in which the shared store is not well. `lost` happens at its begin. */
@@ -200,7 +201,7 @@ const drawFault = (draw: Draw, key: string, nth: number, kinds: ReadonlyArray<Ki
     case "slow":
       return { ...at, kind, leg: draw.oneOf("request", "response"), millis: draw.magnitude([100, minute]) }
     case "elsewhere":
-      return { ...at, kind, status: draw.oneOf(401, 429, 503, 200) }
+      return { ...at, kind, status: draw.oneOf(401, 429, 503, 200), ...(draw.chance(0.5) && { moved: true }) }
     case "status": {
       const status = draw.oneOf(401, 403, 408, 429, 429, 500, 502, 503, 503, 504)
       const mayRetryAfter = status === 429 || status === 503

@@ -99,7 +99,8 @@ export const permitted = <E>(
       return Effect.matchCauseEffect(sent, {
         onFailure: (cause) => Effect.zipRight(permit.settle(undefined), Effect.failCause(cause)),
         onSuccess: (response) =>
-          Effect.map(permit.settle(response), () => {
+          // After a redirect, status and headers may be those of another service.
+          Effect.map(permit.settle(response.redirected ? undefined : response), () => {
             attempt.telemetry.responseReceived(response)
             return response
           })

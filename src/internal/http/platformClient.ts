@@ -49,6 +49,10 @@ const isRedirected = (response: object): boolean => {
   return typeof inner === "object" && inner !== null && isRedirected(inner)
 }
 
+/** The whole URL of a request: its query and fragment may stand beside `url`. */
+const urlOf = (request: HttpClientRequest.HttpClientRequest | undefined): string | undefined =>
+  request && Option.getOrUndefined(HttpClientRequest.toUrl(request))?.href
+
 /** Sends a request. `prepare` runs last before it leaves: the client may have changed its URL, which is no redirect. */
 const execute = (
   client: HttpClient.HttpClient,
@@ -56,9 +60,9 @@ const execute = (
   bodyLimit: BodyLimit,
   prepare: Effect.Effect<void>
 ): Effect.Effect<RawResponse, NoResponse> => {
-  let url: string | undefined
+  let sent: HttpClientRequest.HttpClientRequest | undefined
   const prepared = HttpClient.mapRequestEffect(client, (request) => {
-    url = request.url
+    sent = request
     return Effect.as(prepare, request)
   })
   return prepared.execute(requestOf(request)).pipe(
@@ -71,7 +75,9 @@ const execute = (
       const body = isSinglePiece
         ? Body.readSinglePiece(response.arrayBuffer, limit, TransportFailure.completenessOfResponse)
         : Body.readStream(response.stream, limit, TransportFailure.completenessOfResponse)
-      const redirected = isRedirected(response) || response.request.url !== url
+      // A chain of redirects that comes back to the first URL cannot be seen.
+      const redirected = isRedirected(response) ||
+        (response.request !== sent && urlOf(response.request) !== urlOf(sent))
       return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
     })
   )
