@@ -1,7 +1,7 @@
 /** The log lines of a limiter. */
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, HashMap, Logger, LogLevel, Random, TestClock } from "effect"
+import { Duration, Effect, Fiber, HashMap, type Layer, Logger, LogLevel, Random, TestClock } from "effect"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Permits from "../support/permits.js"
 
@@ -24,7 +24,8 @@ const exchange = (response: RateLimiter.LimitedResponse) => Effect.zipRight(acqu
 
 /** Runs a program with a limiter; returns the lines that it logs. */
 const logged = <A>(
-  program: (lines: ReadonlyArray<string>) => Effect.Effect<A, unknown, RateLimiter.RateLimiter>
+  program: (lines: ReadonlyArray<string>) => Effect.Effect<A, unknown, RateLimiter.RateLimiter>,
+  limiter: Layer.Layer<RateLimiter.RateLimiter, unknown> = RateLimiter.layer
 ) => {
   const lines: Array<string> = []
   const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
@@ -32,7 +33,7 @@ const logged = <A>(
     lines.push(`${logLevel.label} ${operation} ${String(message)}`)
   })
   return program(lines).pipe(
-    Effect.provide([Logger.replace(Logger.defaultLogger, logger), RateLimiter.layer]),
+    Effect.provide([Logger.replace(Logger.defaultLogger, logger), limiter]),
     Effect.withRandom(Random.fixed([0])),
     Logger.withMinimumLogLevel(LogLevel.Info),
     Effect.as(lines)
@@ -51,6 +52,37 @@ describe("a wait for the limiter", () => {
           "WARN one calls wait 15m for the rate limiter: the service asked for a pause (Retry-After)"
         ])
         yield* Fiber.interrupt(fiber)
+      })
+    ))
+
+  it.effect("is logged if only the calls before it make it long", () =>
+    Effect.gen(function*() {
+      const lines = yield* logged(
+        () =>
+          Effect.gen(function*() {
+            const fibers = yield* Effect.replicateEffect(Effect.fork(exchange(response(200, {}))), 60)
+            yield* TestClock.adjust("29 seconds")
+            yield* Effect.forEach(fibers, Fiber.join)
+          }),
+        RateLimiter.layerFixed({ limit: 2, interval: "1 second" })
+      )
+      assert.deepStrictEqual(lines, ["WARN one calls wait 5s for the rate limiter: the rate limit is used up"])
+    }))
+
+  it.effect("is logged when a pause begins, though one for another reason was logged just before", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const headers = { "x-ratelimit-limit": "5", "x-ratelimit-remaining": "5", "x-ratelimit-reset": "0" }
+        yield* exchange(response(200, headers))
+        const fibers = yield* Effect.replicateEffect(Effect.fork(acquire), 60)
+        yield* TestClock.adjust(0)
+        yield* settle(pause(600))
+        yield* TestClock.adjust(0)
+        assert.deepStrictEqual(lines.map((line) => line.replace(/wait \d+s/, "wait")), [
+          "WARN one calls wait for the rate limiter: the rate limit is used up",
+          "WARN one calls wait 10m for the rate limiter: the service asked for a pause (Retry-After)"
+        ])
+        yield* Effect.forEach(fibers, Fiber.interrupt)
       })
     ))
 

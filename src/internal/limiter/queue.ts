@@ -280,9 +280,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
         changed()
         return permit
       }
-      return millis > maxWait && millis < Infinity
-        ? refusal(call, millis, state)
-        : wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
+      if (millis > maxWait && millis < Infinity) return refusal(call, millis, state)
+      // Only the calls ahead of it may make it wait for long.
+      warn(strategy.bucketOf(state) ?? state, { call, fiber, reason: reasonOf(state, millis, now) }, millis, now)
+      return wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
     }
 
     const status = Effect.sync(() => {

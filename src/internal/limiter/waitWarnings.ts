@@ -20,10 +20,14 @@ interface DelayedCall {
 
 /** Makes a function that logs a warning if the wait is long, with the loggers of the fiber that waits. */
 export const make = Effect.map(makeRunner(), ({ fork }) => {
-  const nextAt = new WeakMap<object, number>()
+  const nextAt: Readonly<Record<WaitReason, WeakMap<object, number>>> = {
+    limit: new WeakMap(),
+    pause: new WeakMap(),
+    inFlight: new WeakMap()
+  }
   return (bucket: object, { call, fiber, reason = "limit" }: DelayedCall, millis: number, now: number): void => {
-    if (!isLongWait(millis) || now < (nextAt.get(bucket) ?? -Infinity)) return
-    nextAt.set(bucket, now + warningInterval)
+    if (!isLongWait(millis) || now < (nextAt[reason].get(bucket) ?? -Infinity)) return
+    nextAt[reason].set(bucket, now + warningInterval)
     const wait = Duration.format(Duration.seconds(Math.ceil(millis / 1000)))
     const warning = Effect.logWarning(`calls wait ${wait} for the rate limiter: ${reasons[reason]}`)
     fork(withTelemetryOf(fiber, Effect.annotateLogs(warning, { operation: call.operation })))
