@@ -88,6 +88,26 @@ describe("time-outs", () => {
       assert.strictEqual(yield* Fiber.join(other), "TIMEOUT")
     }))
 
+  it.scoped("go on for other tasks if one throws when it is stopped, and may have had an effect", () =>
+    Effect.gen(function*() {
+      const timeouts = yield* Timeouts.make
+      const run = (task: Timeouts.CallbackTask<never, never>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Timeouts.runWithin({ timeouts, millis: 10, restore }, task, (reason, hasBegun) => `${reason} ${hasBegun}`)
+        )
+      const throwing = run(() => () => {
+        throw new Error("boom")
+      })
+      const thrown = yield* Effect.fork(Effect.flip(throwing))
+      const other = yield* Effect.fork(Effect.flip(run(() => () => false)))
+      const interrupted = yield* Effect.fork(throwing)
+      yield* Effect.yieldNow()
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(interrupted)))
+      yield* TestClock.adjust("10 millis")
+      assert.strictEqual(yield* Fiber.join(other), "TIMEOUT false")
+      assert.strictEqual(yield* Fiber.join(thrown), "TIMEOUT true")
+    }))
+
   it.effect("refuse a task when their scope is closed, without starting it", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()

@@ -5,6 +5,7 @@
  * sent from one whose outcome is unknown.
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import { interruptInBackground, makeRunner, onExit, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
@@ -108,14 +109,15 @@ export const runWithin = <A, E, E2>(
   let abandon = () => {}
   const running = Effect.async<A, E | E2>((resume) => {
     let stop = () => false // also if the task throws
-    const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, stop()))))
+    const tryToStop = () => Either.getOrElse(Either.try(() => stop()), () => true) // else other time-outs would not end
+    const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, tryToStop()))))
     stop = task((result) => {
       cancel()
       resume(result)
     })
     abandon = () => {
       cancel()
-      stop()
+      tryToStop()
     }
   })
   return Effect.catchAllCause(restore(running), (cause) => {
