@@ -295,7 +295,19 @@ describe("a success that is a text", () => {
 
   it.effect("has no value where the value is optional", () =>
     Effect.gen(function*() {
-      assert.isUndefined(yield* resultOf(updateTokenExchangeProfile, input, reply("text/plain; charset=utf-8")))
+      for (const body of ["OK", "true", "1", "\"OK\""]) {
+        assert.isUndefined(yield* resultOf(updateTokenExchangeProfile, input, reply("text/plain; charset=utf-8", body)))
+      }
+    }))
+
+  it.effect("has its value if it is JSON, and is unexpected if only a part of that came", () =>
+    Effect.gen(function*() {
+      const body = JSON.stringify({ id: "tep_1", name: "name" })
+      assert.deepInclude(yield* resultOf(updateTokenExchangeProfile, input, reply("text/plain", body)), { id: "tep_1" })
+      for (const part of [body.slice(0, 18), "[", "\n {"]) {
+        const error = yield* failed(updateTokenExchangeProfile, input, reply("text/plain", part))
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "json" })
+      }
     }))
 
   it.effect("is unexpected as JSON or HTML, and where a value is required", () =>
@@ -303,11 +315,13 @@ describe("a success that is a text", () => {
       const failures = [
         yield* failed(updateTokenExchangeProfile, input, reply("application/json")),
         yield* failed(updateTokenExchangeProfile, input, reply("text/plain", "<html>Sign in</html>")),
-        yield* failed(createUsersExport, {}, reply("text/plain"))
+        yield* failed(createUsersExport, {}, reply("text/plain")),
+        yield* failed(createUsersExport, {}, reply("text/plain", "true")),
+        yield* failed(updateTokenExchangeProfile, input, reply("application/json", "true"))
       ]
       assert.deepStrictEqual(
         failures.map((error) => error instanceof Errors.UnexpectedResponse && error.reason),
-        ["json", "html", "json"]
+        ["json", "html", "json", "schema", "schema"]
       )
     }))
 })

@@ -57,16 +57,17 @@ const decode = <Input, Success, Failure>(
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
   const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
-  if (Either.isLeft(json)) {
-    // Where a value is optional, a text such as `OK` is a success without it.
-    const nothing = /^text\/plain\b/i.test(contentType) ? decoderOf(endpoint)(undefined) : json
-    return Either.isRight(nothing)
-      ? Either.right(nothing.right as Success) // sound: it matches the schema of `Success`
-      : refuse("json", "the response body is not JSON")
-  }
-  const decoded = decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
+  const decoded = Either.isLeft(json)
+    ? Either.left(undefined)
+    : decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
-  return refuse("schema", decoded.left.message, decoded.left.path)
+  // Where a value is optional, a text such as `OK` or `true` is a success without it. An object may be cut off.
+  const isText = /^text\/plain\b/i.test(contentType) && !/^\s*[[{]/.test(text)
+  const nothing = isText ? decoderOf(endpoint)(undefined) : decoded
+  if (Either.isRight(nothing)) return Either.right(nothing.right as Success) // sound: likewise
+  return decoded.left === undefined
+    ? refuse("json", "the response body is not JSON")
+    : refuse("schema", decoded.left.message, decoded.left.path)
 }
 
 /** The prefix of all paths of the contract. A base URL without it is the most frequent reason for a 404 of every call. */
