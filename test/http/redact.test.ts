@@ -11,6 +11,7 @@ const secret = "José \"O'Neil\" <joe+1@ex.com>/ö🙂"
 
 const html = (text: string, of: (char: string) => string) => [...text].map(of).join("")
 const named: Readonly<Record<string, string>> = { "\"": "quot", "'": "apos", "<": "lt", ">": "gt", "&": "amp" }
+const latin1: Readonly<Record<string, string>> = { é: "eacute", ö: "ouml" }
 const ascii = (text: string) =>
   JSON.stringify(text).slice(1, -1).replace(
     /[^\x20-\x7e]/g,
@@ -38,6 +39,11 @@ const forms: Readonly<Record<string, (text: string) => string>> = {
   "as HTML with hexadecimal numbers": (text) => html(text, (char) => `&#x00${char.codePointAt(0)?.toString(16)};`),
   "as HTML with capital letters": (text) =>
     html(text, (char) => `&#X${char.codePointAt(0)?.toString(16).toUpperCase()};`),
+  "as HTML with numbers without their end": (text) => html(text, (char) => `&#${char.codePointAt(0)}`),
+  "as HTML with hexadecimal numbers without their end": (text) =>
+    html(text, (char) => `&#x${char.codePointAt(0)?.toString(16)}`),
+  "as HTML with all names of Latin-1": (text) =>
+    html(text, (char) => char in latin1 ? `&${latin1[char]};` : char in named ? `&${named[char]};` : char),
   "as HTML, percent-encoded": (text) =>
     encodeURIComponent(html(text, (char) => char in named ? `&${named[char]};` : char)),
   "cut at its end": (text) => text.slice(0, 9),
@@ -73,6 +79,23 @@ describe("a secret is replaced", () => {
 
   it("though a letter has several small forms", () => {
     assert.strictEqual(redact("ΟΔΟΣ οδος", ["Οδός"]), "… …")
+  })
+
+  it.each([
+    ["Zoë Müller-Günther", "Zo%EB%20M%FCller-G%fcnther"],
+    ["Zoë Müller-Günther", "Zo&euml; M&uuml;ller-G&uuml;nther"],
+    ["ZOË MÜLLER-GÜNTHER", "Zo&Euml; M&Uuml;ller-G&Uuml;nther"],
+    ["£5 Ægir × Þór ÿ", "&pound;5&nbsp;&AElig;gir &times; &THORN;&oacute;r &yuml;"],
+    ["50 € für Zoë", "50 %80 f%FCr Zo%EB".replace("%80", "%E2%82%AC")],
+    ["Straßenbauer", "STRASSENBAUER"],
+    ["Straßenbauer", "strassenbauer"],
+    ["Strassenbauer", "Straßenbauer"],
+    ["Adébáyọ̀", "Adebayo"],
+    ["Adebayo", "ADÉBÁYỌ̀"],
+    ["Adébáyọ̀", "adébáyọ̀"],
+    ["İstanbul", "i̇stanbul"]
+  ])("%s as %s", (secret, text) => {
+    assert.strictEqual(redact(`no ${text}!`, [secret]), "no …!")
   })
 
   it("unless it is blank", () => {

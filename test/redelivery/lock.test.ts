@@ -51,6 +51,18 @@ describe("the lock of a journal", () => {
       yield* first.release
     }))
 
+  it.effect("is refused with a message that no terminal obeys, whatever its entry holds", () =>
+    Effect.gen(function*() {
+      const store = yield* makeStore
+      yield* store.set("lock", "a\u001b[2J\r\nb")
+      const second = yield* Effect.fork(Effect.flip(hold(store, "second")))
+      yield* TestClock.adjust("1 second")
+      yield* store.set("renewal", "1")
+      yield* TestClock.adjust("8 seconds")
+      const { message } = yield* Fiber.join(second)
+      assert.strictEqual(message, "another run holds the journal: a [2J b")
+    }))
+
   it.effect("is there again at once after its release, and leaves no entry", () =>
     Effect.gen(function*() {
       const store = yield* makeStore

@@ -9,42 +9,75 @@ export const partLength = 8
 
 const jwt = /(?<![\w-])ey[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?/g
 
-const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: " " }
+/** HTML's names of the characters from 160 to 191 and from 224 to 255. */
+const latin1 =
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para " +
+  "middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest agrave aacute acirc atilde auml aring aelig ccedil egrave eacute " +
+  "ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml " +
+  "yacute thorn yuml"
+
+/** The characters of ASCII and Latin-1 that have names in HTML, without capital letters. */
+const entities: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({ amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", szlig: "ß", times: "×" }),
+  ...latin1.split(" ").map((name, nth) => [name, String.fromCharCode(nth < 32 ? 160 + nth : 192 + nth)] as const)
+])
+
+const escapes = new RegExp(
+  [
+    /\\u[\da-f]{4}|\\["\\/bfnrt]/,
+    /%(?:[cd][\da-f]|e[\da-f]%[89ab][\da-f]|f[0-7]%[89ab][\da-f]%[89ab][\da-f])%[89ab][\da-f]/, // a character of UTF-8
+    /%[\da-f]{2}/,
+    /&#x[\da-f]+;?|&#\d+;?|&\w+;/
+  ].map(({ source }) => source).join("|"),
+  "gi"
+)
 
 /** Decodes the escapes of JSON, URLs and HTML, once. */
 const unescape = (text: string): string =>
-  text.replace(/\\u[\da-f]{4}|\\["\\/bfnrt]|(?:%[\da-f]{2})+|&#x?[\da-f]+;|&\w+;/gi, (escape) => {
+  text.replace(escapes, (escape) => {
     const decode = (): string => {
       if (escape.startsWith("%")) return decodeURIComponent(escape)
       if (escape.startsWith("\\")) return String(JSON.parse(`"${escape}"`))
-      const name = escape.slice(1, -1)
-      return name.startsWith("#") ? String.fromCodePoint(Number(`0${name.slice(1)}`)) : entities[name] ?? escape
+      if (escape.startsWith("&#")) return String.fromCodePoint(Number(`0${escape.slice(2).replace(";", "")}`))
+      const char = entities.get(escape.slice(1, -1).toLowerCase()) ?? escape
+      return /^&[A-Z]/.test(escape) && char !== escape ? char.toUpperCase() : char
     }
-    return Either.getOrElse(Either.try(decode), () => escape)
+    // Bytes that are not UTF-8 are Latin-1.
+    const fromLatin1 = () => escape.replace(/%(..)/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)))
+    return Either.getOrElse(Either.try(decode), fromLatin1)
   }).normalize()
 
-/** Removes differences of case, accents and white space, as services do, without a change of the length. */
+/** Removes differences of case, accents and white space, as services do. */
 const fold = (text: string): string =>
-  text.replace(/[a-z]+|[^!-~]|\+/gu, (found) => {
-    const plain = found.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").toUpperCase()
-    return plain.length === found.length ? plain.replace(/\p{Cs}/u, "\uFFFD") : found
-  })
+  text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
+    .toUpperCase()
+
+/** Folds a text. `at[n]` is the index in the text of the character that the unit `n` of `view` comes from. */
+const foldWithIndexes = (text: string): { readonly view: string; readonly at: ReadonlyArray<number> } => {
+  let view = ""
+  const at: Array<number> = []
+  for (const { 0: found, index } of text.matchAll(/[^]/gu)) {
+    view += /[!-*,-~]/.test(found) ? found.toUpperCase() : fold(found)
+    while (at.length < view.length) at.push(index)
+  }
+  return { view, at }
+}
 
 /** Replaces secrets, parts of them of this length, and JSON Web Tokens by `…`. */
 const hide = (text: string, secrets: ReadonlyArray<string>, partLength: number): string => {
-  const view = fold(text)
-  const hidden = view.split("").map(() => false)
+  const { at, view } = foldWithIndexes(text)
+  const hidden = text.split("").map(() => false)
   for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
   for (const secret of secrets) {
     const length = Math.min(secret.length, partLength)
     const partsOf = (text: string) =>
-      Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => text.slice(at, at + length))
+      Array.from({ length: Math.max(0, text.length - length + 1) }, (_, nth) => text.slice(nth, nth + length))
     const parts = partsOf(view)
     const known = new Set(parts)
     const found = new Set(partsOf(secret).filter((part) => known.has(part)))
-    parts.forEach((part, at) => found.has(part) && hidden.fill(true, at, at + length))
+    parts.forEach((part, nth) => found.has(part) && hidden.fill(true, at[nth], at[nth + length]))
   }
-  return text.replace(/[^]/g, (unit, at: number) => !hidden[at] ? unit : hidden[at - 1] ? "" : "…")
+  return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
 /**
@@ -53,7 +86,7 @@ const hide = (text: string, secrets: ReadonlyArray<string>, partLength: number):
  * at 500 characters.
  */
 export const redact = (text: string, secrets: ReadonlyArray<string>, least = partLength): string => {
-  const folded = secrets.map((secret) => fold(secret.normalize())).filter((secret) => secret.trim() !== "")
+  const folded = secrets.map(fold).filter((secret) => secret.trim() !== "")
   // Longer than what is printed, so that a secret at the cut is still recognized.
   const searched = text.slice(0, 4 * maxLength).normalize()
   let shown = searched

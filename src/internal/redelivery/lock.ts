@@ -6,6 +6,7 @@ import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { printable } from "../schema/issues.js"
 import { type Journal, JournalError, storeError } from "./journal.js"
 
 /** The value of the entry `lock`. Only the run that it names may send. */
@@ -61,7 +62,7 @@ export const acquire = (
       yield* Effect.sleep(millis / looks)
       const now = yield* readBoth
       if (Option.isNone(now.lock)) return
-      if (!Equal.equals(now, before)) return yield* locked(`another run holds the journal: ${holder}`)
+      if (!Equal.equals(now, before)) return yield* locked(`another run holds the journal: ${printable(holder)}`)
     }
   })
 
