@@ -31,11 +31,6 @@ export const make = (
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
-    const { clear, get, getUint8Array, has, remove, size } = yield* Effect.provide(
-      KeyValueStore.KeyValueStore,
-      KeyValueStore.layerFileSystem(directory)
-    )
 
     const sync = (file: string, flag: "r" | "wx", content?: Uint8Array) =>
       Effect.scoped(Effect.gen(function*() {
@@ -44,8 +39,22 @@ export const make = (
         yield* opened.sync
       }))
 
-    /** Makes renamed files durable. Windows cannot sync a directory, and does not need to. */
-    const syncDirectory = shareRuns(process.platform === "win32" ? Effect.void : sync(directory, "r"))
+    /** Makes new names in a directory durable. Windows cannot do that, and does not need to. */
+    const syncNames = (directory: string) => process.platform === "win32" ? Effect.void : sync(directory, "r")
+    const syncDirectory = shareRuns(syncNames(directory))
+
+    /** The directories that are going to contain a new one. */
+    const parents: Array<string> = []
+    for (let at = path.resolve(directory); !(yield* fs.exists(at)); at = path.dirname(at)) {
+      parents.push(path.dirname(at))
+    }
+    yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+    yield* Effect.forEach(parents, syncNames)
+
+    const { clear, get, getUint8Array, has, remove, size } = yield* Effect.provide(
+      KeyValueStore.KeyValueStore,
+      KeyValueStore.layerFileSystem(directory)
+    )
 
     /** Writes a new file, syncs it, and gives it the entry's name: a reader sees the old value or the new one, never a part. */
     const set = (key: string, value: string | Uint8Array) =>

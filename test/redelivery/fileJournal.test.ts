@@ -16,6 +16,8 @@ const directory = Effect.acquireRelease(
 /** A file system that records what is done to it, in order. */
 const recording = Effect.map(FileSystem.FileSystem, (fs) => {
   const steps: Array<string> = []
+  /** The directories that were synced. */
+  const directories: Array<string> = []
   const nameOf = (path: string) => path.split("/").at(-1)!.replace(/\.[0-9a-z]+\.new$/, ".new")
   const note = <A, E, R>(effect: Effect.Effect<A, E, R>, step: string) =>
     Effect.tap(effect, () => Effect.sync(() => void steps.push(step)))
@@ -25,11 +27,14 @@ const recording = Effect.map(FileSystem.FileSystem, (fs) => {
       Effect.map(fs.open(path, options), (file) => ({
         ...file,
         writeAll: (content) => note(file.writeAll(content), `write ${nameOf(path)}`),
-        sync: note(file.sync, `sync ${options?.flag === "r" ? "directory" : nameOf(path)}`)
+        sync: Effect.tap(
+          note(file.sync, `sync ${options?.flag === "r" ? "directory" : nameOf(path)}`),
+          () => options?.flag === "r" ? Effect.sync(() => void directories.push(path)) : Effect.void
+        )
       })),
     rename: (from, to) => note(fs.rename(from, to), `rename ${nameOf(from)} to ${nameOf(to)}`)
   }
-  return { recorded, steps }
+  return { directories, recorded, steps }
 })
 
 describe("a file journal", () => {
@@ -54,6 +59,19 @@ describe("a file journal", () => {
       assert.isBelow(steps.filter((step) => step === "sync directory").length, 20)
       assert.strictEqual(steps.at(-1), "sync directory")
       for (const key of keys) assert.deepStrictEqual(yield* journal.get(key), Option.some(key))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("syncs each directory in which it has created another one", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const { directories, recorded } = yield* recording
+      const journal = join(path, "deep", "journal")
+      const make = Effect.provideService(FileJournal.make(journal), FileSystem.FileSystem, recorded)
+      yield* make
+      assert.sameMembers(directories, [path, join(path, "deep")])
+      directories.length = 0
+      yield* make
+      assert.lengthOf(directories, 0)
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("can be read by its user only", () =>
@@ -102,7 +120,8 @@ describe("a file journal", () => {
         () => Effect.sync(() => Object.defineProperty(process, "platform", { value: platform }))
       )
       const { recorded, steps } = yield* recording
-      const journal = yield* Effect.provideService(FileJournal.make(yield* directory), FileSystem.FileSystem, recorded)
+      const path = join(yield* directory, "journal")
+      const journal = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, recorded)
       yield* journal.set("a", "1")
       assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a"])
     }).pipe(Effect.provide(NodeContext.layer)))
