@@ -118,6 +118,26 @@ describe("a fleet's token", () => {
       assert.isBelow(Duration.toMillis(waited), 1400)
     })))
 
+  it.effect("is requested at most once by each process after the clock of the store was set back, then once for all", () =>
+    virtually(Effect.gen(function*() {
+      const { request, requests } = endpoint()
+      const { clock, skew } = skewed(yield* Effect.clock)
+      const store = yield* Effect.withClock(flakyStore, clock)
+      const fleet = yield* all(Array.from({ length: 3 }, () => process(store, request)))
+      const gets = all(fleet.map(({ get }) => Effect.zipRight(get, Effect.delay(get, "2 seconds"))))
+      yield* gets
+      assert.strictEqual(requests(), 1)
+      skew.millis = -3_600_000
+      yield* Effect.sleep("85 seconds")
+      yield* gets
+      assert.isAtMost(requests(), 4)
+      for (let nth = 0; nth < 3; nth++) {
+        yield* Effect.sleep("85 seconds")
+        assert.notInclude(yield* gets, "t1", "it has expired, though its date is in the future now")
+      }
+      assert.isAtMost(requests(), 4 + 4, "one for each renewal")
+    })))
+
   it.effect("is waited for while the process with the lease renews it", () =>
     virtually(Effect.gen(function*() {
       let requests = 0

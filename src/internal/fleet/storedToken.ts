@@ -102,7 +102,7 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
         const known = newest
         const after = yield* store.swap(key, snapshot.entry?.version, yield* write(next, snapshot.now))
         if (!after.swapped) return yield* attempt(after, known)
-        newest = Math.max(newest, next.token?.requestedAt ?? newest)
+        newest = next.token?.requestedAt ?? newest // it may be lower: the store's clock may have been set back
         return result
       })
     return Effect.suspend(() => {

@@ -40,11 +40,12 @@ export const make = (
     const inBackground = (effect: Effect.Effect<unknown, unknown>) =>
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
 
-    /** Stores a token unless the store has a newer one. */
+    /** Stores a token unless the store has a newer one. One of the future is none: the store's clock was set back. */
     const publish = (issued: DatedToken) =>
       update(({ now, token: other }) => {
         const token = { ...issued, requestedAt: now - (monotonicMillis(clock) - issued.requestedAt) }
-        return other === undefined || other.requestedAt <= token.requestedAt ? { token } : undefined
+        const hasNewer = other !== undefined && other.requestedAt > token.requestedAt && other.requestedAt <= now
+        return hasNewer ? undefined : { token }
       })
 
     const requestAlone = Effect.tap(requestToken, (issued) => {
