@@ -91,7 +91,7 @@ export const run = <E = never, R = never>(
     const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
     const store = journal ?? inMemory()
     const checkLock = journal === undefined || dryRun ? Effect.void : yield* Lock.acquire(journal, runId, lockExpiry)
-    yield* bindToStream(store, stream, dryRun)
+    yield* bindToStream(store, stream, dryRun, checkLock)
     const process = yield* Run.make({
       store,
       checkLock,

@@ -22,15 +22,15 @@ describe("a journal", () => {
   it.effect("belongs to the first stream that it is bound to", () =>
     Effect.gen(function*() {
       const store = Journal.inMemory()
-      yield* Journal.bindToStream(store, "s", true) // a dry run writes nothing
+      yield* Journal.bindToStream(store, "s", true, Effect.void) // a dry run writes nothing
       assert.deepStrictEqual(yield* store.get("journal"), Option.none())
-      yield* Journal.bindToStream(store, "s", false)
-      yield* Journal.bindToStream(store, "s", false)
+      yield* Journal.bindToStream(store, "s", false, Effect.void)
+      yield* Journal.bindToStream(store, "s", false, Effect.void)
       assert.deepStrictEqual(
         Option.map(yield* store.get("journal"), (text) => JSON.parse(text)),
         Option.some({ version: 1, stream: "s" })
       )
-      assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "t", true)), {
+      assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "t", true, Effect.void)), {
         reason: "foreign",
         message: "the journal belongs to another stream"
       })
@@ -43,7 +43,7 @@ describe("a journal", () => {
         const store = Journal.inMemory()
         yield* store.set("journal", header)
         for (const isReadOnly of [false, true]) {
-          assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "s", isReadOnly)), {
+          assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "s", isReadOnly, Effect.void)), {
             reason: "foreign",
             message: "the journal has a damaged entry \"journal\": it may belong to another stream"
           })
@@ -59,7 +59,7 @@ describe("a journal", () => {
         const store = Journal.inMemory()
         yield* store.set("journal", header)
         for (const isReadOnly of [false, true]) {
-          assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "s", isReadOnly)), {
+          assert.deepInclude(yield* Effect.flip(Journal.bindToStream(store, "s", isReadOnly, Effect.void)), {
             reason: "foreign",
             message: "the journal was written by a later version of this library"
           })

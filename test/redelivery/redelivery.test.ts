@@ -341,6 +341,21 @@ describe("the journal", () => {
       assert.lengthOf(yield* run(ids(3), { journal: store }, tenant), 3)
     }))
 
+  it.effect("is not bound to the stream of a run that loses it meanwhile", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      const lock = JSON.stringify({ run: "other", expiresAfter: 15_000 })
+      const robbed = {
+        ...store,
+        get: (key: string) =>
+          key === "journal" ? Effect.tap(store.get(key), () => store.set("lock", lock)) : store.get(key)
+      }
+      const tenant = service()
+      assert.deepInclude(yield* Effect.flip(run(ids(1), { journal: robbed }, tenant)), { reason: "locked" })
+      assert.deepStrictEqual([...entries], [["lock", lock]])
+      assert.deepStrictEqual(tenant.sent, [])
+    }))
+
   it.effect("lets only one of two runs send if both find no lock at the same time", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()

@@ -76,12 +76,14 @@ const foreign = (why: string) => new JournalError({ reason: "foreign", message: 
 export const bindToStream = (
   store: EntryStore,
   stream: string,
-  isReadOnly: boolean
+  isReadOnly: boolean,
+  checkLock: Effect.Effect<void, JournalError>
 ): Effect.Effect<void, JournalError> =>
   Effect.gen(function*() {
     const text = yield* Effect.mapError(store.get("journal"), storeError)
     if (Option.isNone(text)) {
       if (!isReadOnly) {
+        yield* checkLock // another run may have taken the journal over meanwhile, for another stream
         yield* Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), storeError)
       }
       return
