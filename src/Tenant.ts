@@ -65,7 +65,7 @@ export interface Options {
   readonly tokenLifetime?: Duration.DurationInput | undefined
   /** Limits on what a tenant keeps in memory. */
   readonly limits?: {
-    /** The number of the newest requests in `requests` (default: 10,000). */
+    /** The number of the newest requests in `requests` (default: 10,000). With their bodies they can take 650 MB. */
     readonly requests?: number | undefined
     /** The number of the newest tokens that are valid (default: 10,000); older ones count as revoked. */
     readonly tokens?: number | undefined
