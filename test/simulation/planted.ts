@@ -26,6 +26,18 @@ const faults: ReadonlyArray<PlantedFault> = [
     edits: [{ file: run, text: "        yield* checkLock\n", by: "" }]
   },
   {
+    name: "a run takes a journal over at once",
+    edits: [{ file: "src/internal/redelivery/lock.ts", text: "    yield* awaitExpiry\n", by: "" }]
+  },
+  {
+    name: "long waits are not logged",
+    edits: [{
+      file: "src/internal/runtime/warnings.ts",
+      text: "millis >= 5000 && millis < Infinity",
+      by: "millis > Infinity"
+    }]
+  },
+  {
     name: "a redirected 429 is retried",
     edits: [{ file: retryPolicy, text: "!redirected && (status === 429", by: "(status === 429" }]
   },
