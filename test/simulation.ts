@@ -37,6 +37,12 @@ const whole = (option: string, text: string): number => {
 const isFleet = values.fleet === values.alone ? undefined : values.fleet
 const planOf = (seed: number): Plan => drawPlan(seed, isFleet)
 
+/** The numbers of seeds that simulate clients that are alone, and fleets. */
+const kindsOf = (from: number, seeds: number) => {
+  const fleet = isFleet === undefined ? Math.floor((from + seeds) / 2) - Math.floor(from / 2) : isFleet ? seeds : 0
+  return { alone: seeds - fleet, fleet }
+}
+
 const replay = async (plan: Plan): Promise<void> => {
   const { trace, violation } = await simulate(plan)
   console.log(`${JSON.stringify(plan)}\n${trace.join("\n")}`)
@@ -56,9 +62,10 @@ const search = async (from: number, seeds: number): Promise<void> => {
     console.log(`seed ${seed} breaks "${invariant}": ${message}`)
     if (values.first) break
     const smallest = await shrink(plan, report.violation, async (plan) => (await simulate(plan)).violation)
-    console.log(`again: npm run test:simulation -- --seed ${seed}\nsmallest plan: ${JSON.stringify(smallest)}`)
+    const kind = plan.isFleet ? "--fleet" : "--alone" // only without either is it the seed that decides
+    console.log(`again: npm run test:simulation -- --seed ${seed} ${kind}\nsmallest plan: ${JSON.stringify(smallest)}`)
   }
-  console.log(JSON.stringify({ seeds, steps, failed }))
+  console.log(JSON.stringify({ seeds, ...kindsOf(from, seeds), steps, failed }))
 }
 
 /** The number of seeds that one process simulates. */
@@ -92,7 +99,7 @@ const searchInBatches = async (from: number, seeds: number): Promise<void> => {
     }
   }))
   if (failed > 0) process.exitCode = 1
-  console.log(JSON.stringify({ seeds, steps, failed }))
+  console.log(JSON.stringify({ seeds, ...kindsOf(from, seeds), steps, failed }))
 }
 
 if (values.planted) process.exitCode = findAll(values.only) === 0 ? 0 : 1

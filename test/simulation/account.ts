@@ -2,7 +2,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { inspect } from "node:util"
 import type { Outcome, Result } from "../../src/Redelivery.js"
-import { type Call, keyOfEvent, sizes } from "./plan.js"
+import { type Call, isOnce, keyOfRedelivery, sizes } from "./plan.js"
 import { eventOf, type Service } from "./service.js"
 import type { World } from "./world.js"
 
@@ -21,9 +21,6 @@ interface Failure {
   readonly _tag: string
   readonly outcome?: unknown
 }
-
-/** Calls that must not be carried out twice. */
-const isOnce = ({ kind }: Call): boolean => kind === "export" || kind === "redeliver"
 
 /** Calls that succeed if the service has carried out one request. */
 const isSingle = ({ kind }: Call): boolean => kind !== "pages" && kind !== "redelivery"
@@ -73,7 +70,7 @@ export class Account {
   private read(key: string, exit: Exit.Exit<unknown, Failure>): Knowledge | undefined {
     if (Exit.isSuccess(exit)) return "success"
     const { cause } = exit
-    this.world.visible.push(Cause.pretty(cause, { renderErrorCause: true }), JSON.stringify(cause), inspect(cause))
+    this.world.show(Cause.pretty(cause, { renderErrorCause: true }), JSON.stringify(cause), inspect(cause))
     const failure = Cause.failureOption(cause)
     if (Option.isSome(failure)) return knowledgeOf(failure.value)
     const isPlanned = this.world.plan.faults.some((fault) => fault.kind === "tracer" && fault.key === key)
@@ -94,7 +91,7 @@ export class Account {
   result(key: string, journal: number, { error, id, outcome, recalled }: Result): void {
     const event = Number(id.slice(-4))
     this.world.note(`${key} event ${event}: ${outcome}${recalled ? ", recalled" : ""}`)
-    if (error !== undefined) this.world.visible.push(JSON.stringify(error))
+    if (error !== undefined) this.world.show(JSON.stringify(error))
     if (outcome === "due") this.world.violate("journal", `${key}: ${id} is due`)
     this.checkEvent(key, journal, event, outcome)
   }
@@ -112,7 +109,7 @@ export class Account {
   }
 
   private checkEvent(source: string, journal: number, event: number, outcome: Outcome | "sending" | undefined): void {
-    const times = this.carriedOut(keyOfEvent(`j${journal}`, event))
+    const times = this.carriedOut(keyOfRedelivery(journal, event))
     const [least, most] = outcome === undefined ? [0, 0] : timesOf(outcome)
     const finding = `${source}: event ${event} of journal ${journal} is ${
       outcome ?? "absent"
@@ -129,11 +126,6 @@ export class Account {
         const text = entries.get(Buffer.from(eventOf(event)).toString("hex"))
         this.checkEvent("journal", journal, event, text === undefined ? undefined : JSON.parse(text).outcome)
       }
-    }
-    const visible = this.world.visible.join("\n")
-    for (const secret of this.world.secrets) {
-      const at = visible.indexOf(secret)
-      if (at >= 0) this.world.violate("secrets", visible.slice(Math.max(0, at - 200), at + 20))
     }
   }
 }

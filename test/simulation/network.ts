@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"
 import { Draw } from "./numbers.js"
-import { type Fault, keyOfEvent, keyOfToken } from "./plan.js"
+import { type Fault, keyOfEvent, keyOfRedelivery, keyOfToken } from "./plan.js"
 import { client as oauthClient, type PlainResponse, type Service } from "./service.js"
 import type { World } from "./world.js"
 
@@ -59,7 +59,7 @@ export class Network {
     if (call === undefined) return [keyOfToken(process), keyOfToken(process)]
     if (journal === undefined) return [call, call]
     const event = Number(url.pathname.slice(-4))
-    return [keyOfEvent(call, event), keyOfEvent(`j${journal}`, event)]
+    return [keyOfEvent(call, event), keyOfRedelivery(journal, event)]
   }
 
   private send(process: number, request: HttpClientRequest.HttpClientRequest, url: URL, resume: Resume): void {

@@ -8,13 +8,16 @@ import type { World } from "./world.js"
 interface Granted {
   readonly life: Life
   readonly operation: string
-  readonly fiber: AnyFiber
   settlements: number
 }
 
+/** A wait of this time, in milliseconds, is for a pause that the service asked for. */
+const longWait = 600_000
+
 export class Permits {
   private readonly world: World
-  private readonly granted: Array<Granted> = []
+  /** The latest permit of each fiber: calls of one fiber come one after the other. */
+  private readonly latest = new WeakMap<AnyFiber, Granted>()
 
   constructor(world: World) {
     this.world = world
@@ -25,31 +28,39 @@ export class Permits {
     return {
       ...limiter,
       acquire: (call) =>
-        Effect.withFiberRuntime((fiber) =>
-          Effect.map(limiter.acquire(call), ({ settle }) => {
-            const permit: Granted = { life, operation: call.operation, fiber, settlements: 0 }
-            this.granted.push(permit)
+        Effect.withFiberRuntime((fiber) => {
+          const since = this.world.time
+          return Effect.map(limiter.acquire(call), ({ settle }) => {
+            if (this.world.time - since > longWait && !this.world.warned.has(life.name)) {
+              this.world.violate(
+                "warning",
+                `${life.name} ${call.operation}: has waited for long, and nothing was logged`
+              )
+            }
+            const earlier = this.latest.get(fiber)
+            if (earlier?.settlements === 0) this.violate(earlier, "was not settled before the next one")
+            const permit: Granted = { life, operation: call.operation, settlements: 0 }
+            this.latest.set(fiber, permit)
+            fiber.addObserver((exit) => this.ended(permit, exit))
             return {
               settle: (response) =>
                 Effect.suspend(() => {
-                  if (++permit.settlements > 1) {
-                    this.world.violate("permits", `${life.name} ${call.operation}: settled twice`)
-                  }
+                  if (++permit.settlements > 1) this.violate(permit, "was settled twice")
                   return settle(response)
                 })
             }
           })
-        )
+        })
     }
   }
 
-  /** Checks that no permit was lost. Those of dead lives are. */
-  check(): void {
-    for (const { fiber, life, operation, settlements } of this.granted) {
-      if (settlements > 0 || life.state === "dead") continue
-      const exit = fiber.unsafePoll()
-      const isGivenBack = exit !== null && Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)
-      if (!isGivenBack) this.world.violate("permits", `${life.name} ${operation}: a permit was never settled`)
-    }
+  /** The fiber of a permit has ended: if it was interrupted before it could send, the limiter has the permit back. */
+  private ended(permit: Granted, exit: Exit.Exit<unknown, unknown>): void {
+    const isGivenBack = Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)
+    if (permit.settlements === 0 && !isGivenBack) this.violate(permit, "was never settled")
+  }
+
+  private violate({ life, operation }: Granted, problem: string): void {
+    this.world.violate("permits", `${life.name} ${operation}: a permit ${problem}`)
   }
 }

@@ -37,6 +37,9 @@ export type Call =
   | (CallSettings & { readonly kind: "export" | "redeliver" | "update" | "list" | "pages" | "delete" })
   | RedeliveryCall
 
+/** Calls that must not be carried out twice. */
+export const isOnce = ({ kind }: Call): boolean => kind === "export" || kind === "redeliver"
+
 /** The end of a life after a number of steps. `stop` interrupts its program, which then can clean up. */
 export interface Crash {
   readonly kind: "crash" | "stop"
@@ -129,6 +132,10 @@ const longestRetryAfter = { usual: 60, absurd: 99_999_999_999 }
 export const keyOfCall = (process: number, call: number): string => `p${process}c${call}`
 export const keyOfToken = (process: number): string => `p${process}token`
 export const keyOfEvent = (call: string, event: number): string => `${call}e${event}`
+
+/** The key under which all redeliveries of a journal's event count. */
+export const keyOfRedelivery = (journal: number | string, event: number): string => keyOfEvent(`j${journal}`, event)
+export const isKeyOfJournal = (key: string): boolean => key.startsWith("j")
 
 const minute = 60_000
 

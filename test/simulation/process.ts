@@ -5,6 +5,14 @@ import type { Call, Crash, ProcessPlan } from "./plan.js"
 import { clientLayer, makeCall, type Site, together } from "./programs.js"
 import { loggerOf, tracerOf } from "./telemetry.js"
 
+/** A call of each operation: if a permit is lost, one of them waits for ever. */
+const probes = (["export", "redeliver", "update", "list", "delete"] as const).map((kind, nth): Call => ({
+  id: 1000 + nth,
+  thread: 0,
+  after: 0,
+  kind
+}))
+
 export class Process {
   private readonly site: Site
   private readonly plan: ProcessPlan
@@ -12,9 +20,13 @@ export class Process {
   private life: Life | undefined
   private skew: number
   private isClosing = false
+  private isProbing = false
+  private proceed = () => {}
   private close = () => {}
   /** True once all calls have ended. */
   isDone = false
+  /** True once the calls that it was asked for have ended. */
+  isProbed = false
   /** True once it has ended because it was asked to. */
   isClosed = false
 
@@ -54,9 +66,16 @@ export class Process {
     })
   }
 
+  /** Asks the process for one more call of each operation, once its own have ended. */
+  probe(): void {
+    this.isProbing = true
+    this.proceed()
+  }
+
   /** Asks the process to end. */
   end(): void {
     this.isClosing = true
+    this.proceed()
     this.close()
   }
 
@@ -93,18 +112,27 @@ export class Process {
     const { world } = site
     const threads = new Map<number, Array<Call>>()
     for (const call of calls) threads.set(call.thread, [...threads.get(call.thread) ?? [], call])
-    const closed = Effect.async<void>((resume) => {
+    const asked = Effect.async<void>((resume) => {
       this.isDone = true
       world.note(`${life.name} is done`)
+      this.proceed = () => resume(Effect.void)
+      if (this.isProbing || this.isClosing) this.proceed()
+    })
+    const make = (call: Call) => makeCall(site, id, life, call)
+    const probed = Effect.suspend(() => Effect.forEach(this.isProbing ? probes : [], make, { discard: true }))
+    const closed = Effect.async<void>((resume) => {
+      this.isProbed = true
       this.close = () => resume(Effect.void)
       if (this.isClosing) this.close()
     })
     return together(
       Array.from(
         threads.values(),
-        (calls) => Effect.forEach(calls, (call) => makeCall(site, id, life, call), { discard: true })
+        (calls) => Effect.forEach(calls, make, { discard: true })
       )
     ).pipe(
+      Effect.zipRight(asked),
+      Effect.zipRight(probed),
       Effect.zipRight(closed),
       Effect.provide(clientLayer(site, id, life)),
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),

@@ -3,7 +3,7 @@ import { HttpClient, type HttpClientRequest } from "@effect/platform"
 import { type Context, Effect, Random, Redacted } from "effect"
 import * as Tenant from "../../src/Tenant.js"
 import type { Life } from "./machine.js"
-import { sizes } from "./plan.js"
+import { isKeyOfJournal, isOnce, keyOfCall, sizes } from "./plan.js"
 import type { World } from "./world.js"
 
 /** A response before it travels. */
@@ -50,12 +50,16 @@ export class Service {
   readonly carriedOut = new Map<string, number>()
   /** The genuine responses by their status. */
   readonly statuses = new Map<number, number>()
-  tokenRequests = 0
+  /** The keys of calls that must not be carried out twice; so must no event of a journal. */
+  private readonly once: ReadonlySet<string>
 
   constructor(world: World) {
     this.world = world
     this.life = world.machine.makeLife("service", world.plan.service.skew)
     this.random = Random.make(world.plan.seed)
+    this.once = new Set(
+      world.plan.processes.flatMap(({ calls, id }) => calls.filter(isOnce).map((call) => keyOfCall(id, call.id)))
+    )
     world.secrets.add(Redacted.value(client.secret))
   }
 
@@ -106,7 +110,7 @@ export class Service {
         const body = yield* response.text
         this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1)
         if (response.status < 300) {
-          this.carriedOut.set(key, (this.carriedOut.get(key) ?? 0) + 1)
+          this.count(key)
           // All redeliveries fail, so that each one can be carried out twice.
           if (response.status === 202) yield* tenant.seed({ streams })
           if (key.endsWith("token")) this.world.secrets.add(JSON.parse(body).access_token)
@@ -114,6 +118,14 @@ export class Service {
         respond({ status: response.status, headers: { ...response.headers }, body })
       }).pipe(Effect.orDie)
     )
+  }
+
+  private count(key: string): void {
+    const times = (this.carriedOut.get(key) ?? 0) + 1
+    this.carriedOut.set(key, times)
+    if (times > 1 && (this.once.has(key) || isKeyOfJournal(key))) {
+      this.world.violate("once", `${key} is carried out ${times} times`)
+    }
   }
 
   private start(effect: Effect.Effect<void>): void {

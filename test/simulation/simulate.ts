@@ -62,11 +62,15 @@ const phase = async (world: World, name: string, isDone: () => boolean, millis: 
 /** Runs a plan. */
 export const simulate = async (plan: Plan): Promise<Report> => {
   const world = new World(plan)
-  world.machine.occupy()
-  return play(world).finally(() => world.machine.release())
+  const { machine } = world
+  machine.occupy()
+  // An endless loop, or a timer of Node's, must not end the search without the seed.
+  await play(world).catch((error: unknown) => world.violate("machine", String(error))).finally(() => machine.release())
+  world.note(`${machine.steps} steps, schedule ${machine.fingerprint}`)
+  return { violation: world.violation, steps: machine.steps, trace: world.trace }
 }
 
-const play = async (world: World): Promise<Report> => {
+const play = async (world: World): Promise<void> => {
   const { plan } = world
   const service = new Service(world)
   const bounds = new Bounds(world)
@@ -88,6 +92,9 @@ const play = async (world: World): Promise<Report> => {
   world.note("all is well from now on")
   await phase(world, "all calls end", areDone, settlingTime)
 
+  for (const process of processes) process.probe()
+  await phase(world, "a call of each operation ends", () => processes.every(({ isProbed }) => isProbed), settlingTime)
+
   for (const process of processes) process.end()
   await phase(world, "all processes end", areClosed, closingTime)
 
@@ -102,10 +109,5 @@ const play = async (world: World): Promise<Report> => {
   await world.machine.run(() => world.violation !== undefined, world.machine.now + 5 * minute)
   if (world.violation === undefined) {
     account.checkAll(storage.journals)
-    permits.check()
-    bounds.check()
   }
-  const { fingerprint, steps } = world.machine
-  world.note(`${steps} steps, schedule ${fingerprint}`)
-  return { violation: world.violation, steps, trace: world.trace }
 }

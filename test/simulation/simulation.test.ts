@@ -1,6 +1,6 @@
 /** A few seeds of `npm run test:simulation`, the plans of what it has found, and the simulator itself. */
 import { assert, describe, it } from "vitest"
-import { drawPlan, type Plan } from "./plan.js"
+import { drawPlan, keyOfToken, type Plan } from "./plan.js"
 import { regressions } from "./regressions.js"
 import { shrink } from "./shrink.js"
 import { simulate } from "./simulate.js"
@@ -31,6 +31,18 @@ describe("a simulation", () => {
       assert.deepStrictEqual((await simulate(plan)).trace, trace)
     })
   }
+
+  it("that cannot go on is a violation, too: its seed is printed", async () => {
+    const impossible = {
+      key: keyOfToken(0),
+      nth: 0,
+      kind: "status",
+      status: 99,
+      carriedOut: false,
+      body: "json"
+    } as const
+    assert.strictEqual((await violationOf({ ...drawPlan(10), faults: [impossible] }))?.invariant, "machine")
+  })
 
   it("takes another way with another seed", async () => {
     const [one, other] = [await simulate(drawPlan(10)), await simulate({ ...drawPlan(10), seed: 11 })]

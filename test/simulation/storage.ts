@@ -71,7 +71,7 @@ export class Storage {
     return {
       get: (key) => request(() => this.store.get(key)),
       swap: (key, version, next) => {
-        if (next !== undefined) this.world.visible.push(next.value)
+        if (next !== undefined) this.world.show(next.value)
         return request((strip) => this.store.swap(key, strip(version), next))
       }
     }
@@ -102,7 +102,7 @@ export class Storage {
     return KeyValueStore.makeStringOnly({
       get: (key) => request("get", () => Option.fromNullable(entries.get(key))),
       set: (key, value) => {
-        this.world.visible.push(value)
+        this.world.show(value)
         return request("set", () => {
           this.world.note(`journal ${journal} ${key.slice(-2)} ${value}`)
           entries.set(key, value)

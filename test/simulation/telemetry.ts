@@ -8,7 +8,8 @@ export const callAttribute = "call"
 export const loggerOf = (world: World, process: string): Logger.Logger<unknown, void> =>
   Logger.make((options) => {
     const line = Logger.logfmtLogger.log(options)
-    world.visible.push(line)
+    world.show(line)
+    if (line.includes("for the rate limiter")) world.warned.add(process)
     world.note(`${process} logs ${Inspectable.toStringUnknown(options.message)}`)
   })
 
@@ -45,7 +46,7 @@ class RecordedSpan implements Tracer.Span {
   }
 
   private record(...parts: ReadonlyArray<unknown>): void {
-    this.world.visible.push(`${this.name} ${parts.map((part) => Inspectable.toStringUnknown(part)).join(" ")}`)
+    this.world.show(`${this.name} ${parts.map((part) => Inspectable.toStringUnknown(part)).join(" ")}`)
   }
 
   end(endTime: bigint, exit: Parameters<Tracer.Span["end"]>[1]): void {

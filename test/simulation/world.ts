@@ -15,10 +15,10 @@ export class World {
   violation: Violation | undefined
   /** True once no fault may happen any more. */
   isHealed = false
+  /** The lives that have warned that calls wait for their limiter. */
+  readonly warned = new Set<string>()
   /** Texts that nobody may see: the client's secret, and all tokens. */
   readonly secrets = new Set<string>()
-  /** Everything that a program or an operator can see: log lines, spans, failures, journals, the store. */
-  readonly visible: Array<string> = []
   private readonly begin: number
 
   constructor(plan: Plan) {
@@ -35,6 +35,16 @@ export class World {
   /** Adds a line to the record of what happens. */
   note(line: string): void {
     this.trace.push(`${String(this.time).padStart(7)} ${line}`)
+  }
+
+  /** Checks what a program or an operator can see: log lines, spans, failures, journals, the store. */
+  show(...texts: ReadonlyArray<string>): void {
+    for (const text of texts) {
+      for (const secret of this.secrets) {
+        const at = text.indexOf(secret)
+        if (at >= 0) this.violate("secrets", text.slice(Math.max(0, at - 200), at + 20))
+      }
+    }
   }
 
   /** Reports that an invariant does not hold. Only the first report counts. */
