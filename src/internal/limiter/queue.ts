@@ -15,7 +15,7 @@ import * as Timer from "../runtime/timer.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { readRateLimit } from "./rateLimitReading.js"
-import { idleTime, type LimitStrategy } from "./strategy.js"
+import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** Marks calls as background work. */
@@ -121,17 +121,20 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return interactive.size + background.size
     }
 
+    /** Counts the waiting calls of some kinds that go before a new one. */
+    const countAheadOf = (isBackground: boolean): CountAhead<State> => (isOne) => {
+      let sum = 0
+      for (const [other, [interactive, background]] of queues) {
+        if (isOne(other)) sum += interactive.size + (isBackground ? background.size : 0)
+      }
+      return sum
+    }
+
     /** The milliseconds until a new call may start: those that wait already go before it. */
     const waitOfNew = (state: State, isBackground: boolean, now: number): number => {
       const share = isBackground ? reserve : 0
       if (waiting === 0) return strategy.wait(state, now, share, 0, 0)
-      const countAhead = (isOne: (other: State) => boolean): number => {
-        let sum = 0
-        for (const [other, [interactive, background]] of queues) {
-          if (isOne(other)) sum += interactive.size + (isBackground ? background.size : 0)
-        }
-        return sum
-      }
+      const countAhead = countAheadOf(isBackground)
       const bucket = strategy.bucketOf(state)
       const ahead = countAhead((other) => strategy.bucketOf(other) === bucket)
       return Math.max(strategy.wait(state, now, share, ahead, 0), strategy.ceilingWait(state, now, share, countAhead))
@@ -140,8 +143,13 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
       strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
 
-    const reasonOf = ({ isBackground, state }: Waiting, millis: number, now: number): WaitReason => {
-      if (strategy.ceilingWait(state, now, isBackground ? reserve : 0) >= millis) return "ceiling"
+    const reasonOf = (
+      { isBackground, state }: Pick<Waiting, "isBackground" | "state">,
+      millis: number,
+      now: number,
+      ahead?: CountAhead<State>
+    ): WaitReason => {
+      if (strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead) >= millis) return "ceiling"
       return strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
     }
 
@@ -282,7 +290,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
       if (millis > maxWait && millis < Infinity) return refusal(call, millis, state)
       // Only the calls ahead of it may make it wait for long.
-      warn(strategy.bucketOf(state) ?? state, { call, fiber, reason: reasonOf(state, millis, now) }, millis, now)
+      const reason = reasonOf({ isBackground, state }, millis, now, countAheadOf(isBackground))
+      warn(strategy.bucketOf(state) ?? state, { call, fiber, reason }, millis, now)
       return wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
     }
 

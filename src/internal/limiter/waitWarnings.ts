@@ -22,6 +22,7 @@ interface DelayedCall {
 export const make = Effect.map(makeRunner(), ({ fork }) => {
   const nextAt: Readonly<Record<WaitReason, WeakMap<object, number>>> = {
     limit: new WeakMap(),
+    ceiling: new WeakMap(),
     pause: new WeakMap(),
     inFlight: new WeakMap()
   }
