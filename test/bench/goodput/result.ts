@@ -49,7 +49,7 @@ export const summary = (result: Result): string => {
     (heldUpMs < 250 ? "" : `; its process stood still for ${heldUpMs.toFixed(0)} ms`)
 }
 
-const widths = [21, 6, 6, 7, 9, 6, 9, 7, 7, 8]
+const widths = [21, 6, 6, 7, 9, 6, 9, 7, 8, 8]
 
 const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, index) => index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")
@@ -64,7 +64,7 @@ a ceiling the goodput is the used share of it. Two clients: half of the calls ea
 /** The table, 87 characters wide, and what its columns mean. */
 export const table = (results: ReadonlyArray<Result>): string =>
   [
-    line(["scenario", "client", "calls", "failed", "requests", "429s", "429 rate", "50th s", "s", "goodput"]),
+    line(["scenario", "client", "calls", "failed", "requests", "429s", "429 rate", "s", "goodput", "50th s"]),
     ...results.map((result) =>
       line([
         result.scenario.name,
@@ -74,9 +74,9 @@ export const table = (results: ReadonlyArray<Result>): string =>
         String(result.requests),
         String(result.refused),
         percent(rate429(result)),
-        (result.fiftiethMs / 1000).toFixed(2),
         seconds(result.millis),
-        goodput(result).toFixed(3)
+        goodput(result).toFixed(3),
+        (result.fiftiethMs / 1000).toFixed(2)
       ])
     )
   ].join("\n")
