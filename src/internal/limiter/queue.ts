@@ -149,7 +149,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       now: number,
       ahead?: CountAhead<State>
     ): WaitReason => {
-      if (strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead) >= millis) return "ceiling"
+      const ceiling = strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead)
+      if (ceiling > 0 && ceiling >= millis) return "ceiling"
       return strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
     }
 
