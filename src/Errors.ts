@@ -167,6 +167,20 @@ export class InvalidInput extends TaggedError("InvalidInput")<{
   }
 }
 
+/** A limit on the tokens that a client or an organization may be issued. @since 0.1.0 @category models */
+export interface TokenQuota {
+  /** The holder of the quota: the client (`Auth0-Client-Quota-Limit`), or its organization (`Auth0-Organization-Quota-Limit`). */
+  readonly of: "client" | "organization"
+  /** The name of the quota, for example `per_hour`. */
+  readonly bucket: string
+  /** The number of tokens that it allows. */
+  readonly limit: number
+  /** The number of tokens that are left. */
+  readonly remaining: number
+  /** The time until it is full again. */
+  readonly resetAfter: Duration.Duration
+}
+
 /**
  * No token could be obtained (contract: Authentication). Nothing was sent, or the service refused the token of an earlier
  * request with 401 and carried nothing out.
@@ -184,6 +198,8 @@ export class TokenError extends TaggedError("TokenError")<{
   readonly description?: string
   /** The wait that the token endpoint asks for. */
   readonly retryAfter?: Duration.Duration
+  /** The token quotas of the token endpoint's response, if it has any. */
+  readonly quotas?: ReadonlyArray<TokenQuota>
   /** The code of the system or transport if there was no response, for example `ECONNREFUSED`. */
   readonly code?: string
 }> {}

@@ -16,8 +16,8 @@ import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
 import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
+import * as Methods from "./internal/token/authenticationMethods.js"
 import * as TokenCache from "./internal/token/cache.js"
-import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated } from "./internal/token/issuedToken.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as SharedStore from "./SharedStore.js"
@@ -98,6 +98,27 @@ const layerShared = <E, R>(
     })
   )
 
+/** A provider for all processes with the same store, host, client and audience: they share one token request. */
+const layerRequest = <E, R>(
+  operation: string,
+  options: Encryption,
+  source: Effect.Effect<
+    {
+      readonly request: Effect.Effect<TokenProvider.IssuedToken, TokenError>
+      readonly tenant: string
+      readonly identity: ReadonlyArray<string>
+    },
+    E,
+    R
+  >
+) =>
+  layerShared(
+    operation,
+    options,
+    Effect.flatMap(source, ({ identity, request, tenant }) =>
+      Effect.map(Cipher.digest(JSON.stringify(identity)), (digest) => ({ name: `${tenant}:${digest}`, request })))
+  )
+
 /**
  * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
  * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
@@ -106,15 +127,10 @@ const layerShared = <E, R>(
  */
 export const layerClientCredentials = (
   options: TokenProvider.ClientCredentials & Encryption
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> =>
-  layerShared(
-    "Fleet.layerClientCredentials",
-    options,
-    Effect.gen(function*() {
-      const { identity, request, tenant } = yield* OAuth.make("Fleet.layerClientCredentials", options)
-      return { name: `${tenant}:${yield* Cipher.digest(JSON.stringify(identity))}`, request }
-    })
-  )
+): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
+  const operation = "Fleet.layerClientCredentials"
+  return layerRequest(operation, options, Methods.clientSecret(operation, options))
+}
 
 /** `layerClientCredentials` with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerClientCredentialsConfig = (
@@ -124,6 +140,47 @@ export const layerClientCredentialsConfig = (
   InvalidInput | ConfigError.ConfigError,
   HttpClient.HttpClient | SharedStore.SharedStore
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
+
+/**
+ * `TokenProvider.layerPrivateKeyJwt` for a fleet. Processes share tokens as with `layerClientCredentials`, also with those that
+ * still use the client's secret.
+ * @since 0.1.0 @category layers
+ */
+export const layerPrivateKeyJwt = (
+  options: TokenProvider.PrivateKeyJwt & Encryption
+): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
+  const operation = "Fleet.layerPrivateKeyJwt"
+  return layerRequest(operation, options, Methods.privateKeyJwt(operation, options))
+}
+
+/** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
+export const layerPrivateKeyJwtConfig = (
+  options: Config.Config.Wrap<TokenProvider.PrivateKeyJwt & Encryption>
+): Layer.Layer<
+  TokenProvider.TokenProvider,
+  InvalidInput | ConfigError.ConfigError,
+  HttpClient.HttpClient | SharedStore.SharedStore
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
+
+/**
+ * `TokenProvider.layerMutualTls` for a fleet, whose processes must have the same certificate.
+ * @since 0.1.0 @category layers
+ */
+export const layerMutualTls = (
+  options: TokenProvider.MutualTls & Encryption
+): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
+  const operation = "Fleet.layerMutualTls"
+  return layerRequest(operation, options, Methods.mutualTls(operation, options))
+}
+
+/** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
+export const layerMutualTlsConfig = (
+  options: Config.Config.Wrap<TokenProvider.MutualTls & Encryption>
+): Layer.Layer<
+  TokenProvider.TokenProvider,
+  InvalidInput | ConfigError.ConfigError,
+  HttpClient.HttpClient | SharedStore.SharedStore
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
 
 /**
  * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.

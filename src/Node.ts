@@ -3,46 +3,16 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { PlatformError } from "@effect/platform/Error"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
+import * as Environment from "./node/environment.js"
 import * as Journal from "./node/fileJournal.js"
 import * as Transport from "./node/undiciClient.js"
 import * as RateLimiter from "./RateLimiter.js"
 import type * as Redelivery from "./Redelivery.js"
-import * as TokenProvider from "./TokenProvider.js"
-
-/** Reads a variable. An empty one counts as not set. */
-const variable = (name: string) => Config.nonEmptyString(`IDENTITY_${name}`)
-
-const domain = variable("DOMAIN")
-
-/** The URL of the tenant. */
-const options: Config.Config<IdentityClient.Options> = Config.orElse(
-  Config.map(domain, (domain) => ({ domain })),
-  () => Config.map(variable("BASE_URL"), (baseUrl) => ({ baseUrl }))
-)
-
-/** The tokens: one of the user's own, or those that client credentials obtain. */
-const tokens = Config.orElse(
-  Config.map(Config.redacted(variable("TOKEN")), TokenProvider.layerBearer),
-  () =>
-    Config.map(
-      Config.all({
-        clientId: variable("CLIENT_ID"),
-        clientSecret: Config.redacted(variable("CLIENT_SECRET")),
-        audience: Config.withDefault(variable("AUDIENCE"), undefined),
-        host: Config.orElse(
-          Config.map(domain, (domain) => ({ domain })),
-          () => Config.map(variable("AUTH_URL"), (authUrl) => ({ authUrl }))
-        )
-      }),
-      ({ host, ...credentials }) => TokenProvider.layerClientCredentials({ ...credentials, ...host })
-    )
-)
 
 /** Options of undici's connection pools. All times are in milliseconds. @since 0.1.0 @category models */
 export interface TransportOptions extends Transport.PoolOptions {}
@@ -80,14 +50,23 @@ export const journal = (directory: string): Effect.Effect<Redelivery.Journal, Pl
 
 /**
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
- * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
- * `IDENTITY_CLIENT_SECRET` and optionally `IDENTITY_AUDIENCE`. Fails with a `ConfigError` that names a missing variable.
+ * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; and `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
+ * optionally `IDENTITY_AUDIENCE`, and one of
+ *
+ * - `IDENTITY_CLIENT_SECRET`
+ * - `IDENTITY_PRIVATE_KEY` or `IDENTITY_PRIVATE_KEY_FILE`, optionally `IDENTITY_KEY_ID` and `IDENTITY_SIGNING_ALGORITHM`
+ * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`; beside the others they only set the certificate
+ *
+ * Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
+ * for an invalid value.
  * @since 0.1.0 @category layers
  */
 export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
-  .unwrapEffect(Effect.map(Config.all([options, tokens]), ([options, tokens]) =>
-    IdentityClient.layer(options).pipe(
-      Layer.provide(RateLimiter.layer),
-      Layer.provide(tokens),
-      Layer.provide(layerHttpClient())
-    )))
+  .unwrapEffect(
+    Effect.map(Environment.settings, ({ connections, options, tokens }) =>
+      IdentityClient.layer(options).pipe(
+        Layer.provide(RateLimiter.layer),
+        Layer.provide(tokens),
+        Layer.provide(layerHttpClient(connections))
+      ))
+  )

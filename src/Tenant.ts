@@ -16,6 +16,7 @@ import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./ten
 import { type Json, openapi } from "./tenant/docs/openapi.js"
 import { demo, demoClients } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
+import type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 import * as Faults from "./tenant/server/faults.js"
 import * as InProcessClient from "./tenant/server/inProcessClient.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
@@ -23,10 +24,10 @@ import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
 
 export type { Action, Connection, Job, Profile, Stream, StreamEvent, Version } from "./tenant/api/state.js"
+export type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 export type { Fault } from "./tenant/server/faults.js"
 export type { ReceivedRequest } from "./tenant/server/requestLog.js"
 export type { BucketSize } from "./tenant/server/tokenBucket.js"
-export type { Client } from "./tenant/server/tokens.js"
 export { demo, demoClients, type Json, openapi, type Seed, type State }
 
 /** A method and path that the tenant serves. @since 0.1.0 @category models */
@@ -53,7 +54,7 @@ export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
   /** The clients that may ask for tokens (default: `demoClients`). */
-  readonly clients?: ReadonlyArray<Tokens.Client> | undefined
+  readonly clients?: ReadonlyArray<Client | ClientWithoutSecret> | undefined
   /** The token buckets that limit calls. */
   readonly buckets?: {
     /** The bucket of all calls except profile updates (default: 50 at once, 16 a second). */

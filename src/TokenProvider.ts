@@ -1,4 +1,7 @@
-/** Supplies bearer tokens: one of your own, from an effect, or by OAuth 2.0 client credentials. */
+/**
+ * Supplies access tokens: one of your own, from an effect, or by OAuth 2.0 client credentials, where the client proves itself by a
+ * secret, a private key or a client certificate.
+ */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -8,16 +11,18 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput, TokenError } from "./Errors.js"
+import * as Methods from "./internal/token/authenticationMethods.js"
 import * as Cache from "./internal/token/cache.js"
-import * as OAuth from "./internal/token/clientCredentials.js"
 import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
 
 /** The service that supplies tokens (contract: Authentication). @since 0.1.0 @category tags */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
 
-export type { IssuedToken } from "./internal/token/issuedToken.js"
+export type { AccessToken, IssuedToken } from "./internal/token/issuedToken.js"
 
-export type { ClientCredentials } from "./internal/token/clientCredentials.js"
+export type { ClientCredentials, MutualTls, PrivateKeyJwt } from "./internal/token/authenticationMethods.js"
+export type { TokenClient } from "./internal/token/clientCredentials.js"
+export type { Sign, SigningAlgorithm, SigningKey } from "./internal/token/signingKey.js"
 
 /**
  * Makes a provider that caches the tokens that `request` issues. One request at a time is under way, in the scope of the
@@ -55,6 +60,12 @@ export const layerEffect = <R>(
       make(Effect.mapInputContext(request, (context: Context.Context<never>) => Context.merge(layerContext, context))))
   )
 
+/** Makes the layer of a token request. */
+const layerRequest = <E, R>(
+  source: Effect.Effect<{ readonly request: Effect.Effect<IssuedToken, TokenError> }, E, R>
+): Layer.Layer<TokenProvider, E, Exclude<R, Scope.Scope>> =>
+  Layer.scoped(TokenProvider, Effect.flatMap(source, ({ request }) => make(request)))
+
 /**
  * Supplies tokens by OAuth 2.0 client credentials and caches them as `make` describes. A request is made up to three
  * times: if no response arrives within 10 s, or one with 429 or 5xx whose `Retry-After` is at most 60 s. Fails with
@@ -62,15 +73,48 @@ export const layerEffect = <R>(
  * @since 0.1.0 @category layers
  */
 export const layerClientCredentials = (
-  options: OAuth.ClientCredentials
+  options: Methods.ClientCredentials
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
-  Layer.scoped(
-    TokenProvider,
-    Effect.flatMap(OAuth.make("TokenProvider.layerClientCredentials", options), ({ request }) => make(request))
-  )
+  layerRequest(Methods.clientSecret("TokenProvider.layerClientCredentials", options))
 
 /** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerClientCredentialsConfig = (
-  options: Config.Config.Wrap<OAuth.ClientCredentials>
+  options: Config.Config.Wrap<Methods.ClientCredentials>
 ): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
+
+/**
+ * `layerClientCredentials` with a private key instead of a secret (RFC 7523). Each attempt sends a new assertion: a JSON Web Token
+ * that is valid for a minute. If the token endpoint refuses one and its `Date` is more than 5 s off the local clock, the next is
+ * dated by the service's clock. Otherwise the next of `fallbackKeys` signs, or the same key once more. The key that was accepted
+ * instead of the first is remembered, and a warning is logged once. Fails with `InvalidInput` if a key does not fit: an encrypted
+ * one, a public one, another type than RSA, less than 2048 bits, another algorithm.
+ * @since 0.1.0 @category layers
+ */
+export const layerPrivateKeyJwt = (
+  options: Methods.PrivateKeyJwt
+): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
+  layerRequest(Methods.privateKeyJwt("TokenProvider.layerPrivateKeyJwt", options))
+
+/** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
+export const layerPrivateKeyJwtConfig = (
+  options: Config.Config.Wrap<Methods.PrivateKeyJwt>
+): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
+
+/**
+ * `layerClientCredentials` with a client certificate instead of a secret (RFC 8705): only the client's identifier is sent. The
+ * `HttpClient` has the certificate, for example `Node.layerHttpClient({ connect: { cert, key } })`. Provide the same one to the
+ * client, because the service may accept the token only from connections with this certificate.
+ * @since 0.1.0 @category layers
+ */
+export const layerMutualTls = (
+  options: Methods.MutualTls
+): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
+  layerRequest(Methods.mutualTls("TokenProvider.layerMutualTls", options))
+
+/** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
+export const layerMutualTlsConfig = (
+  options: Config.Config.Wrap<Methods.MutualTls>
+): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))

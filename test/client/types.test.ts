@@ -1,6 +1,6 @@
 /** Tests of types: what compiles, what does not, and what the editor shows. The compiler runs inside the tests. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Either, Schema, type Stream } from "effect"
+import { type Config, Effect, type Either, type Redacted, Schema, type Stream } from "effect"
 import ts from "typescript"
 import {
   createUsersExport,
@@ -17,6 +17,7 @@ import {
 } from "../../src/index.js"
 import type { ActionVersion, ActionVersions, TokenExchangeProfile, UsersExportJob } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
+import * as TokenProvider from "../../src/TokenProvider.js"
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 
@@ -522,4 +523,47 @@ describe("the editor", () => {
       )
     }
   )
+})
+
+describe("the settings of a client that proves itself", () => {
+  const client = { domain: "t.example.com", clientId: "c" }
+  const key = {} as Redacted.Redacted // sound: only types are tested
+  const secret = {} as Config.Config<Redacted.Redacted> // sound: as above
+
+  it("by a private key have a key or a function, not both", () => {
+    const layers = () => [
+      TokenProvider.layerPrivateKeyJwt({ ...client, privateKey: key, fallbackKeys: [{ privateKey: key, keyId: "k" }] }),
+      TokenProvider.layerPrivateKeyJwt({ ...client, sign: Effect.succeed, algorithm: "PS256" }),
+      // @ts-expect-error
+      TokenProvider.layerPrivateKeyJwt({ ...client, privateKey: key, sign: Effect.succeed }),
+      // @ts-expect-error
+      TokenProvider.layerPrivateKeyJwt(client),
+      // @ts-expect-error
+      TokenProvider.layerPrivateKeyJwt({ ...client, privateKey: "a key that is not Redacted" }),
+      // @ts-expect-error
+      TokenProvider.layerPrivateKeyJwt({ ...client, privateKey: key, algorithm: "ES256" })
+    ]
+    assert.strictEqual(typeof layers, "function")
+  })
+
+  it("by a certificate have no secret", () => {
+    // @ts-expect-error
+    const layer = () => TokenProvider.layerMutualTls({ ...client, clientSecret: key })
+    assert.strictEqual(typeof layer, "function")
+  })
+
+  it("can each come from a Config", () => {
+    const { clientId, domain } = { clientId: {} as Config.Config<string>, domain: {} as Config.Config<string> } // sound: as above
+    const layers = () => [
+      TokenProvider.layerPrivateKeyJwtConfig({ clientId, domain, privateKey: secret }),
+      TokenProvider.layerMutualTlsConfig({ clientId, domain })
+    ]
+    assert.strictEqual(typeof layers, "function")
+  })
+
+  it("give tokens that are Redacted, with a scheme", () => {
+    same<Effect.Effect.Success<TokenProvider.TokenProvider["Type"]["get"]>, TokenProvider.AccessToken>()
+    same<TokenProvider.AccessToken["scheme"], string | undefined>()
+    assert.strictEqual(typeof same, "function")
+  })
 })

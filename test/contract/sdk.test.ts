@@ -7,7 +7,8 @@ import * as Sdk from "auth0"
 import { Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
 import * as Tenant from "../../src/Tenant.js"
-import { sdkOf, sdkTokensOf } from "../support/sdk.js"
+import { first, second } from "../support/keys.js"
+import { sdkOf, sdkTokensByKey, sdkTokensOf } from "../support/sdk.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream, other] } = Tenant.demo
 const [failed, , queued] = stream.events
@@ -126,6 +127,36 @@ describe("the vendor's SDK runs every operation", () => {
     const calls = (await Effect.runPromise(tenant.requests)).filter((request) => request.operation === operation)
     assert.deepStrictEqual(calls.map((request) => request.status), [204, status, 204])
   }, { buckets: { tenant: { burst: 1, refill: 1, per: "1 second" } } })
+})
+
+describe("the vendor's SDK gets a token with a private key", () => {
+  const clients = [{ id: "with-key", publicKeys: [first.publicKey], scopes: ["read:actions"], global: false }]
+  const credentials = {
+    clientId: "with-key",
+    clientAssertionSigningKey: Redacted.value(first.privateKey)
+  }
+
+  for (const clientAssertionSigningAlg of ["RS256", "RS384", "PS256"]) {
+    serving(`by ${clientAssertionSigningAlg}`, async ({ origin, tenant }) => {
+      const token = await sdkTokensByKey(origin, { ...credentials, clientAssertionSigningAlg }).getAccessToken()
+      const page = await sdkOf(origin, { token }).actions.versions.list(action.id)
+      assert.strictEqual(page.response.total, 3)
+      const [request] = await Effect.runPromise(tenant.requests)
+      assert.property(request?.body, "client_assertion")
+      assert.notProperty(request?.body, "client_secret")
+    }, { clients })
+  }
+
+  serving("and is refused with another key", async ({ origin }) => {
+    const error = await thrown(
+      sdkTokensByKey(origin, { ...credentials, clientAssertionSigningKey: Redacted.value(second.privateKey) })
+        .getAccessToken()
+    )
+    assert.deepStrictEqual([error.statusCode, error.body], [401, {
+      error: "invalid_client",
+      error_description: "Invalid client assertion: signature verification failed"
+    }])
+  }, { clients })
 })
 
 /** An error body of the service. */

@@ -311,17 +311,17 @@ describe("while the store is unavailable", () => {
           "[]",
           "null",
           JSON.stringify({ token }),
-          JSON.stringify({ version: 3, token }),
-          JSON.stringify({ version: 2, token: { encrypted: token } }),
-          JSON.stringify({ version: 2, lease: { owner: "x", until: "y" } }),
+          JSON.stringify({ version: 2, token }),
+          JSON.stringify({ version: 3, token: { encrypted: token } }),
+          JSON.stringify({ version: 3, lease: { owner: "x", until: "y" } }),
           JSON.stringify({ version: 1, token: { encrypted: "clear.t0", requestedAt: 0 } })
         ]
       ) {
         const { request } = endpoint()
         const store = yield* flakyStore
         const put = Effect.orDie(
-          Effect.flatMap(store.backend.get("token:2:effect:tenant"), ({ entry }) =>
-            store.backend.swap("token:2:effect:tenant", entry?.version, { value, timeToLive: Duration.hours(1) }))
+          Effect.flatMap(store.backend.get("token:3:effect:tenant"), ({ entry }) =>
+            store.backend.swap("token:3:effect:tenant", entry?.version, { value, timeToLive: Duration.hours(1) }))
         )
         const lines = yield* warnings(Effect.gen(function*() {
           yield* put
@@ -337,7 +337,7 @@ describe("while the store is unavailable", () => {
             !line.includes("UNENCRYPTED")
           ),
           [
-            "the shared store's value of token:2:effect:tenant was stored by another version of this library or is damaged; ignoring it"
+            "the shared store's value of token:3:effect:tenant was stored by another version of this library or is damaged; ignoring it"
           ]
         )
       }
@@ -402,7 +402,7 @@ describe("in the store", () => {
         token: Redacted.make(`t${++requests}`),
         lifetime: Duration.hours(1)
       }))
-      const key = "token:2:effect:tenant"
+      const key = "token:3:effect:tenant"
       const get = Effect.flatMap(process(store, request, { encryptionKey: keyOf(1) }), ({ get }) => get)
       yield* get
       const stored = yield* Effect.repeat(Effect.delay(store.backend.get(key), 1), {
@@ -473,7 +473,7 @@ describe("a token request of a user's own", () => {
 })
 
 describe("the stored value", () => {
-  const key = "token:2:name"
+  const key = "token:3:name"
 
   /** A store with one entry, and processes that use it. */
   const world = Effect.gen(function*() {
@@ -497,7 +497,7 @@ describe("the stored value", () => {
         Effect.flatMap(entry, (before) => {
           const now = clock.unsafeCurrentTimeMillis()
           const value = JSON.stringify({
-            version: 2,
+            version: 3,
             token: token &&
               (token.encrypted ??
                 clear({ ...token, requestedAt: now + token.requestedAt, lifetime: token.lifetime ?? "Infinity" })),

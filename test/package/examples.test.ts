@@ -158,6 +158,19 @@ describe("the quickstart", () => {
     }).pipe(Effect.provide(TenantLive)))
 })
 
+describe("privateKey", () => {
+  it.live("gets a token by the second key, with one warning and no secret, and calls only its own tenant", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* script("privateKey", [])
+      assert.strictEqual(code, 0)
+      assert.match(
+        stdout,
+        /^\S+ WARN \(#\d+\): the token endpoint refuses key 1 of 2; it accepts key 2\n {2}operation: token\n3 versions, without a secret\n$/
+      )
+      assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
 describe("exportUsers", () => {
   it.live("names an invalid field, exits with code 2, and sends nothing", () =>
     Effect.gen(function*() {

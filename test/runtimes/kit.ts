@@ -1,6 +1,6 @@
 /** Tools of the tests: servers on the stage, clients and comparisons. Nothing here depends on a runtime. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
+import { Cause, type Clock, Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import { type Errors, IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import type { CannedResponse, OpenedServer, Scene } from "./scenes.js"
@@ -170,6 +170,16 @@ export const clientOf = (
 /** Builds the client of a bare server, with a fixed token and without rate limits. */
 export const bareClient = (server: OpenedServer, defaults: IdentityClient.Defaults = {}) =>
   clientOver(server, bearer, RateLimiter.layerUnlimited, defaults)
+
+/** Runs an effect with a clock that is ahead by this time, in milliseconds. */
+export const withClockAhead = <A, E, R>(millis: number, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.clockWith((clock) => {
+    const ahead: Clock.Clock = Object.assign(Object.create(clock), {
+      unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() + millis,
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis)
+    })
+    return Effect.withClock(self, ahead)
+  })
 
 /** Collects all strings in a value: names and values of its properties at any depth, enumerable or not. */
 const collectTexts = (value: unknown, seen: Set<unknown>, texts: Array<string>): void => {

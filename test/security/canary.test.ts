@@ -9,8 +9,10 @@ import { scripted } from "../support/client.js"
 import { clientOf, type Platform, platforms, serverFor, tokens } from "../support/faultCalls.js"
 import { attempts, limit, planted, type Row, rows } from "../support/faults.js"
 import { faultServer } from "../support/faultServer.js"
+import { first, privateParts, short } from "../support/keys.js"
 import { operations, type Subject } from "../support/operations.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
+import { form, json, listen } from "../support/tokenServer.js"
 
 const inputs: Record<string, Record<string, unknown>> = {
   createUsersExport: {
@@ -128,6 +130,8 @@ for (const platform of ["undici", "fetch", "lean"] as const) {
   })
 }
 
+class Canary extends Data.Error<{ readonly message: string; readonly cause?: unknown }> {}
+
 describe("nothing shows a secret", () => {
   for (const operation of operations) {
     it.effect(`of ${operation.endpoint.name} that the service repeats in its message`, () =>
@@ -180,6 +184,59 @@ describe("nothing shows a secret", () => {
       }
     }))
 
+  /** Keys that work and keys that are refused, each with its private parts. */
+  const keys: ReadonlyArray<
+    readonly [name: string, key: TokenProvider.SigningKey, parts: Readonly<Record<string, string>>]
+  > = [
+    ["a key", { privateKey: first.privateKey }, privateParts(first)],
+    ["a JWK", { privateKey: Redacted.make({ ...first.jwk, kid: "k" }) }, privateParts(first)],
+    ["a short key", { privateKey: short.privateKey }, privateParts(short)],
+    [
+      "a damaged key",
+      { privateKey: Redacted.make(`${Redacted.value(first.privateKey).slice(0, 900)}`) },
+      privateParts(first)
+    ],
+    ["a damaged JWK", { privateKey: Redacted.make({ ...first.jwk, n: undefined }) }, privateParts(first)],
+    ["damaged JSON", { privateKey: Redacted.make(JSON.stringify(first.jwk).slice(1)) }, privateParts(first)],
+    ["a PKCS#1 key", { privateKey: Redacted.make(first.pkcs1) }, privateParts(first)],
+    [
+      "a function that fails",
+      { sign: () => Effect.fail(new Canary({ message: "kq7zv3.kms.0084", cause: "kq7zv3.kms.0084" })) },
+      { kms: "kq7zv3.kms.0084" }
+    ],
+    ["a function that dies", { sign: () => Effect.die("kq7zv3.kms.0084") }, { kms: "kq7zv3.kms.0084" }]
+  ]
+  for (const [name, key, parts] of keys) {
+    it.live(`of ${name}, nor of its assertions`, () =>
+      Effect.gen(function*() {
+        const sent: Array<string> = []
+        const server = yield* listen(({ body, url }, response) => {
+          const assertion = form(body).client_assertion ?? ""
+          if (url.startsWith("/oauth/")) sent.push(assertion)
+          json(response, 401, {
+            error: "invalid_client",
+            error_description: `no: ${assertion} ${assertion.split(".")[2] ?? ""}`
+          })
+        })
+        const provider = TokenProvider.layerPrivateKeyJwt({ authUrl: server.url, clientId: "c", ...key }).pipe(
+          Layer.provide(Node.layerHttpClient())
+        )
+        const program = Effect.provide(Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get), provider)
+        const { exit, texts } = yield* seen(program)
+        assert.isTrue(Exit.isFailure(exit))
+        const assertions = sent.flatMap((assertion, nth) =>
+          [1, 2].map((part) => [`part ${part} of assertion ${nth}`, assertion.split(".")[part] ?? ""] as const)
+        )
+        for (const [place, text] of texts) {
+          assert.deepStrictEqual(
+            found({ ...parts, ...Object.fromEntries(assertions) }, text),
+            [],
+            `in ${place}: ${text}`
+          )
+        }
+      }).pipe(Effect.scoped))
+  }
+
   it.live("though the requests themselves contain them", () =>
     Effect.gen(function*() {
       const server = yield* rawServer((_, socket) => void socket.write(responseBytes(200, {}, good)))
@@ -197,8 +254,6 @@ describe("nothing shows a secret", () => {
       }
     }).pipe(Effect.scoped))
 })
-
-class Canary extends Data.Error<{ readonly message: string; readonly cause?: unknown }> {}
 
 describe("the search", () => {
   const places: Record<string, (secret: string) => Effect.Effect<unknown, unknown>> = {

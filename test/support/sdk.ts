@@ -48,6 +48,16 @@ export const sdkTokensOf = (
   audience = `${origin}/api/v2/`
 ) => new SdkTokens({ domain: new URL(origin).host, ...credentials, audience, fetch: fetchPlain })
 
+/** The SDK's token provider with a private key. */
+export const sdkTokensByKey = (
+  origin: string,
+  key: {
+    readonly clientId: string
+    readonly clientAssertionSigningKey: string
+    readonly clientAssertionSigningAlg?: string
+  }
+) => new SdkTokens({ domain: new URL(origin).host, ...key, audience: `${origin}/api/v2/`, fetch: fetchPlain })
+
 interface SdkResponse {
   readonly data: unknown
   readonly rawResponse: { readonly status: number; readonly headers: { readonly get: (name: string) => string | null } }

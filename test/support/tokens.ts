@@ -47,5 +47,17 @@ export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Fiber.join(fiber)
   })
 
+/** Runs an effect to its end while virtual time passes in small steps: signatures take real time. */
+export const inSmallSteps = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(
+    effect,
+    Effect.forever(
+      Effect.zipRight(
+        Effect.promise(() => new Promise((resume) => setTimeout(resume, 5))),
+        TestClock.adjust("250 millis")
+      )
+    )
+  )
+
 /** Lets all fibers run until they wait, without moving the clock. */
 export const breathe = Effect.repeatN(Effect.yieldNow(), 100)

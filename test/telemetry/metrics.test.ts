@@ -18,6 +18,7 @@ import { listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src
 import * as Testing from "../../src/Testing.js"
 import { call, clientOf, logged, quota } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"
+import * as Tokens from "../support/tokens.js"
 
 const list = listActionVersions({ actionId: "an-action" })
 
@@ -211,6 +212,8 @@ describe("metrics", () => {
         ]
       })
       yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(list)), 2), layer)
+      const headers = { "auth0-client-quota-limit": "b=per_hour;q=10;r=7;t=3540" }
+      yield* Effect.provide(Tokens.get, Tokens.over((nth) => Effect.succeed({ ...Tokens.issue(nth), headers })).layer)
       const documented = table("metric")
       const always = ["identity.operation", "server.address", "unit", "team"]
       const seen = new Set<string>()

@@ -8,7 +8,8 @@ import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from ".
 import type { Call, Limiter } from "../limiter/limiter.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
 import type { Tokens } from "../token/cache.js"
-import { isValidToken } from "../token/clientCredentials.js"
+import type { AccessToken } from "../token/issuedToken.js"
+import { isValidToken } from "../token/tokenResponse.js"
 import { openCode } from "./circuit.js"
 import type { AttemptContext } from "./retry.js"
 import { transportError } from "./transportError.js"
@@ -22,11 +23,11 @@ export interface AuthorizedResponse extends RawResponse {
 const authorizations = new WeakMap<Redacted.Redacted, string>()
 
 /** The value of the header `authorization`; `undefined` if it cannot carry the token. */
-const authorizationOf = (token: Redacted.Redacted): string | undefined => {
+const authorizationOf = (token: AccessToken): string | undefined => {
   const text = Redacted.value(token) // throws if the token has been wiped
   const known = authorizations.get(token)
   if (known !== undefined || !isValidToken(text)) return known
-  const authorization = `Bearer ${text}`
+  const authorization = `${token.scheme ?? "Bearer"} ${text}`
   authorizations.set(token, authorization)
   return authorization
 }

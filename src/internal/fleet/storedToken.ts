@@ -1,5 +1,5 @@
 /**
- * A fleet's token in the shared store: under the key `token:2:NAME`, JSON of the schema below. Another format gets another
+ * A fleet's token in the shared store: under the key `token:3:NAME`, JSON of the schema below. Another format gets another
  * version, in the value and in the key, so that processes of two versions keep separate tokens.
  */
 import * as Duration from "effect/Duration"
@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
-import type { DatedToken } from "../token/issuedToken.js"
+import { type DatedToken, withScheme } from "../token/issuedToken.js"
 import type { Cipher } from "./encryption.js"
 import { JsonNumber, reader } from "./versionedJson.js"
 
-const version = 2
+const version = 3
 
 /** All times are in milliseconds on the store's clock. */
 const Lease = /* @__PURE__ */ Schema.Struct({ owner: Schema.String, until: Schema.Finite })
@@ -19,6 +19,8 @@ const Lease = /* @__PURE__ */ Schema.Struct({ owner: Schema.String, until: Schem
 /** Encrypted with its dates: write access to the store cannot extend a token's life. */
 const Dated = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
   token: /* @__PURE__ */ Schema.Redacted(Schema.String),
+  /** The scheme of the header `Authorization`, unless it is `Bearer`. */
+  scheme: /* @__PURE__ */ Schema.optional(Schema.String),
   requestedAt: Schema.Finite,
   /** Counted from `requestedAt`. */
   lifetime: JsonNumber
@@ -32,8 +34,13 @@ const Stored = /* @__PURE__ */ Schema.parseJson(/* @__PURE__ */ Schema.Struct({
 
 const decode = /* @__PURE__ */ Schema.decodeOption(Stored)
 const encode = /* @__PURE__ */ Schema.encodeSync(Stored)
-const decodeToken = /* @__PURE__ */ Schema.decodeOption(Dated)
-const encodeToken = /* @__PURE__ */ Schema.encodeSync(Dated)
+const decodeDated = /* @__PURE__ */ Schema.decodeOption(Dated)
+const encodeDated = /* @__PURE__ */ Schema.encodeSync(Dated)
+
+const decodeToken = (text: string): Option.Option<DatedToken> =>
+  Option.map(decodeDated(text), ({ scheme, token, ...dates }) => ({ ...dates, token: withScheme(token, scheme) }))
+
+const encodeToken = (dated: DatedToken): string => encodeDated({ ...dated, scheme: dated.token.scheme })
 
 /** The token that the fleet has, and the process that requests another one. */
 export interface Content {
@@ -71,7 +78,7 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
     Effect.gen(function*() {
       const { lease, token: encrypted } = (yield* decoded(entry)) ?? {}
       const text = encrypted === undefined ? Option.none() : yield* Effect.option(cipher.decrypt(encrypted, key))
-      const token = Option.getOrUndefined(Option.flatMap(text, (text) => decodeToken(text)))
+      const token = Option.getOrUndefined(Option.flatMap(text, decodeToken))
       if (token === undefined || token.requestedAt >= least) {
         newest = Math.max(newest, token?.requestedAt ?? newest)
         return { now, lease, token }

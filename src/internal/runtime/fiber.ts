@@ -68,12 +68,13 @@ export const metricLabelsOf = (fiber: AnyFiber): ReadonlyArray<MetricLabel.Metri
 export const minimumLogLevelOf = (fiber: AnyFiber): LogLevel.LogLevel =>
   fiber.getFiberRef(FiberRef.currentMinimumLogLevel)
 
-/** Runs an effect with the tracer and the loggers of a fiber that it works for. */
+/** Runs an effect with the tracer, the loggers and the labels of metrics of a fiber that it works for. */
 export const withTelemetryOf = <A, E, R>(fiber: AnyFiber, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   self.pipe(
     Effect.withTracer(tracerOf(fiber)),
     Effect.withTracerEnabled(isTracerEnabled(fiber)),
     Effect.locally(FiberRef.currentLoggers, fiber.getFiberRef(FiberRef.currentLoggers)),
+    Effect.locally(FiberRef.currentMetricLabels, metricLabelsOf(fiber)),
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
 

@@ -56,16 +56,27 @@ const drift = counter("identity.drift", "Fields and values that the schemas do n
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
 export const tokenRequests = counter("identity.token.requests", "Token requests")
 
-/** Makes a function that keeps the first `most` hosts; others become `other`: Effect keeps each metric until the process ends. */
-export const boundHosts = (most: number) => {
-  const hosts = new Set<string>()
-  return (host: string): string => {
-    if (hosts.size < most) hosts.add(host)
-    return hosts.has(host) ? host : "other"
+const tokenLimit = gauge("identity.token.quota.limit", "Tokens that the quota allows")
+const tokensRemaining = gauge("identity.token.quota.remaining", "Remaining tokens according to the last token response")
+
+/** Makes a function that keeps the first `most` values of a tag; others become `other`: Effect keeps each metric until the process ends. */
+export const boundTag = (most: number) => {
+  const values = new Set<string>()
+  return (value: string): string => {
+    if (values.size < most) values.add(value)
+    return values.has(value) ? value : "other"
   }
 }
 
-const boundedHost = /* @__PURE__ */ boundHosts(1000)
+const boundedHost = /* @__PURE__ */ boundTag(1000)
+
+const boundedQuota = /* @__PURE__ */ boundTag(100)
+
+/** Makes the gauges of one token quota. */
+export const forTokenQuota = (host: string, of: string, bucket: string) => {
+  const tags = { "server.address": boundedHost(host), "identity.quota": boundedQuota(`${of} ${bucket}`) }
+  return { limit: tokenLimit(tags), remaining: tokensRemaining(tags) }
+}
 
 /** Makes the metrics of one operation of the client of one host. */
 export const forOperation = (operation: string, host: string) => {

@@ -1,7 +1,8 @@
 /** Spans, metrics and logs of token requests. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Tracer from "effect/Tracer"
-import type { TokenError } from "../../Errors.js"
+import type { TokenError, TokenQuota } from "../../Errors.js"
 import { inParentheses, type RawResponse } from "../http/rawExchange.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Metrics from "./metrics.js"
@@ -47,3 +48,22 @@ export const tokenAttempt = <A extends RawResponse, E>(
         : send(restore)
     )
   )
+
+/** Sets the gauges of the token quotas, and warns of those that are `low`. */
+export const tokenQuotas = (
+  url: string,
+  quotas: ReadonlyArray<TokenQuota>,
+  low: ReadonlyArray<TokenQuota>
+): Effect.Effect<void> =>
+  quotas.length === 0 ? Effect.void : FiberAccess.withFiber((fiber) => {
+    for (const { bucket, limit, of, remaining } of quotas) {
+      const metrics = Metrics.forTokenQuota(new URL(url).hostname, of, bucket)
+      Metrics.update(metrics.limit, limit, FiberAccess.metricLabelsOf(fiber))
+      Metrics.update(metrics.remaining, remaining, FiberAccess.metricLabelsOf(fiber))
+    }
+    const warnings = Effect.forEach(low, ({ bucket, limit, of, remaining, resetAfter }) => {
+      const rest = `${remaining} of ${limit} tokens left, full again in ${Duration.format(resetAfter)}`
+      return Effect.logWarning(`the ${of}'s token quota ${bucket} is nearly used up: ${rest}`)
+    }, { discard: true })
+    return Effect.annotateLogs(warnings, { operation: "token" })
+  })

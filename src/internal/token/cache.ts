@@ -12,12 +12,12 @@ import type { TokenError } from "../../Errors.js"
 import { makeRunner, withFiber } from "../runtime/fiber.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
-import type { DatedToken } from "./issuedToken.js"
+import type { AccessToken, DatedToken } from "./issuedToken.js"
 
-/** Supplies bearer tokens and drops refused ones. */
+/** Supplies access tokens and drops refused ones. */
 export interface Tokens {
   /** Gives a token that is valid now. */
-  readonly get: Effect.Effect<Redacted.Redacted, TokenError>
+  readonly get: Effect.Effect<AccessToken, TokenError>
   /** Reports a token that the service refused. `get` does not give it again, unless there is no other or a token was refused just before. */
   readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
 }
@@ -30,7 +30,7 @@ export interface TokenSource {
 }
 
 interface CachedToken {
-  readonly token: Redacted.Redacted
+  readonly token: AccessToken
   /** From this time on a new token is requested in the background (milliseconds, monotonic clock). */
   readonly renewAt: number
   /** From this time on callers wait for a new token (milliseconds, monotonic clock). */
@@ -67,13 +67,13 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
     let cached: CachedToken | undefined
     let nextInvalidationAt = -Infinity
     /** The result of the token request under way. */
-    let underWay: Deferred.Deferred<Redacted.Redacted, TokenError> | undefined
+    let underWay: Deferred.Deferred<AccessToken, TokenError> | undefined
 
     /** Reads the monotonic clock, or the time of day if that is ahead: the former may stop while the machine sleeps. */
     const timeFor = ({ offset }: CachedToken): number =>
       Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - offset)
 
-    const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<Redacted.Redacted, TokenError> => {
+    const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<AccessToken, TokenError> => {
       underWay = undefined
       if (Exit.isSuccess(exit)) {
         const { lifetime, requestedAt, token } = exit.value
@@ -90,7 +90,7 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
     /** Joins the request under way, or starts one. */
     const renew = withFiber((fiber) => {
       if (underWay !== undefined) return Effect.succeed(underWay)
-      const result = Deferred.unsafeMake<Redacted.Redacted, TokenError>(FiberId.none)
+      const result = Deferred.unsafeMake<AccessToken, TokenError>(FiberId.none)
       underWay = result
       // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
       const requested = Effect.interruptible(TokenTelemetry.tokenRequest(fiber, request))

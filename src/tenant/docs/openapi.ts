@@ -159,7 +159,8 @@ const tokenOperation = (operationId: string): Json => {
   return {
     operationId,
     summary: "Get a token",
-    description: "OAuth 2.0 client credentials.",
+    description:
+      "OAuth 2.0 client credentials. The client sends its secret or an assertion, unless its TLS certificate proves it.",
     security: [],
     requestBody: { required: true, content: requestContent({ schema: jsonSchema(TokenRequest, "response") }) },
     responses: {

@@ -17,6 +17,7 @@ import { text as bodyText } from "../../internal/http/errorBody.js"
 import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
 import { deliverQueued, type State } from "../api/state.js"
 import { docsRoutes } from "../docs/routes.js"
+import { peerCertificate } from "./clientAuthentication.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
 import { parseBody, type ParsedRequest, readInput } from "./requestInput.js"
@@ -148,7 +149,9 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
   const token = respond("token", undefined, ({ body }) =>
     Either.match(body, {
       onLeft: ({ message }) => Effect.succeed(oauthFailure(400, "invalid_request", message)),
-      onRight: tokens.issue
+      onRight: (parameters) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: { host = "" }, source }) =>
+          tokens.issue(parameters, { host, certificate: peerCertificate(source) }))
     }))
 
   const notFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {

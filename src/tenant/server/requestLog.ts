@@ -2,6 +2,7 @@
 import * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 
 /** A request as the tenant received it, and the status of its response. @since 0.1.0 @category models */
@@ -57,13 +58,15 @@ export const make = (size: number): RequestLog => {
   }
 }
 
-const grantParameters = ["grant_type", "client_id", "client_secret", "audience", "scope"]
+const secretParameters = ["client_secret", "client_assertion"]
 
-/** Redacts the client secret, or the whole body if it has any other field: that could be a secret, too. */
+const grantParameters = ["grant_type", "client_id", ...secretParameters, "client_assertion_type", "audience", "scope"]
+
+/** Redacts the client's secret and assertion, or the whole body if it has any other field: that could be a secret, too. */
 const redactTokenRequest = (body: unknown): unknown => {
   if (body === undefined) return undefined
   if (!Predicate.isRecord(body) || !Object.keys(body).every((name) => grantParameters.includes(name))) {
     return Redacted.make(body)
   }
-  return "client_secret" in body ? { ...body, client_secret: Redacted.make(body["client_secret"]) } : body
+  return Record.map(body, (value, name) => secretParameters.includes(name) ? Redacted.make(value) : value)
 }

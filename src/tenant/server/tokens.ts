@@ -4,27 +4,23 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Jose from "jose"
+import { omittable } from "../../operations/schemas.js"
+import * as ClientAuthentication from "./clientAuthentication.js"
 import { randomId } from "./randomId.js"
 import { failure, oauthFailure, type PlainResponse, tokenEndpointResponse } from "./response.js"
 
-/** An OAuth client that may ask for tokens. @since 0.1.0 @category models */
-export interface Client {
-  readonly id: string
-  readonly secret: Redacted.Redacted<string>
-  /** The scopes of its tokens, for example `read:users`. */
-  readonly scopes: ReadonlyArray<string>
-  /** Only global clients may export users (contract: Authentication). */
-  readonly global: boolean
-}
+type AnyClient = ClientAuthentication.Client | ClientAuthentication.ClientWithoutSecret
 
 export interface TokenIssuer {
   /** Responds to a request at the token endpoint. */
-  readonly issue: (parameters: unknown) => Effect.Effect<PlainResponse>
+  readonly issue: (
+    parameters: unknown,
+    connection: ClientAuthentication.Connection
+  ) => Effect.Effect<PlainResponse>
   /** Gives the client that a token was issued to, or fails with the service's error response. */
-  readonly verify: (authorization: string | undefined) => Effect.Effect<Client, PlainResponse>
+  readonly verify: (authorization: string | undefined) => Effect.Effect<AnyClient, PlainResponse>
   readonly revoke: Effect.Effect<void>
 }
 
@@ -35,11 +31,15 @@ const audience = `${issuer}api/v2/` // the same for all accepted spellings of th
 /** The contract's literal audience, or the absolute one of any host. */
 const acceptedAudience = /^(?:https?:\/\/[^/?#\s]+)?\/api\/v2\/$/
 
-/** The body of a token request, as JSON or a form. */
+/** The body of a token request, as JSON or a form. A client with a certificate sends neither secret nor assertion. */
 export const TokenRequest = Schema.Struct({
   grant_type: Schema.Literal("client_credentials"),
-  client_id: Schema.String,
-  client_secret: Schema.String,
+  client_id: omittable(Schema.String.annotations({ description: "may be absent beside an assertion" })),
+  client_secret: omittable(Schema.String),
+  client_assertion_type: omittable(Schema.Literal("urn:ietf:params:oauth:client-assertion-type:jwt-bearer")),
+  client_assertion: omittable(Schema.String.annotations({
+    description: "a JSON Web Token that the client's private key signed (RFC 7523); it is accepted once"
+  })),
   audience: Schema.String.pipe(Schema.pattern(acceptedAudience))
 }).annotations({ identifier: "TokenRequest" })
 
@@ -73,17 +73,18 @@ const verificationFailure = (cause: unknown): PlainResponse =>
 
 /** Makes an issuer whose newest tokens are valid, as many as `size`. */
 export const make = (
-  clients: ReadonlyArray<Client>,
+  clients: ReadonlyArray<AnyClient>,
   lifetime: Duration.DurationInput,
   size: number
 ): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
     const key = yield* Effect.promise(() => Jose.generateSecret(algorithm))
     const clientsById = new Map(clients.map((client) => [client.id, client]))
-    const clientsByTokenId = new Map<string, Client>() // by the `jti` of a token, the oldest first
+    const clientsByTokenId = new Map<string, AnyClient>() // by the `jti` of a token, the oldest first
+    const refusalOf = ClientAuthentication.make()
     const expiresIn = Math.floor(Duration.toSeconds(lifetime))
 
-    const sign = Effect.fn(function*(client: Client) {
+    const sign = Effect.fn(function*(client: AnyClient) {
       const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const id = yield* randomId(22)
       const scope = client.scopes.join(" ")
@@ -105,25 +106,26 @@ export const make = (
       return tokenEndpointResponse(200, body)
     })
 
-    const issue = (parameters: unknown): Effect.Effect<PlainResponse> => {
+    const issue: TokenIssuer["issue"] = (parameters, connection) => {
       const record = Predicate.isRecord(parameters) ? parameters : {}
       const parameter = (name: string) => Predicate.isString(record[name]) ? record[name] : ""
       const refuse = (status: number, error: string, description: string) =>
         Effect.succeed(oauthFailure(status, error, description))
       const grant = parameter("grant_type")
-      const client = clientsById.get(parameter("client_id"))
+      const assertion = parameter("client_assertion")
+      const id = parameter("client_id") || ClientAuthentication.assertedClientId(assertion)
+      const client = clientsById.get(id)
       if (grant === "") return refuse(400, "invalid_request", "Missing required parameter: grant_type")
       if (grant !== "client_credentials") {
         return refuse(400, "unsupported_grant_type", `Unsupported grant type: ${grant}`)
       }
       if (client === undefined) return refuse(401, "invalid_client", "Unknown client")
-      if (Redacted.value(client.secret) !== parameter("client_secret")) {
-        return refuse(401, "invalid_client", "Unauthorized")
-      }
-      if (!acceptedAudience.test(parameter("audience"))) {
-        return refuse(403, "access_denied", `Service not enabled within domain: ${parameter("audience")}`)
-      }
-      return sign(client)
+      return Effect.flatMap(refusalOf(client, parameter, connection), (refusal) => {
+        if (refusal !== undefined) return refuse(401, "invalid_client", refusal)
+        return acceptedAudience.test(parameter("audience"))
+          ? sign(client)
+          : refuse(403, "access_denied", `Service not enabled within domain: ${parameter("audience")}`)
+      })
     }
 
     const verify = (authorization: string | undefined) =>
@@ -142,7 +144,7 @@ export const make = (
   })
 
 /** Fails for a client that lacks the scope, or is not global where only global clients may call. */
-export const authorize = (client: Client, scope: string, global = false): Effect.Effect<void, PlainResponse> => {
+export const authorize = (client: AnyClient, scope: string, global = false): Effect.Effect<void, PlainResponse> => {
   if (!client.scopes.includes(scope)) {
     const message = `Insufficient scope, expected any of: ${scope}`
     return Effect.fail(failure(403, message, { errorCode: "insufficient_scope" }))

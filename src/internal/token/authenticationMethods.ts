@@ -1,0 +1,50 @@
+/** The ways in which a client authenticates when it requests tokens, each with its settings. */
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import * as ClientAssertion from "./clientAssertion.js"
+import * as ClientAuthentication from "./clientAuthentication.js"
+import * as TokenRequest from "./clientCredentials.js"
+import * as SigningKey from "./signingKey.js"
+
+/** Settings for OAuth 2.0 client credentials (contract: Authentication). @since 0.1.0 @category models */
+export type ClientCredentials = TokenRequest.TokenClient & {
+  /** The client's secret. It is sent only to the token endpoint, in the request body. */
+  readonly clientSecret: Redacted.Redacted
+}
+
+/** Settings for OAuth 2.0 client credentials with a private key instead of a secret (RFC 7523). @since 0.1.0 @category models */
+export type PrivateKeyJwt = TokenRequest.TokenClient & SigningKey.SigningKey & {
+  /** Further keys, to rotate keys: if the token endpoint refuses the first key, they are tried in this order. */
+  readonly fallbackKeys?: ReadonlyArray<SigningKey.SigningKey> | undefined
+  /** The audience of the assertions. Default: the URL of the authentication host with a slash, `https://{domain}/`. */
+  readonly assertionAudience?: string | undefined
+}
+
+/** Settings for OAuth 2.0 client credentials with a client certificate instead of a secret (RFC 8705). @since 0.1.0 @category models */
+export type MutualTls = TokenRequest.TokenClient
+
+/** Makes the token request of a client with a secret. */
+export const clientSecret = (caller: string, options: ClientCredentials) =>
+  TokenRequest.make(
+    caller,
+    options,
+    () => Effect.succeed(ClientAuthentication.clientSecret(options.clientId, options.clientSecret))
+  )
+
+/** Makes the token request of a client with a private key. */
+export const privateKeyJwt = (caller: string, options: PrivateKeyJwt) =>
+  TokenRequest.make(caller, options, (tenant) =>
+    Effect.gen(function*() {
+      const { assertionAudience: audience = `${tenant}/`, clientId, fallbackKeys = [] } = options
+      const first = yield* SigningKey.make(caller, "", options)
+      const others = yield* Effect.forEach(fallbackKeys, (key, index) =>
+        SigningKey.make(caller, `fallbackKeys[${index}].`, key))
+      return ClientAssertion.make([first, ...others], { clientId, audience })
+    }))
+
+/** Makes the token request of a client whose connection has a client certificate. Its tokens may be bound to the certificate. */
+export const mutualTls = (caller: string, options: MutualTls) =>
+  Effect.map(
+    TokenRequest.make(caller, options, () => Effect.succeed(ClientAuthentication.byConnection(options.clientId))),
+    (made) => ({ ...made, identity: [...made.identity, "mutual TLS"] })
+  )

@@ -1,0 +1,172 @@
+/** Reads the private keys that sign client assertions, and says what is wrong with a key before it is used. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import { type InvalidInput, TokenError } from "../../Errors.js"
+import * as BaseUrl from "../http/baseUrl.js"
+import { parseFields } from "../http/errorBody.js"
+import { disconnect } from "../runtime/fiber.js"
+
+/** An algorithm that the service accepts for assertions. @since 0.1.0 @category models */
+export type SigningAlgorithm = "RS256" | "RS384" | "PS256"
+
+/**
+ * Signs bytes with a key that lies elsewhere, for example in a KMS or an HSM. Gives the bare signature. A failure, or no result
+ * within 10 s, becomes a `TokenError` without its cause, so report it yourself.
+ * @since 0.1.0 @category models
+ */
+export type Sign = (data: Uint8Array) => Effect.Effect<Uint8Array, unknown>
+
+/** A key that signs assertions: the key itself, or a function that signs. @since 0.1.0 @category models */
+export type SigningKey =
+  & {
+    /** Default: the `alg` of a JWK, else `RS256`. */
+    readonly algorithm?: SigningAlgorithm | undefined
+    /** The identifier under which the service knows the key. Default: the `kid` of a JWK, else none is sent. */
+    readonly keyId?: string | undefined
+  }
+  & (
+    /** An RSA key of at least 2048 bits: PEM (PKCS#8, not encrypted), or JWK, as an object or as JSON. */
+    | { readonly privateKey: Redacted.Redacted<string | object>; readonly sign?: undefined }
+    | { readonly sign: Sign; readonly privateKey?: undefined }
+  )
+
+/** A key that is ready to sign. */
+export interface Signer {
+  readonly algorithm: SigningAlgorithm
+  readonly keyId: string | undefined
+  readonly sign: (data: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array, TokenError>
+}
+
+const pkcs1 = "RSASSA-PKCS1-v1_5"
+
+/** The parameters of WebCrypto. A salt is as long as the hash. */
+const algorithms = {
+  RS256: { name: pkcs1, hash: "SHA-256" },
+  RS384: { name: pkcs1, hash: "SHA-384" },
+  PS256: { name: "RSA-PSS", hash: "SHA-256", saltLength: 32 }
+} as const
+
+export const isAlgorithm = (name: unknown): name is SigningAlgorithm =>
+  Predicate.isString(name) && Object.hasOwn(algorithms, name)
+
+const expectedAlgorithms = "expected RS256, RS384 or PS256"
+const expectedKey = "expected an RSA private key as PEM (PKCS#8) or JWK"
+const convert = "convert it with `openssl pkey -in key.pem`"
+const wrongType = (type: string) =>
+  `found a key of type ${type}, which cannot sign with these algorithms: ${expectedKey}`
+const publicKey = "found a public key: the private key of the pair is needed"
+
+/** A key in a form that WebCrypto imports. */
+type Material =
+  | { readonly format: "pkcs8"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly format: "jwk"; readonly jwk: JsonWebKey; readonly alg: unknown; readonly kid: unknown }
+
+/** Types of keys, by the object identifier in PKCS#8. */
+const typesById: ReadonlyArray<readonly [id: string, type: string]> = [
+  ["2a8648ce3d0201", "EC"],
+  ["2b6570", "Ed25519"],
+  ["2a864886f70d01010a", "RSASSA-PSS"]
+]
+
+const parsePem = (text: string): Either.Either<Material, string> => {
+  const { body = "", label = "" } = /-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/.exec(text)?.groups ??
+    {}
+  if (label.startsWith("ENCRYPTED") || body.includes("ENCRYPTED")) {
+    return Either.left(`found an encrypted key: ${convert}, which asks for its password`)
+  }
+  if (label === "RSA PRIVATE KEY") return Either.left(`found PKCS#1, expected PKCS#8: ${convert}`)
+  if (label === "EC PRIVATE KEY") return Either.left(wrongType("EC"))
+  if (label.endsWith("PUBLIC KEY") || label === "CERTIFICATE") return Either.left(publicKey)
+  const bytes = Either.getOrElse(Encoding.decodeBase64(body.replace(/\s/g, "")), () => new Uint8Array())
+  if (label !== "PRIVATE KEY" || bytes.length === 0) return Either.left(expectedKey)
+  const start = Encoding.encodeHex(bytes.slice(0, 40))
+  const [, type] = typesById.find(([id]) => start.includes(id)) ?? []
+  return type === undefined
+    ? Either.right({ format: "pkcs8", bytes: new Uint8Array(bytes) })
+    : Either.left(wrongType(type))
+}
+
+const parseJwk = (fields: Readonly<Record<string, unknown>>): Either.Either<Material, string> => {
+  const { alg, d, dp, dq, e, kid, kty, n, p, q, qi, use = "sig" } = fields
+  if (!Predicate.isString(kty)) return Either.left(expectedKey)
+  if (kty !== "RSA") return Either.left(wrongType(["EC", "OKP", "oct"].find((type) => type === kty) ?? "another type"))
+  if (d === undefined) return Either.left(publicKey)
+  if (use !== "sig") return Either.left("found a key that is not for signatures: its use is not sig")
+  // Sound: WebCrypto checks the fields.
+  return Either.right({ format: "jwk", jwk: { d, dp, dq, e, kty, n, p, q, qi } as JsonWebKey, alg, kid })
+}
+
+const parseKey = (key: string | object): Either.Either<Material, string> => {
+  if (!Predicate.isString(key)) return parseJwk({ ...key })
+  const text = key.replaceAll("\\n", "\n").trim() // variables often hold a PEM on one line
+  return text.startsWith("{") ? parseJwk(parseFields(text)) : parsePem(text)
+}
+
+const subtle = () => globalThis.crypto.subtle
+
+const importKey = (material: Material, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
+  const { hash, name } = algorithms[algorithm]
+  const imported = Effect.tryPromise(() =>
+    material.format === "jwk"
+      ? subtle().importKey("jwk", material.jwk, { name, hash }, false, ["sign"])
+      : subtle().importKey("pkcs8", material.bytes, { name, hash }, false, ["sign"])
+  )
+  return Effect.flatMap(Effect.mapError(imported, () => `found a damaged key: ${expectedKey}`), (key) => {
+    const { modulusLength } = key.algorithm as RsaHashedKeyAlgorithm // sound: imported as such
+    return modulusLength < 2048
+      ? Effect.fail(`found an RSA key of ${modulusLength} bits: expected at least 2048`)
+      : Effect.succeed(key)
+  })
+}
+
+const signFailure = (reason: string) =>
+  new TokenError({ operation: "token", message: `could not sign the client assertion: ${reason}` })
+
+/** Calls a function of the user's. Its failures and defects may hold secrets, so nothing of them is kept. */
+const signElsewhere = (sign: Sign): Signer["sign"] => (data) =>
+  Effect.suspend(() => sign(data)).pipe(
+    Effect.filterOrFail(Predicate.isUint8Array),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.interrupt : signFailure("the signing function failed")
+    ),
+    disconnect,
+    Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => signFailure("no signature within 10 s") })
+  )
+
+const signHere = (key: CryptoKey, algorithm: SigningAlgorithm): Signer["sign"] => (data) =>
+  Effect.mapBoth(Effect.tryPromise(() => subtle().sign(algorithms[algorithm], key, data)), {
+    onFailure: () => signFailure("the key does not work"),
+    onSuccess: (signature) => new Uint8Array(signature)
+  })
+
+/** Makes a signer, or says what is wrong with the key. `caller` and `path` name the layer and the place of the key in its settings. */
+export const make = (caller: string, path: string, key: SigningKey): Effect.Effect<Signer, InvalidInput> =>
+  Effect.gen(function*() {
+    const invalid = (setting: string, message: string) => BaseUrl.invalidSetting(caller, `${path}${setting}`, message)
+    const { algorithm, keyId, sign } = key
+    if (algorithm !== undefined && !isAlgorithm(algorithm)) return yield* invalid("algorithm", expectedAlgorithms)
+    if (sign !== undefined) return { algorithm: algorithm ?? "RS256", keyId, sign: signElsewhere(sign) }
+    const refuse = (message: string) => invalid("privateKey", message)
+    const material = yield* Either.match(parseKey(Redacted.value(key.privateKey)), {
+      onLeft: refuse,
+      onRight: (material) => Effect.succeed(material)
+    })
+    const { alg = undefined, kid = undefined } = material.format === "jwk" ? material : {}
+    if (alg !== undefined && !isAlgorithm(alg)) {
+      return yield* refuse(`found a JWK for another algorithm: ${expectedAlgorithms}`)
+    }
+    if (alg !== undefined && algorithm !== undefined && alg !== algorithm) {
+      return yield* refuse(`found a JWK for ${alg}, which does not fit the algorithm ${algorithm}`)
+    }
+    const used = algorithm ?? alg ?? "RS256"
+    const imported = yield* Effect.catchAll(importKey(material, used), refuse)
+    return {
+      algorithm: used,
+      keyId: keyId ?? (Predicate.isString(kid) ? kid : undefined),
+      sign: signHere(imported, used)
+    }
+  })

@@ -1,0 +1,210 @@
+/** The variables of `Node.layer`: what is missing or contradictory, keys and certificates from files, and what programs print. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigError, ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { decodeJwt, decodeProtectedHeader } from "jose"
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { InvalidInput } from "../../src/Errors.js"
+import * as Node from "../../src/Node.js"
+import { deleteEventStream } from "../../src/operations/index.js"
+import * as Tenant from "../../src/Tenant.js"
+import { cert, key } from "../support/certificate.js"
+import { first, privateParts } from "../support/keys.js"
+import { tlsTenant } from "../support/tlsTenant.js"
+import { form, json, listen } from "../support/tokenServer.js"
+
+type Variables = Readonly<Record<string, string>>
+
+const withVariables = (variables: Variables) =>
+  Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables))))
+
+const failureOf = (variables: Variables) =>
+  Effect.flip(Effect.scoped(Layer.build(Node.layer))).pipe(withVariables(variables))
+
+const domain = { IDENTITY_DOMAIN: "t.example.com" }
+const pem = Redacted.value(first.privateKey)
+
+/** Writes files into a new directory, and gives a function from their names to their paths. */
+const files = (contents: Readonly<Record<string, string>>) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "variables-"))),
+      (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+    ),
+    (directory) => {
+      for (const [name, text] of Object.entries(contents)) writeFileSync(join(directory, name), text)
+      return (name: string) => join(directory, name)
+    }
+  )
+
+describe("Node.layer says what is missing", () => {
+  const client =
+    "(Missing data at IDENTITY_CLIENT_ID: \"with IDENTITY_CLIENT_SECRET or IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE or IDENTITY_CLIENT_CERTIFICATE_FILE; or set IDENTITY_TOKEN\")"
+  const address = "(Missing data at IDENTITY_DOMAIN: \"or set IDENTITY_BASE_URL and IDENTITY_AUTH_URL\")"
+  const secret =
+    "(Missing data at IDENTITY_CLIENT_SECRET: \"or set IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE or IDENTITY_CLIENT_CERTIFICATE_FILE\")"
+  const messages: ReadonlyArray<readonly [Variables, string]> = [
+    [{}, `${address} and ${client}`],
+    [domain, client],
+    [{ ...domain, IDENTITY_CLIENT_ID: "i" }, secret],
+    [{ ...domain, IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "" }, secret],
+    [
+      { ...domain, IDENTITY_CLIENT_SECRET: "s" },
+      "(Missing data at IDENTITY_CLIENT_ID: \"IDENTITY_CLIENT_SECRET needs it\")"
+    ],
+    [
+      { ...domain, IDENTITY_PRIVATE_KEY_FILE: "f" },
+      "(Missing data at IDENTITY_CLIENT_ID: \"IDENTITY_PRIVATE_KEY_FILE needs it\")"
+    ],
+    [{ IDENTITY_TOKEN: "t" }, "(Missing data at IDENTITY_DOMAIN: \"or set IDENTITY_BASE_URL\")"],
+    [
+      { IDENTITY_BASE_URL: "u", IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" },
+      "(Missing data at IDENTITY_AUTH_URL: \"IDENTITY_BASE_URL needs it; or set IDENTITY_DOMAIN instead of both\")"
+    ],
+    [
+      { IDENTITY_AUTH_URL: "u", IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" },
+      "(Missing data at IDENTITY_BASE_URL: \"IDENTITY_AUTH_URL needs it; or set IDENTITY_DOMAIN instead of both\")"
+    ],
+    [
+      { ...domain, IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_CERTIFICATE_FILE: "c" },
+      "(Missing data at IDENTITY_CLIENT_KEY_FILE: \"IDENTITY_CLIENT_CERTIFICATE_FILE needs it\")"
+    ],
+    [
+      { ...domain, IDENTITY_TOKEN: "t", IDENTITY_CLIENT_KEY_FILE: "c" },
+      "(Missing data at IDENTITY_CLIENT_CERTIFICATE_FILE: \"IDENTITY_CLIENT_KEY_FILE needs it\")"
+    ]
+  ]
+  for (const [variables, message] of messages) {
+    it.effect(JSON.stringify(variables), () =>
+      Effect.map(failureOf(variables), (error) => {
+        assert.isTrue(ConfigError.isConfigError(error))
+        assert.strictEqual(String(error), message)
+      }))
+  }
+})
+
+describe("Node.layer refuses contradictory variables", () => {
+  const pairs: ReadonlyArray<readonly [string, string]> = [
+    ["IDENTITY_DOMAIN", "IDENTITY_BASE_URL"],
+    ["IDENTITY_DOMAIN", "IDENTITY_AUTH_URL"],
+    ["IDENTITY_TOKEN", "IDENTITY_CLIENT_ID"],
+    ["IDENTITY_TOKEN", "IDENTITY_CLIENT_SECRET"],
+    ["IDENTITY_TOKEN", "IDENTITY_PRIVATE_KEY"],
+    ["IDENTITY_TOKEN", "IDENTITY_PRIVATE_KEY_FILE"],
+    ["IDENTITY_CLIENT_SECRET", "IDENTITY_PRIVATE_KEY"],
+    ["IDENTITY_CLIENT_SECRET", "IDENTITY_PRIVATE_KEY_FILE"],
+    ["IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]
+  ]
+  for (const [one, other] of pairs) {
+    it.effect(`${one} and ${other}`, () =>
+      Effect.map(
+        failureOf({ ...domain, [one]: "kq7zv3", [other]: "kq7zv3" }),
+        (error) =>
+          assert.strictEqual(String(error), `(Invalid data at ${other}: "${one} is set, too: unset one of them")`)
+      ))
+  }
+})
+
+describe("Node.layer refuses", () => {
+  const client = { ...domain, IDENTITY_CLIENT_ID: "i" }
+
+  it.effect("an unknown algorithm", () =>
+    Effect.map(
+      failureOf({ ...client, IDENTITY_PRIVATE_KEY: pem, IDENTITY_SIGNING_ALGORITHM: "ES256" }),
+      (error) =>
+        assert.strictEqual(
+          String(error),
+          "(Invalid data at IDENTITY_SIGNING_ALGORITHM: \"expected RS256, RS384 or PS256\")"
+        )
+    ))
+
+  for (
+    const name of ["IDENTITY_PRIVATE_KEY_FILE", "IDENTITY_CLIENT_CERTIFICATE_FILE", "IDENTITY_CLIENT_KEY_FILE"] as const
+  ) {
+    it.scoped(`a file that does not exist, of ${name}`, () =>
+      Effect.gen(function*() {
+        const path = yield* files({ cert, key })
+        const certificate = name === "IDENTITY_PRIVATE_KEY_FILE"
+          ? {}
+          : { IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"), IDENTITY_CLIENT_KEY_FILE: path("key") }
+        const error = yield* failureOf({ ...client, ...certificate, [name]: path("none") })
+        assert.strictEqual(String(error), `(Invalid data at ${name}: "the file cannot be read (NotFound)")`)
+      }))
+  }
+
+  it.effect("an encrypted key", () =>
+    Effect.map(failureOf({ ...client, IDENTITY_PRIVATE_KEY: first.encrypted }), (error) => {
+      assert.instanceOf(error, InvalidInput)
+      assert.match(error.message, /^privateKey: found an encrypted key/)
+    }))
+})
+
+describe("over sockets", () => {
+  it.scoped("a private key is read from a variable on one line, or from a file", () =>
+    Effect.gen(function*() {
+      const path = yield* files({ key: pem })
+      const { arrived, url } = yield* listen((request, response) =>
+        request.url.startsWith("/oauth/token")
+          ? json(response, 200, { access_token: "issued" })
+          : void response.writeHead(204).end()
+      )
+      const urls = { IDENTITY_BASE_URL: `${url}/api/v2`, IDENTITY_AUTH_URL: url, IDENTITY_CLIENT_ID: "i" }
+      for (
+        const variables of [
+          { IDENTITY_PRIVATE_KEY: pem.replaceAll("\n", "\\n") },
+          { IDENTITY_PRIVATE_KEY_FILE: path("key"), IDENTITY_KEY_ID: "k", IDENTITY_SIGNING_ALGORITHM: "PS256" }
+        ]
+      ) {
+        yield* deleteEventStream({ id: "est_0123456789012345678901" }).pipe(
+          Effect.provide(Node.layer),
+          withVariables({ ...urls, ...variables })
+        )
+      }
+      const assertions = arrived.filter(({ url }) => url.startsWith("/oauth/")).map(({ body }) =>
+        form(body).client_assertion ?? ""
+      )
+      assert.deepStrictEqual(assertions.map((assertion) => decodeProtectedHeader(assertion)), [
+        { alg: "RS256", typ: "JWT" },
+        { alg: "PS256", typ: "JWT", kid: "k" }
+      ])
+      assert.deepStrictEqual(assertions.map((assertion) => decodeJwt(assertion).aud), [`${url}/`, `${url}/`])
+    }))
+})
+
+describe("a program with Node.layer", () => {
+  const run = (variables: Variables) =>
+    Effect.async<{ readonly code: unknown; readonly output: string }>((resume) => {
+      const { PATH = "" } = process.env
+      const args = ["--import", "tsx", "examples/firstCall.ts", Tenant.demo.actions[0].id]
+      execFile(process.execPath, args, { env: { PATH, ...variables } }, (error, stdout, stderr) =>
+        resume(Effect.succeed({ code: error?.code ?? 0, output: `${stdout}${stderr}` })))
+    })
+
+  it.scopedLive("proves itself by a certificate from files", () =>
+    Effect.gen(function*() {
+      const path = yield* files({ cert, key })
+      const client = { id: "i", certificate: cert, scopes: ["read:actions"], global: false }
+      const { host } = yield* tlsTenant({ clients: [client] })
+      const { code, output } = yield* run({
+        IDENTITY_DOMAIN: host,
+        IDENTITY_CLIENT_ID: "i",
+        IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"),
+        IDENTITY_CLIENT_KEY_FILE: path("key"),
+        NODE_EXTRA_CA_CERTS: path("cert")
+      })
+      assert.deepStrictEqual([code, output.trim()], [0, "3 versions, live: 3"])
+    }))
+
+  it.live("prints in two lines what is missing, and nothing of a key", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* run({ IDENTITY_PRIVATE_KEY: pem })
+      assert.strictEqual(code, 1)
+      const [, ...lines] = output.trim().split("\n")
+      assert.deepStrictEqual(lines.map((line) => line.trim()), [
+        "Error: (Missing data at IDENTITY_DOMAIN: \"or set IDENTITY_BASE_URL and IDENTITY_AUTH_URL\") and (Missing data at IDENTITY_CLIENT_ID: \"IDENTITY_PRIVATE_KEY needs it\")"
+      ])
+      for (const part of Object.values(privateParts(first))) assert.notInclude(output, part)
+    }))
+})
