@@ -246,7 +246,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           assert.deepStrictEqual(
             [error instanceof Error && error.message, Object.keys(error as object).sort()],
             [
-              `status ${status}: no content type, 0 bytes`,
+              `no message (no content type, 0 bytes)`,
               [...(name === "RateLimited" ? ["source"] : []), "_tag", "operation", "raw", "status"].sort()
             ],
             only?.name
@@ -271,7 +271,8 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
             assert.instanceOf(error, Declared ?? Errors.UnexpectedResponse)
             if (Declared === undefined) {
               const { message, reason, status: found } = error as Errors.UnexpectedResponse
-              assert.deepStrictEqual([found, reason, message], [status, "status", "A reason."])
+              const shown = `${endpoint.name}: status ${status} from tenant.example.com: A reason.`
+              assert.deepStrictEqual([found, reason, message], [status, "status", shown])
             }
           }))
     ))

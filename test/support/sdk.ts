@@ -186,6 +186,12 @@ const parsed = (text: string): unknown => {
 const isFailure = (error: unknown): error is Errors.ErrorDetails & Errors.Quota & { readonly _tag: string } =>
   error instanceof Errors.UnexpectedResponse || (error instanceof Error && "raw" in error && "status" in error)
 
+/** The service's words in a message; `undefined` if the response has none. */
+const serviceMessage = (message: string): string | undefined => {
+  const words = message.replace(/^\w+: status \d+ from \S+: /, "").replace(" (does the base URL lack /api/v2?)", "")
+  return words.startsWith("no message (") ? undefined : words
+}
+
 /** Reads a response with our client. Our own message for a response without one is left out. */
 export const readWithClient = (call: Call): Effect.Effect<Reading, never, IdentityClient.IdentityClient> =>
   Retry.withoutRetries(IdentityClient.withResponse(callWithClient(call))).pipe(Effect.match({
@@ -200,7 +206,7 @@ export const readWithClient = (call: Call): Effect.Effect<Reading, never, Identi
         error: _tag,
         status: (error as unknown as { readonly status: number }).status,
         body: raw && parsed(Redacted.value(raw)),
-        message: message.startsWith("status ") ? undefined : message,
+        message: serviceMessage(message),
         errorCode,
         requestId,
         retryAfter: retryAfter && Duration.toSeconds(retryAfter),

@@ -98,7 +98,7 @@ export const read = (
   return {
     operation: endpoint.name,
     status,
-    message: message === undefined ? `status ${status}: ${shape(response, redactor)}` : redactor.clean(message),
+    message: message === undefined ? `no message (${shape(response, redactor)})` : redactor.clean(message),
     errorCode: errorCode && redactor.code(errorCode),
     requestId: requestId && redactor.code(requestId),
     retryAfter: ResponseHeaders.retryAfter(headers, now),
