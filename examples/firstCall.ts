@@ -1,4 +1,4 @@
-/** Prints the live version of an action of your tenant: `npx tsx examples/firstCall.ts ACTION_ID` */
+/** Prints the live version of an action of your tenant: `npx tsx firstCall.ts ACTION_ID` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { listActionVersions } from "effect-identity-client"

@@ -14,7 +14,7 @@ export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
   /**
-   * The service's message, at most 500 characters on one line; in an `UnexpectedResponse` after operation, status and host. `…`
+   * The service's message, at most 500 characters on one line; in an `UnexpectedResponse` after the operation and, if one came, status and host. `…`
    * replaces secrets, headers and strings of the call's input.
    */
   readonly message: string

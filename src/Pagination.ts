@@ -170,7 +170,7 @@ const endless = ({ items, name }: Any & PagedEndpoint, reason: string) =>
     operation: name,
     status: 200,
     reason: "endless",
-    message: `the pages do not end: ${reason}`,
+    message: `${name}: the pages do not end: ${reason}`,
     path: items,
     shape: "JSON"
   })

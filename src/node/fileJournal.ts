@@ -45,8 +45,11 @@ export const make = (
 
     /** The directories that are going to contain a new one. */
     const parents: Array<string> = []
-    for (let at = path.resolve(directory); !(yield* fs.exists(at)); at = path.dirname(at)) {
-      parents.push(path.dirname(at))
+    for (let at = path.resolve(directory); !(yield* fs.exists(at));) {
+      const parent = path.dirname(at)
+      if (parent === at) break // a drive that does not exist
+      parents.push(parent)
+      at = parent
     }
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* Effect.forEach(parents, syncNames)

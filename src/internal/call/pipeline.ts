@@ -102,7 +102,7 @@ export const permitted = <E>(
         onSuccess: (response) =>
           // After a redirect, status and headers may be those of another service.
           Effect.map(permit.settle(response.redirected ? undefined : response), () => {
-            attempt.telemetry.responseReceived(response)
+            if (!response.redirected) attempt.telemetry.responseReceived(response)
             return response
           })
       })

@@ -88,8 +88,8 @@ export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
   error._tag === "TransportError" && !isOwn(error) ? true : undefined
 
 /** Checks that a response shows that the service is unavailable, or cannot respond. */
-export const responseShowsOutage = ({ completeness, status }: RawResponse): boolean =>
-  status === 408 || status >= 500 || completeness === "interrupted"
+export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>
+  !redirected && (status === 408 || status >= 500 || completeness === "interrupted")
 
 /** Checks that a response allows a retry. */
 export const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>

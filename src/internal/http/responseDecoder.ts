@@ -87,19 +87,24 @@ export const interpret = <Input, Success, Failure>(
   const { headers, status, token } = response
   const redactor = ErrorBody.makeRedactor(token, strings)
   const read = () => ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
-  const hint = status === 404 && !tenant.endsWith(pathPrefix) ? ` (does the base URL lack ${pathPrefix}?)` : ""
+  const source = response.redirected ? "another URL" : hostOf(tenant)
   const refuse: Refuse = (reason, problem, at = "") => {
     const { errorCode, operation, raw, requestId, retryAfter } = read()
     const path = at === "" ? undefined : redactor.code(at)
     const what = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
-    const message = `${operation}: status ${status} from ${hostOf(tenant)}: ${what}`
+    const message = `${operation}: status ${status} from ${source}: ${what}`
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
     const known = { operation, status, errorCode, requestId, retryAfter, raw }
     return Either.left(new UnexpectedResponse(defined({ ...known, reason, message, contentType, path, shape })))
   }
   if (response.redirected || status === 0 || (status >= 300 && status < 400)) {
-    return refuse("redirect", "the response is a redirect, which the client does not follow")
+    return refuse(
+      "redirect",
+      response.redirected
+        ? "the HTTP client followed a redirect, so the response may be another service's"
+        : "the response is a redirect, which the client does not follow"
+    )
   }
   if (isSuccess(status)) {
     const message = `${endpoint.name}: the connection to ${
@@ -110,6 +115,9 @@ export const interpret = <Input, Success, Failure>(
       : decode(endpoint, response, refuse)
   }
   const found = read()
+  // The bare reason phrase comes from a router: no handler of the service has seen the request.
+  const mayLackPrefix = status === 404 && !tenant.endsWith(pathPrefix) && /^not found\.?$/i.test(found.message)
+  const hint = mayLackPrefix ? ` (does the base URL lack ${pathPrefix}?)` : ""
   const details = { ...found, message: found.message + hint }
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
   return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))

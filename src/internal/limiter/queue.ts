@@ -182,7 +182,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const grant = (state: State, now: number, waited: boolean, fiber: AnyFiber): Effect.Effect<Permit> => {
       const started = strategy.start(state, now, waited)
       const settle = (response: LimitedResponse | undefined): void => {
-        strategy.settle(started, response && readRateLimit(response, now, maxPause), timer.now())
+        const endedAt = timer.now()
+        strategy.settle(started, response && readRateLimit(response, endedAt, maxPause), endedAt)
         startDue()
       }
       const giveBack = (): void => {
