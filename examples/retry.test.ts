@@ -38,7 +38,7 @@ const impatient = listActionVersions({ actionId: action.id }).pipe(
 const Careful = IdentityClient.layer({
   domain: "tenant.example.com",
   retryBudget: 0.1,
-  circuit: { failures: 2, delay: "1 second", maxDelay: "30 seconds" }
+  circuit: { failures: 10, delay: "1 second", maxDelay: "30 seconds" }
 })
 
 // The client of the tests, above a network with these replies.
@@ -83,10 +83,10 @@ it.effect("leaves a long pause to the caller", () =>
 
 it.effect("fails at once while the service is unavailable", () =>
   Effect.gen(function*() {
-    for (const _ of [1, 2]) yield* Effect.flip(Retry.withoutRetries(deleteEventStream({ id: stream.id })))
+    yield* Effect.repeatN(Effect.flip(Retry.withoutRetries(deleteEventStream({ id: stream.id }))), 9)
     const error = yield* Effect.flip(once)
     assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "CIRCUIT_OPEN" })
   }).pipe(Effect.provide(Careful.pipe(
     Layer.provide([RateLimiter.layerUnlimited, TokenProvider.layerBearer(Redacted.make("a-token"))]),
-    Layer.provide(Testing.layerHttp(...[1, 2].map(() => Testing.reply({ status: 503 }))))
+    Layer.provide(Testing.layerHttp(...Array.from({ length: 10 }, () => Testing.reply({ status: 503 }))))
   ))))

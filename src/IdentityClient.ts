@@ -59,9 +59,10 @@ export interface Defaults {
   /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
   readonly retry?: RetryPolicy.Changes | undefined
   /**
-   * The share of retries while the service is unavailable, of all calls of this client: 0.2 lets one call of five be retried. Ten retries,
-   * and one more in each second, are always allowed; 429s need none. A retry beyond that is skipped, but the last of a call waits
-   * until the service responds, or until an attempt that began later has failed. `Infinity` turns it off. Default: 0.2.
+   * Bounds the retries while the service is unavailable to a share of all calls of this client: 0.2 lets one call of five be retried. Ten
+   * retries, and one more in each second, are always allowed; 429s need none. A retry beyond that is skipped, but the last of a call
+   * waits until the service responds, or until an attempt that began later has failed. While only a part of the service fails, calls
+   * may fail that a retry would have saved. Default: no bound.
    */
   readonly retryBudget?: number | undefined
   /**

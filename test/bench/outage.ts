@@ -8,7 +8,7 @@ import { run } from "../support/outage.js"
 
 const clients: Readonly<Record<string, Defaults>> = {
   "no budget": { retryBudget: Infinity },
-  "the default budget": {},
+  "a budget of 20 %": { retryBudget: 0.2 },
   "a budget of 5 %": { retryBudget: 0.05 },
   "a circuit": { circuit: {} }
 }

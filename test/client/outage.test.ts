@@ -15,12 +15,19 @@ beforeEach(VirtualTime.letRunnerReport)
 const both = (seed: number) =>
   Effect.runSync(Effect.cached(Effect.all({
     without: run({ pace: "steady", seed, options: { retryBudget: Infinity } }),
-    within: run({ pace: "steady", seed })
+    within: run({ pace: "steady", seed, options: { retryBudget: 0.2 } })
   })))
 
 const runs = [1, 2].map(both)
 
 describe("the retry budget", () => {
+  it.effect("bounds nothing by default", () =>
+    Effect.gen(function*() {
+      const setting = { pace: "steady", outage: [1000, 5000], end: 8000 } as const
+      const unbounded = yield* run({ ...setting, options: { retryBudget: Infinity } })
+      assert.strictEqual((yield* run(setting)).duringOutage, unbounded.duringOutage)
+    }))
+
   for (const [index, result] of runs.entries()) {
     it.effect(
       `keeps retries below a fifth of all requests, where there were three for each call: run ${index}`,
@@ -63,7 +70,7 @@ describe("the retry budget", () => {
       Effect.gen(function*() {
         const setting = { pace: "steady", outage: [3000, 3300], callers: 200, end: 6000 } as const
         const without = yield* run({ ...setting, options: { retryBudget: Infinity } })
-        const { calls } = yield* run(setting)
+        const { calls } = yield* run({ ...setting, options: { retryBudget: 0.2 } })
         for (const [nth, { succeeded }] of calls) {
           assert.isTrue(succeeded || without.calls.get(nth)?.succeeded === false)
         }

@@ -12,6 +12,7 @@ import {
   Fiber,
   FiberId,
   Layer,
+  Option,
   Random,
   Runtime,
   Scheduler,
@@ -1098,3 +1099,19 @@ it.effect.prop(
     }).pipe(adaptive),
   { fastCheck: { numRuns: 40 } }
 )
+
+describe("a slow response", () => {
+  it.effect("is dated by its end, not by the start of its call: a Retry-After may be a date", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const permit = yield* limiter.acquire(call)
+      yield* TestClock.adjust("20 seconds")
+      const until = new Date((yield* Clock.currentTimeMillis) + 30_000).toUTCString()
+      yield* permit.settle(plainResponse(429, { "retry-after": until }))
+      const next = yield* Effect.fork(limiter.acquire(call))
+      yield* TestClock.adjust("29 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(next)))
+      yield* TestClock.adjust("2 seconds")
+      assert.isTrue(Option.isSome(yield* Fiber.poll(next)))
+    }).pipe(Effect.provide(RateLimiter.layer)))
+})

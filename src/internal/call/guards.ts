@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../Errors.js"
 import { Circuit, type CircuitOptions } from "./circuit.js"
-import { defaultShare, RetryBudget } from "./retryBudget.js"
+import { RetryBudget } from "./retryBudget.js"
 
 export interface Guards {
   readonly tenant: string
@@ -27,7 +27,7 @@ const isTime = (time: Duration.DurationInput | undefined): boolean => {
 export const make = (
   operation: string,
   tenant: string,
-  { circuit, retryBudget = defaultShare }: Options
+  { circuit, retryBudget = Infinity }: Options
 ): Effect.Effect<Guards, InvalidInput> => {
   const { delay, failures = 1, maxDelay } = circuit ?? {}
   const issues = [

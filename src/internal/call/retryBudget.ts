@@ -4,9 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 
-/** The default share of retries. */
-export const defaultShare = 0.2
-
 /** Retries that a client may always make: this number at once, and one more in each `interval`, in milliseconds. */
 const least = { retries: 10, interval: 1000 }
 
@@ -52,7 +49,7 @@ export class RetryBudget {
 
   /**
    * Waits until a call may make its last retry. Gives `false` when that would be in vain: an attempt of the same operation that
-   * began later has failed, or `end` has come. So no call fails that a retry would have saved.
+   * began later has failed, or `end` has come. So in an outage of the whole service no call fails that a retry would have saved.
    */
   verdict(operation: string, now: () => number, end: number, since = now()): Effect.Effect<boolean> {
     return Effect.suspend(() => {
