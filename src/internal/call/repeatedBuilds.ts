@@ -13,9 +13,13 @@ const builds = globalValue("effect-identity-client/internal/call/repeatedBuilds"
   hasWarned: false
 }))
 
+/** Not the fiber's clock: each test with a `TestClock` begins at the same time. */
+const realClock = /* @__PURE__ */ Clock.make()
+
 /** Counts the build of a tenant's client. Warns once in a process. */
-export const count = (tenant: string): Effect.Effect<void> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+export const count = (tenant: string, clock: Clock.Clock = realClock): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const now = clock.unsafeCurrentTimeMillis()
     const last = builds.byTenant.get(tenant) ?? { since: now, count: 0 }
     const { count, since } = Math.abs(now - last.since) < period ? last : { since: now, count: 0 }
     if (builds.byTenant.size >= 100) builds.byTenant.clear() // a program with many tenants is another matter
