@@ -3,7 +3,7 @@ import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
 import { InvalidInput } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
-import type * as RateLimiter from "../../src/RateLimiter.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
 import { type FlakyStore, flakyStore } from "../support/fleet.js"
@@ -130,6 +130,20 @@ describe("a ceiling of a fleet", () => {
       store.state = "up"
       yield* Effect.sleep(5000)
       assertKept(times, 8, 999)
+    })))
+
+  it.effect("allows background calls during an outage, however small the share of a process", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const fleet = yield* Effect.replicateEffect(makeProcess(store, { ceiling: { limit: 4, interval: 1000 } }), 4)
+      const times: Array<number> = []
+      for (const one of [...fleet, ...fleet]) yield* send(one, []) // each knows the others
+      yield* Effect.sleep(2000)
+      store.state = "down"
+      yield* Effect.forkScoped(Effect.forever(RateLimiter.withBackground(send(fleet[0]!, times))))
+      yield* Effect.sleep(10_000)
+      assert.isAtLeast(times.length, 8)
+      assertKept(times, 1, 999)
     })))
 
   it.effect("costs one interval when the store has lost its values, and nothing when it was unavailable for a moment", () =>

@@ -14,6 +14,7 @@ import {
 import type { ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitReading.js"
+import { reserved } from "../limiter/strategy.js"
 import { grant } from "./grant.js"
 import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
 import type { FleetSnapshot, Format } from "./snapshotFormat.js"
@@ -120,8 +121,8 @@ export class Replica {
   /** The same while the store is unavailable, if each other member makes a call at the same time. */
   waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
-    // Otherwise a bucket or a ceiling smaller than the fleet would never allow a call.
-    const smallest = Math.min(...state.ceilings.map(({ limit }) => limit)) - 1
+    // Otherwise a bucket or a ceiling smaller than the fleet, less what the call leaves of it, would never allow a call.
+    const smallest = Math.min(...state.ceilings.map(({ limit }) => limit - 1 - reserved(share, limit)))
     const most = Math.max(0, Math.min((this.strategy.statusOf(state, now)?.limit ?? 0) - 2, smallest))
     return Math.max(
       this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited),
