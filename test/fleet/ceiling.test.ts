@@ -7,7 +7,7 @@ import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
 import { type FlakyStore, flakyStore } from "../support/fleet.js"
-import { callOf, type Limiter, makeProcess, respond, virtually } from "../support/fleetStore.js"
+import { callOf, type Limiter, makeProcess, makeStore, respond, virtually } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 beforeEach(VirtualTime.letRunnerReport)
@@ -144,6 +144,23 @@ describe("a ceiling of a fleet", () => {
       yield* Effect.sleep(10_000)
       assert.isAtLeast(times.length, 8)
       assertKept(times, 1, 999)
+    })))
+
+  it.effect("is kept while the store responds now slowly, now quickly", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      const one = yield* makeProcess(store, { ceiling: { limit: 20, interval: "20 seconds" } })
+      const times: Array<number> = []
+      const alternate = Effect.sync(() => void (store.after = 40 - store.after))
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(alternate, Effect.sleep(70))))
+      // Calls come all the time, and stop waiting soon.
+      const calls = Effect.timeoutOption(send(one, times), 25)
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(calls, Effect.sleep(4))))
+      yield* Effect.forkScoped(Effect.forever(send(one, times)))
+      yield* Effect.sleep("2 minutes")
+      assert.isAtLeast(times.length, 100)
+      // A permit counts from its request by a clock that is a response late, and its call starts with the next response.
+      assertKept(times, 20, 20_000 - 2 * 40)
     })))
 
   it.effect("costs one interval when the store has lost its values, and nothing when it was unavailable for a moment", () =>

@@ -39,7 +39,7 @@ interface EndedCall {
 /** The changes that a process wants to make known, and the knowledge of the limits `before` them. */
 export type Update = ReturnType<Replica["update"]>
 
-/** If the store's clock is behind the last write by more than this, it was set back. */
+/** If the store's clock is behind an earlier time by more than this, it was set back. */
 const maxLag = 1000
 
 /** A process's part in a fleet, which all its tenants have in common. */
@@ -69,6 +69,8 @@ export class Replica {
   private readonly queueTime: () => number
   private members: Members = new Map()
   private writtenAt = -Infinity
+  /** The time that `now` returned last. */
+  private latest = -Infinity
   /** The time since which it goes without the store, and the members that were present then. */
   private aloneSince = -Infinity
   private aloneWith = 0
@@ -93,10 +95,11 @@ export class Replica {
     this.queueTime = queueTime
   }
 
-  /** The store's time, but not before the last write. */
+  /** The store's time, but not before the last write or the time returned last: slow responses would set it back again and again. */
   now(): number {
     const now = this.host.storeTime()
-    return this.writtenAt > now && this.writtenAt - now < maxLag ? this.writtenAt : now
+    const before = [this.writtenAt, this.latest].filter((time) => time - now < maxLag)
+    return this.latest = Math.max(now, ...before)
   }
 
   get hasEnded(): boolean {
