@@ -76,6 +76,19 @@ describe("the state of a tenant", () => {
     assert.deepStrictEqual([...levels(40)], [[id, 3]])
   })
 
+  it("keeps the prior of an operation that another process does not know", () => {
+    const priors = [{ burst: 50, limit: 10, interval: 1000, operations: ["a", "b"] }]
+    const { call, load, save, share, stateOf } = makeStrategy({ ceilings: [], priors })
+    call("b", 0, reading(40, { limit: 50 }))
+    const snapshot = save()
+    stateOf("a")
+    load(snapshot)
+    assert.isTrue(share("a", "b"))
+    assert.strictEqual(stateOf("a").bucket?.operations.size, 2)
+    load(nothing)
+    assert.isUndefined(stateOf("a").bucket)
+  })
+
   it("is empty after the import of an empty state, but keeps its operations", () => {
     const { call, load, save, stateOf } = makeStrategy()
     for (const operation of ["a", "b"]) stateOf(operation)

@@ -7,6 +7,7 @@ import {
   type TenantSnapshot,
   TenantState
 } from "../../src/internal/limiter/adaptiveState.js"
+import type { ResolvedLimits } from "../../src/internal/limiter/known/options.js"
 import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
 
 export const tenant = "https://t.example.com/api/v2"
@@ -17,8 +18,8 @@ export const nothing: TenantSnapshot = exportTenant(new TenantState(""))
 export const noneInFlight: InFlight = { operations: new Map(), buckets: new Map() }
 
 /** A strategy with operations of one tenant, each of whose calls takes 10 ms. */
-export const makeStrategy = () => {
-  const strategy = Adaptive.make()
+export const makeStrategy = (limits?: ResolvedLimits) => {
+  const strategy = Adaptive.make(limits)
   const stateOf = (operation: string) => strategy.stateOf({ tenant, operation })
   const start = (operation: string, at: number) => strategy.start(stateOf(operation), at, false)
   return {

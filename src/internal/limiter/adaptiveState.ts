@@ -88,7 +88,7 @@ export class TenantState {
   }
 
   /** The bucket that is known beforehand for an operation. */
-  private priorOf(name: string): SharedBucket | undefined {
+  priorOf(name: string): SharedBucket | undefined {
     const named = this.priors.findIndex(({ operations }) => operations?.includes(name))
     const id = priorId(named >= 0 ? named : this.priors.findIndex(({ operations }) => operations === undefined))
     return this.priors.length === 0 ? undefined : Array.from(this.buckets).find((bucket) => bucket.id === id)
@@ -183,7 +183,8 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
   }
   for (const name of Object.keys(snapshot.operations)) tenant.operation(name)
   for (const [name, state] of tenant.operations) {
-    const { bucket, ...stored } = snapshot.operations[name] ?? exportOperation(new OperationState(state.call, tenant))
+    const { bucket, ...stored } = snapshot.operations[name] ??
+      { ...exportOperation(new OperationState(state.call, tenant)), bucket: tenant.priorOf(name)?.id }
     Object.assign(state, stored, { observations: [...stored.observations] })
     state.inFlight = inFlight.operations.get(name) ?? 0
     state.bucket = bucket === undefined ? undefined : buckets.get(bucket)
