@@ -82,6 +82,17 @@ describe("an operation", () => {
     assert.isTrue(share("d", "b"))
   })
 
+  it("does not join a prior of others that no response has confirmed", () => {
+    const { call, share } = makeStrategy({
+      ceilings: [],
+      priors: [{ burst: 100, limit: 1, interval: 1000, operations: ["a"] }]
+    })
+    call("b", 0, largeReading(60))
+    assert.isFalse(share("a", "b"))
+    call("a", 100, largeReading(59))
+    assert.isTrue(share("a", "b"))
+  })
+
   it("keeps a bounded number of observations, the newest", () => {
     const { call, save } = makeStrategy()
     for (let nth = 0; nth < 200; nth++) call("a", nth * 100, largeReading(90 - nth % 50))

@@ -74,7 +74,7 @@ const bestOf = (
   let best: SharedBucket | undefined
   let least = Infinity
   for (const bucket of state.tenant.buckets) {
-    if (bucket === except || (except !== undefined && bucket.estimator.isPrior)) continue
+    if (bucket === except || bucket.estimator.isPrior) continue // a prior without a response explains nothing
     const gap = mostLeft(bucket, state, observation) - observation.remaining
     if (bucket.limit === limit && gap >= 0 && (best === undefined || gap < least)) {
       best = bucket
