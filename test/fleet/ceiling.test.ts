@@ -7,7 +7,7 @@ import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
 import { type FlakyStore, flakyStore } from "../support/fleet.js"
-import { callOf, type Limiter, makeProcess, makeStore, respond, virtually } from "../support/fleetStore.js"
+import { callOf, exchange, type Limiter, makeProcess, makeStore, respond, virtually } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 beforeEach(VirtualTime.letRunnerReport)
@@ -187,6 +187,24 @@ describe("a ceiling of a fleet", () => {
       assert.strictEqual(times.length, 3)
       assert.isAbove(times[2]! - begun, 60_000)
     })))
+
+  it.effect("costs nothing when the store has removed its value in time", () =>
+    Effect.gen(function*() {
+      const store = yield* flakyStore
+      const one = yield* makeProcess(store, { ceiling: { limit: 4, interval: "1 minute" } })
+      // Idle tenants are forgotten once an hour: this one is not yet idle for an hour then.
+      const elsewhere = exchange(one, large, { tenant: "https://u.example.com/api/v2", operation: "a" })
+      const times: Array<number> = []
+      yield* elsewhere
+      yield* Effect.sleep("1 minute")
+      yield* send(one, times)
+      yield* Effect.sleep("59 minutes")
+      yield* elsewhere
+      yield* Effect.sleep("2 minutes")
+      const from = yield* Clock.currentTimeMillis
+      yield* send(one, times)
+      assert.isBelow(times[1]! - from, 100)
+    }).pipe(Effect.scoped, (test) => VirtualTime.run(test, { most: "2 hours" })))
 
   it.effect("outlives an hour in the store", () =>
     virtually(Effect.gen(function*() {

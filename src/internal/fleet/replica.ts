@@ -68,7 +68,8 @@ export class Replica {
   /** The time by the queue's clock. */
   private readonly queueTime: () => number
   private members: Members = new Map()
-  private writtenAt = -Infinity
+  /** The time of the last write that it knows. */
+  writtenAt = -Infinity
   /** The time that `now` returned last. */
   private latest = -Infinity
   /** The time since which it goes without the store, and the members that were present then. */

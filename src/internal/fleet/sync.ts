@@ -148,8 +148,9 @@ export class TenantSync {
           return Effect.flatMap(this.read(entry), (snapshot) => {
             if (snapshot === undefined) replica.restore(update.before)
             else replica.load(snapshot)
-            // Unless the store has lost its value, the others' calls below a ceiling stand in it.
-            if (snapshot === undefined && version !== undefined) replica.exhaustCeilings(() => true)
+            // A value that the store has lost, and not removed in time, held the others' calls below a ceiling.
+            const isRemoved = entry === undefined && replica.writtenAt + Duration.toMillis(this.timeToLive) <= now
+            if (snapshot === undefined && version !== undefined && !isRemoved) replica.exhaustCeilings(() => true)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
             return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
           })
