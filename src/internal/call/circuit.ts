@@ -39,7 +39,7 @@ export class Circuit {
   enter(now: number): number | undefined {
     if (this.openings === 0) return this.generation
     if (now < this.nextAt) return undefined
-    this.nextAt = now + this.wait // another goes then, in case that this one never ends
+    this.nextAt = now + this.wait // then lets another through: this attempt may never end
     return this.generation
   }
 

@@ -166,7 +166,8 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   private runWithinBudget(lastResult: Effect.Effect<A, E | TransportError>): Effect.Effect<A, E | TransportError, R> {
     const { budget } = this.guards
     if (budget === undefined || budget.take(this.now())) return this.run()
-    // It counts, and takes as long as the last: so the last one is not made earlier than without a budget.
+    // A skipped attempt counts, and adds the duration of the attempt before it to the wait. Otherwise the last attempt would be made
+    // earlier than without a budget.
     if (!this.isLast) return this.retry(lastResult, undefined, false, this.took)
     const verdict = budget.verdict(this.endpoint.name, () => this.now(), this.now() + this.timeLeft())
     return Effect.flatMap(this.restore(verdict), (isAllowed) => isAllowed ? this.run() : lastResult)

@@ -142,7 +142,7 @@ export class Replica {
     if (first !== undefined) return first
     const now = this.now()
     const others = state.bucket === undefined ? 0 : present(this.members, now).size
-    // The members count below a ceiling however long ago they were seen: none of them can write.
+    // A ceiling counts all members, however long ago they were seen: without the store they cannot show that they are present.
     for (const ceiling of state.ceilings) ceiling.start(now, Math.max(0, this.aloneWith - others))
     const started: FleetGrant = {
       // With other members a response proves nothing about the rate: they may have used fewer calls than assumed.

@@ -185,7 +185,8 @@ export class TenantSync {
     else if (this.replica.hasInFlight) this.timer.set(now + timing.heartbeat)
     if (this.isUrgent) this.visit()
     this.host.queue?.wake()
-    // A call that came later must not use the place of one that is gone: below a ceiling it would count too early.
+    // The grants that are left belong to calls that were interrupted. If later calls used them, a ceiling would count those calls from
+    // the time of the grant, before they start.
     if (this.host.limits.ceilings.length > 0) this.replica.returnGrants()
   }
 
