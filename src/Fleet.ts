@@ -39,7 +39,7 @@ export * as SharedStore from "./SharedStore.js"
  * @since 0.1.0 @category layers
  */
 export function layerRateLimiter(
-  options?: RateLimiter.Options & { readonly [Name in keyof RateLimiter.KnownLimits]?: undefined }
+  options?: RateLimiter.Options & RateLimiter.WithoutKnownLimits
 ): Layer.Layer<RateLimiter.RateLimiter, never, SharedStore.SharedStore>
 export function layerRateLimiter(
   options: RateLimiter.Options & RateLimiter.KnownLimits

@@ -14,7 +14,7 @@ import { isBackgroundWork, make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 
-export type { Ceiling, KnownLimits, Prior } from "./internal/limiter/known/options.js"
+export type { Ceiling, KnownLimits, Prior, WithoutKnownLimits } from "./internal/limiter/known/options.js"
 export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
@@ -81,7 +81,7 @@ export const layerFixed = (
  * @since 0.1.0 @category layers @example `RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" } })`
  */
 export function layerAdaptive(
-  options?: Options & { readonly [Name in keyof Known.KnownLimits]?: undefined }
+  options?: Options & Known.WithoutKnownLimits
 ): Layer.Layer<RateLimiter>
 export function layerAdaptive(options: Options & Known.KnownLimits): Layer.Layer<RateLimiter, InvalidInput>
 export function layerAdaptive(options: Options & Known.KnownLimits = {}): Layer.Layer<RateLimiter, InvalidInput> {

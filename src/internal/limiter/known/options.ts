@@ -35,6 +35,9 @@ export interface KnownLimits {
   readonly prior?: Prior | ReadonlyArray<Prior> | undefined
 }
 
+/** Options without known limits: a layer with these cannot fail. @since 0.1.0 @category models */
+export type WithoutKnownLimits = { readonly [Name in keyof KnownLimits]?: undefined }
+
 /** A limit with its interval in milliseconds. */
 export type Resolved<Limit extends Ceiling> = Omit<Limit, "interval" | "operations"> & {
   readonly interval: number
