@@ -1,5 +1,4 @@
 /** Reads the private keys that sign client assertions, and says what is wrong with a key before it is used. */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -130,9 +129,7 @@ const signFailure = (reason: string) =>
 const signElsewhere = (sign: Sign): Signer["sign"] => (data) =>
   Effect.suspend(() => sign(data)).pipe(
     Effect.filterOrFail(Predicate.isUint8Array),
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.interrupt : signFailure("the signing function failed")
-    ),
+    Effect.catchAllCause(() => signFailure("the signing function failed")),
     disconnect,
     Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => signFailure("no signature within 10 s") })
   )
