@@ -41,7 +41,7 @@ const variables = Config.all({
 type Variables = Config.Config.Success<typeof variables>
 type Name = keyof Variables
 
-/** Variables that the first one replaces. */
+/** Variables that must not be set beside the first one. */
 const contradictions: ReadonlyArray<readonly [Name, ReadonlyArray<Name>]> = [
   ["IDENTITY_DOMAIN", ["IDENTITY_BASE_URL", "IDENTITY_AUTH_URL"]],
   [
