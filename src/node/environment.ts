@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { defined } from "../internal/runtime/defined.js"
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { createSecureContext } from "node:tls"
+import { invalidSetting } from "../internal/http/baseUrl.js"
 import { isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 
@@ -125,6 +127,21 @@ const readFile = (
     )
   })
 
+/** Checks that TLS can use a certificate with its key, and keeps nothing of OpenSSL's message. */
+const checkPair = (pair: { readonly cert: string; readonly key: string }) =>
+  Effect.try(() => {
+    createSecureContext(pair)
+    return new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)) // a context accepts a key of another type
+  }).pipe(
+    Effect.orElseSucceed(() => false),
+    Effect.filterOrFail(Boolean, () =>
+      invalidSetting(
+        "Node.layer",
+        "IDENTITY_CLIENT_KEY_FILE",
+        "does not fit the certificate, is encrypted, or is not PEM"
+      ))
+  )
+
 /** Gives the settings of the client, of its tokens and of its connections. */
 export const settings = Effect.gen(function*() {
   const all = yield* complete
@@ -148,13 +165,13 @@ export const settings = Effect.gen(function*() {
       algorithm: all.IDENTITY_SIGNING_ALGORITHM
     })
     : TokenProvider.layerMutualTls(client)
-  const connect = defined({
-    cert: yield* readFile(all, "IDENTITY_CLIENT_CERTIFICATE_FILE"),
-    key: yield* readFile(all, "IDENTITY_CLIENT_KEY_FILE")
-  })
+  const cert = yield* readFile(all, "IDENTITY_CLIENT_CERTIFICATE_FILE")
+  const key = yield* readFile(all, "IDENTITY_CLIENT_KEY_FILE")
+  const connect = cert === undefined || key === undefined ? undefined : { cert, key }
+  if (connect !== undefined) yield* checkPair(connect)
   return {
     options: domain === undefined ? { baseUrl } : { domain },
     tokens,
-    connections: connect.cert === undefined ? {} : { connect }
+    connections: connect === undefined ? {} : { connect }
   }
 }).pipe(Effect.provide(NodeFileSystem.layer))
