@@ -95,12 +95,19 @@ const certificateProblem = (has: Has) => {
   return has(key) ? missing(certificate, `${key} needs it`) : missing(key, `${certificate} needs it`)
 }
 
+/** Settings of a private key are no use to another credential. */
+const unusedSettings = (has: Has) =>
+  has("IDENTITY_PRIVATE_KEY") || has("IDENTITY_PRIVATE_KEY_FILE")
+    ? []
+    : (["IDENTITY_KEY_ID", "IDENTITY_SIGNING_ALGORITHM"] as const).filter(has)
+      .map((name) => invalid(name, "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"))
+
 /** Finds what is wrong with the variables: contradictions, or else what is missing. */
 const problems = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
   const contradicting = contradictions.flatMap(([name, others]) =>
     others.filter((other) => has(name) && has(other))
       .map((other) => invalid(other, `${name} is set, too: unset one of them`))
-  )
+  ).concat(unusedSettings(has))
   return contradicting.length > 0
     ? contradicting
     : [addressProblem(has), clientProblem(has), certificateProblem(has)].filter(Predicate.isNotUndefined)

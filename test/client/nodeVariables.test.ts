@@ -107,6 +107,31 @@ describe("Node.layer refuses contradictory variables", () => {
   }
 })
 
+describe("Node.layer refuses settings of a private key", () => {
+  const credentials: Record<string, Variables> = {
+    "a secret": { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" },
+    "a token": { IDENTITY_TOKEN: "t" },
+    "a certificate": {
+      IDENTITY_CLIENT_ID: "i",
+      IDENTITY_CLIENT_CERTIFICATE_FILE: "c",
+      IDENTITY_CLIENT_KEY_FILE: "k"
+    }
+  }
+  for (const [name, credential] of Object.entries(credentials)) {
+    for (const [setting, value] of [["IDENTITY_KEY_ID", "k"], ["IDENTITY_SIGNING_ALGORITHM", "RS256"]] as const) {
+      it.effect(`${setting} with ${name}`, () =>
+        Effect.map(
+          failureOf({ ...domain, ...credential, [setting]: value }),
+          (error) =>
+            assert.strictEqual(
+              String(error),
+              `(Invalid data at ${setting}: "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE")`
+            )
+        ))
+    }
+  }
+})
+
 describe("Node.layer refuses", () => {
   const client = { ...domain, IDENTITY_CLIENT_ID: "i" }
 
