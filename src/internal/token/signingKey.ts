@@ -72,8 +72,10 @@ const typesById: ReadonlyArray<readonly [id: string, type: string]> = [
 ]
 
 const parsePem = (text: string): Either.Either<Material, string> => {
-  const { body = "", label = "" } = /-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/.exec(text)?.groups ??
-    {}
+  const blocks = [...text.matchAll(/-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/g)]
+    .map(({ groups }) => groups ?? {})
+  // A file may hold a certificate, too.
+  const { body = "", label = "" } = blocks.find(({ label }) => label?.endsWith("PRIVATE KEY")) ?? blocks[0] ?? {}
   if (label.startsWith("ENCRYPTED") || body.includes("ENCRYPTED")) {
     return Either.left(`found an encrypted key: ${convert}, which asks for its password`)
   }
@@ -107,8 +109,11 @@ const parseKey = (key: string | object): Either.Either<Material, string> => {
 
 const subtle = () => globalThis.crypto.subtle
 
+const noWebCrypto = "this runtime has no crypto.subtle to sign with; a browser has it only in pages from https"
+
 const importKey = (material: Material, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
   const { hash, name } = algorithms[algorithm]
+  if (Predicate.isUndefined(subtle())) return Effect.fail(noWebCrypto)
   const imported = Effect.tryPromise(() =>
     material.format === "jwk"
       ? subtle().importKey("jwk", material.jwk, { name, hash }, false, ["sign"])
