@@ -238,7 +238,7 @@ describe("while keys are rotated", () => {
         }
       }))
       assert.deepStrictEqual(keys, [1, 2, 2, 2])
-      assert.deepStrictEqual(lines, ["the token endpoint refuses key 1 of 2; it accepts key 2"])
+      assert.deepStrictEqual(lines, ["the token endpoint refused key 1 of 2; it accepts key 2"])
     }).pipe(Effect.provide(layer))
   })
 

@@ -56,7 +56,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
   /** Remembers a key that was accepted instead of the first one. */
   const use = (index: number) =>
     Effect.suspend(() => {
-      const warning = `the token endpoint refuses key ${current + 1} of ${keys.length}; it accepts key ${index + 1}`
+      const warning = `the token endpoint refused key ${current + 1} of ${keys.length}; it accepts key ${index + 1}`
       const isNew = index !== current && !hasWarned
       hasWarned ||= isNew
       current = index
