@@ -123,7 +123,8 @@ const layerRequest = <E, R>(
 /**
  * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
  * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
- * are not shared. While the store is unavailable, each process requests its own tokens.
+ * are not shared. While the store is unavailable, each process requests its own tokens. The connections of all processes must have
+ * the same client certificate, or none: a token may be bound to it.
  * @since 0.1.0 @category layers
  */
 export const layerClientCredentials = (
@@ -144,7 +145,7 @@ export const layerClientCredentialsConfig = (
 
 /**
  * `TokenProvider.layerPrivateKeyJwt` for a fleet. Processes share tokens as with `layerClientCredentials`, also with those that
- * still use the client's secret.
+ * still use the client's secret. The connections of all processes must have the same client certificate, or none.
  * @since 0.1.0 @category layers
  */
 export const layerPrivateKeyJwt = (
@@ -164,7 +165,8 @@ export const layerPrivateKeyJwtConfig = (
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
 
 /**
- * `TokenProvider.layerMutualTls` for a fleet, whose processes must have the same certificate.
+ * `TokenProvider.layerMutualTls` for a fleet. The connections of all processes must have the same client certificate: a token may be
+ * bound to it.
  * @since 0.1.0 @category layers
  */
 export const layerMutualTls = (

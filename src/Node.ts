@@ -55,7 +55,7 @@ export const journal = (directory: string): Effect.Effect<Redelivery.Journal, Pl
  *
  * - `IDENTITY_CLIENT_SECRET`
  * - `IDENTITY_PRIVATE_KEY` or `IDENTITY_PRIVATE_KEY_FILE`, optionally `IDENTITY_KEY_ID` and `IDENTITY_SIGNING_ALGORITHM`
- * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`; beside the others they only set the certificate
+ * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`; with another credential they only add the certificate to TLS
  *
  * Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
  * for an invalid value.

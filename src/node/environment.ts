@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { defined } from "../internal/runtime/defined.js"
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { createSecureContext } from "node:tls"
+import { invalidSetting } from "../internal/http/baseUrl.js"
 import { isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 
@@ -41,7 +43,7 @@ const variables = Config.all({
 type Variables = Config.Config.Success<typeof variables>
 type Name = keyof Variables
 
-/** Variables that the first one replaces. */
+/** Variables that must not be set beside the first one. */
 const contradictions: ReadonlyArray<readonly [Name, ReadonlyArray<Name>]> = [
   ["IDENTITY_DOMAIN", ["IDENTITY_BASE_URL", "IDENTITY_AUTH_URL"]],
   [
@@ -93,12 +95,19 @@ const certificateProblem = (has: Has) => {
   return has(key) ? missing(certificate, `${key} needs it`) : missing(key, `${certificate} needs it`)
 }
 
+/** Settings of a private key are no use to another credential. */
+const unusedSettings = (has: Has) =>
+  has("IDENTITY_PRIVATE_KEY") || has("IDENTITY_PRIVATE_KEY_FILE")
+    ? []
+    : (["IDENTITY_KEY_ID", "IDENTITY_SIGNING_ALGORITHM"] as const).filter(has)
+      .map((name) => invalid(name, "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"))
+
 /** Finds what is wrong with the variables: contradictions, or else what is missing. */
 const problems = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
   const contradicting = contradictions.flatMap(([name, others]) =>
     others.filter((other) => has(name) && has(other))
       .map((other) => invalid(other, `${name} is set, too: unset one of them`))
-  )
+  ).concat(unusedSettings(has))
   return contradicting.length > 0
     ? contradicting
     : [addressProblem(has), clientProblem(has), certificateProblem(has)].filter(Predicate.isNotUndefined)
@@ -125,6 +134,21 @@ const readFile = (
     )
   })
 
+/** Checks that TLS can use a certificate with its key, and keeps nothing of OpenSSL's message. */
+const checkPair = (pair: { readonly cert: string; readonly key: string }) =>
+  Effect.try(() => {
+    createSecureContext(pair)
+    return new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)) // a context accepts a key of another type
+  }).pipe(
+    Effect.orElseSucceed(() => false),
+    Effect.filterOrFail(Boolean, () =>
+      invalidSetting(
+        "Node.layer",
+        "IDENTITY_CLIENT_KEY_FILE",
+        "does not fit the certificate, is encrypted, or is not PEM"
+      ))
+  )
+
 /** Gives the settings of the client, of its tokens and of its connections. */
 export const settings = Effect.gen(function*() {
   const all = yield* complete
@@ -148,13 +172,13 @@ export const settings = Effect.gen(function*() {
       algorithm: all.IDENTITY_SIGNING_ALGORITHM
     })
     : TokenProvider.layerMutualTls(client)
-  const connect = defined({
-    cert: yield* readFile(all, "IDENTITY_CLIENT_CERTIFICATE_FILE"),
-    key: yield* readFile(all, "IDENTITY_CLIENT_KEY_FILE")
-  })
+  const cert = yield* readFile(all, "IDENTITY_CLIENT_CERTIFICATE_FILE")
+  const key = yield* readFile(all, "IDENTITY_CLIENT_KEY_FILE")
+  const connect = cert === undefined || key === undefined ? undefined : { cert, key }
+  if (connect !== undefined) yield* checkPair(connect)
   return {
     options: domain === undefined ? { baseUrl } : { domain },
     tokens,
-    connections: connect.cert === undefined ? {} : { connect }
+    connections: connect === undefined ? {} : { connect }
   }
 }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -50,11 +50,12 @@ const makeDispatchers = ({ connect, proxy, ...options }: PoolOptions) => {
   for (const Checked of [Client, Pool]) void new Checked("http://localhost", options)
   // All pools share one connector, which keeps TLS sessions even when a pool without connections is dropped.
   const direct = new Agent({ ...settings, connect: buildConnector({ ...timeout, ...connect }) })
-  const proxied = proxy === undefined ? undefined : new ProxyAgent({
+  const proxyOptions = typeof proxy === "string" ? { uri: proxy } : proxy
+  const proxied = proxyOptions === undefined ? undefined : new ProxyAgent({
     ...settings,
-    requestTls: { ...timeout, ...connect },
     proxyTls: timeout,
-    ...(typeof proxy === "string" ? { uri: proxy } : proxy)
+    ...proxyOptions,
+    requestTls: { ...timeout, ...connect, ...proxyOptions.requestTls }
   })
   const dispatcher: Dispatcher = proxied === undefined ? direct : proxied.compose(withoutProxyForLoopback(direct))
   return {

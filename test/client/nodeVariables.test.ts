@@ -11,7 +11,7 @@ import * as Node from "../../src/Node.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { cert, key } from "../support/certificate.js"
-import { first, privateParts } from "../support/keys.js"
+import { first, others, privateParts } from "../support/keys.js"
 import { tlsTenant } from "../support/tlsTenant.js"
 import { form, json, listen } from "../support/tokenServer.js"
 
@@ -107,6 +107,31 @@ describe("Node.layer refuses contradictory variables", () => {
   }
 })
 
+describe("Node.layer refuses settings of a private key", () => {
+  const credentials: Record<string, Variables> = {
+    "a secret": { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" },
+    "a token": { IDENTITY_TOKEN: "t" },
+    "a certificate": {
+      IDENTITY_CLIENT_ID: "i",
+      IDENTITY_CLIENT_CERTIFICATE_FILE: "c",
+      IDENTITY_CLIENT_KEY_FILE: "k"
+    }
+  }
+  for (const [name, credential] of Object.entries(credentials)) {
+    for (const [setting, value] of [["IDENTITY_KEY_ID", "k"], ["IDENTITY_SIGNING_ALGORITHM", "RS256"]] as const) {
+      it.effect(`${setting} with ${name}`, () =>
+        Effect.map(
+          failureOf({ ...domain, ...credential, [setting]: value }),
+          (error) =>
+            assert.strictEqual(
+              String(error),
+              `(Invalid data at ${setting}: "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE")`
+            )
+        ))
+    }
+  }
+})
+
 describe("Node.layer refuses", () => {
   const client = { ...domain, IDENTITY_CLIENT_ID: "i" }
 
@@ -131,6 +156,29 @@ describe("Node.layer refuses", () => {
           : { IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"), IDENTITY_CLIENT_KEY_FILE: path("key") }
         const error = yield* failureOf({ ...client, ...certificate, [name]: path("none") })
         assert.strictEqual(String(error), `(Invalid data at ${name}: "the file cannot be read (NotFound)")`)
+      }))
+  }
+
+  const otherKeys = {
+    "of another type": pem,
+    "of another certificate": others.ec,
+    encrypted: first.encrypted,
+    "that is not PEM": "kq7zv3",
+    "that is empty": ""
+  }
+  for (const [name, text] of Object.entries(otherKeys)) {
+    it.scoped(`a client certificate with a key ${name}`, () =>
+      Effect.gen(function*() {
+        const path = yield* files({ cert, key: text })
+        const error = yield* failureOf({
+          ...client,
+          IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"),
+          IDENTITY_CLIENT_KEY_FILE: path("key")
+        })
+        assert.instanceOf(error, InvalidInput)
+        assert.strictEqual(error.operation, "Node.layer")
+        const message = "does not fit the certificate, is encrypted, or is not PEM"
+        assert.deepStrictEqual(error.issues, [{ path: "IDENTITY_CLIENT_KEY_FILE", message }])
       }))
   }
 

@@ -450,6 +450,17 @@ describe("options", () => {
       assert.deepStrictEqual(asked, [`localhost ${login}`])
     }))
 
+  it.scopedLive("options of a proxy's TLS leave the certificate of `connect` as it is", () =>
+    Effect.gen(function*() {
+      const secured = yield* tlsServer
+      const { url } = yield* proxy(200)
+      const options = {
+        proxy: { uri: url, requestTls: { ALPNProtocols: ["http/1.1"] } },
+        connect: { ca: cert, cert, key }
+      }
+      assert.strictEqual(yield* Effect.provide(total, lean(secured.url, options)), 1)
+    }))
+
   it.effect("a request that undici refuses is not sent", () =>
     Effect.gen(function*() {
       const throwing = {

@@ -165,7 +165,7 @@ describe("privateKey", () => {
       assert.strictEqual(code, 0)
       assert.match(
         stdout,
-        /^\S+ WARN \(#\d+\): the token endpoint refuses key 1 of 2; it accepts key 2\n {2}operation: token\n3 versions, without a secret\n$/
+        /^\S+ WARN \(#\d+\): the token endpoint refused key 1 of 2; it accepts key 2\n {2}operation: token\n3 versions, without a secret\n$/
       )
       assert.deepStrictEqual(yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests), [])
     }).pipe(Effect.provide(TenantLive)))

@@ -1,8 +1,9 @@
 /** Tests that links of the README and the other pages lead somewhere, and that the map of the sources is complete. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readdirSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path/posix"
-import { page, pages } from "../support/documentation.js"
+import { makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
+import { guide, page, pages } from "../support/documentation.js"
 
 const withoutCode = (text: string): string => text.replace(/^```[^]*?^```/gm, "")
 
@@ -40,6 +41,12 @@ describe("the pages", () => {
       ...operations.map((name) => `operations/${name}`),
       ...modules.map((name) => `src/${name}`)
     ])
+  })
+
+  it("name the versions of a fleet's stored values", () => {
+    const [, token] = /^const version = (\d+)$/m.exec(readFileSync("src/internal/fleet/storedToken.ts", "utf8")) ?? []
+    const named = [...guide("fleet").matchAll(/\b(?:limit|token):\d+:/g)].map(([key]) => key)
+    assert.sameMembers(named, [makeFormat().keyOf(""), `token:${token}:`, `token:${token}:`])
   })
 
   it("list all folders of src, and all folders of tests", () => {

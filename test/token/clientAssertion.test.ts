@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger, Redacted, TestClock } from "effect"
 import { decodeJwt } from "jose"
+import { createSign } from "node:crypto"
 import type { TokenError } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
 import type * as TokenProvider from "../../src/TokenProvider.js"
@@ -237,7 +238,7 @@ describe("while keys are rotated", () => {
         }
       }))
       assert.deepStrictEqual(keys, [1, 2, 2, 2])
-      assert.deepStrictEqual(lines, ["the token endpoint refuses key 1 of 2; it accepts key 2"])
+      assert.deepStrictEqual(lines, ["the token endpoint refused key 1 of 2; it accepts key 2"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -264,4 +265,44 @@ describe("while keys are rotated", () => {
       assert.deepStrictEqual([keys, lines], [[1, 2, 1], ["could not obtain a token (status 401)"]])
     }).pipe(Effect.provide(layer))
   })
+
+  /** Signs with the first key as often as `times` says, and fails from then on. */
+  const failingAfter = (times: number): TokenProvider.Sign => {
+    let left = times
+    return (data) =>
+      left-- > 0
+        ? Effect.sync(() => createSign("sha256").update(data).sign(first.keyObject))
+        : Effect.fail("the KMS is down")
+  }
+  const byKms = (times: number) => ({ privateKey: undefined, sign: failingAfter(times) })
+
+  it.effect("a further key that cannot sign gives way to the first one, and hides no refusal", () => {
+    const { keys, layer } = over((_, __, nth) => nth === 1 ? refused() : issue(nth), { fallbackKeys: [byKms(0)] })
+    return Effect.gen(function*() {
+      assert.strictEqual(yield* get, "t2")
+      assert.deepStrictEqual(keys, [1, 1])
+    }).pipe(Effect.provide(layer))
+  })
+
+  for (
+    const [name, signatures, requests] of [
+      ["of the last key", 1, 1],
+      ["after a further key was refused", 1, 2]
+    ] as const
+  ) {
+    it.effect(`the refusal is the failure if no signature is to be had ${name}`, () => {
+      const { arrived, layer } = over(
+        () => refused(),
+        {
+          ...byKms(signatures),
+          fallbackKeys: requests === 1 ? [] : [{ privateKey: second.privateKey }]
+        } as never // sound: as declared
+      )
+      return Effect.gen(function*() {
+        const failure = yield* Effect.flip(get)
+        assert.deepInclude({ ...failure }, { status: 401, error: "invalid_client" })
+        assert.lengthOf(arrived, requests)
+      }).pipe(Effect.provide(layer))
+    })
+  }
 })

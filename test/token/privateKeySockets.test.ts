@@ -70,7 +70,7 @@ for (const [name, network] of networks) {
           yield* Effect.provide(provide(rotating)(twice), logger)
           assert.deepStrictEqual(yield* statuses, expected as never)
         }
-        assert.deepStrictEqual(lines, ["the token endpoint refuses key 1 of 2; it accepts key 2"])
+        assert.deepStrictEqual(lines, ["the token endpoint refused key 1 of 2; it accepts key 2"])
       }))
 
     it.scopedLive("no token request fails if every second assertion is refused", () =>

@@ -25,6 +25,7 @@ describe("a function that signs", () => {
       ["throws", () => {
         throw new Error("kq7zv3")
       }],
+      ["interrupts itself", () => Effect.interrupt],
       ["gives no bytes", () => Effect.succeed("kq7zv3" as never)] // sound: not of this type, as in JavaScript
     ] satisfies ReadonlyArray<readonly [string, TokenProvider.Sign]>
   ) {

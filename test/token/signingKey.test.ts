@@ -1,5 +1,5 @@
 /** Keys that sign client assertions: the forms that are read, and the reasons why others are refused. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { jwtVerify } from "jose"
 import { constants, createPublicKey, createSign } from "node:crypto"
@@ -36,6 +36,7 @@ describe("an assertion is signed with", () => {
       { privateKey: Redacted.make(`# mine\r\n${pem.replaceAll("\n", "\r\n")}\r\n`) },
       { alg: "RS256" }
     ],
+    "a PEM after a certificate": [{ privateKey: Redacted.make(`${cert}\n${pem}`) }, { alg: "RS256" }],
     "a PEM by RS384, with an identifier": [
       { privateKey: first.privateKey, algorithm: "RS384", keyId: "k" },
       { alg: "RS384", kid: "k" }
@@ -157,6 +158,18 @@ describe("a key is refused before anything is sent, with the reason:", () => {
         (issues) => assert.deepStrictEqual(issues, [{ path: "algorithm", message: "expected RS256, RS384 or PS256" }])
       ))
   }
+
+  it.scoped("a runtime without crypto.subtle", () =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(globalThis.crypto, "subtle", "get").mockReturnValue(undefined as never)), // sound: as in a page from http
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      assert.deepStrictEqual(yield* refusal({ privateKey: first.privateKey }), [{
+        path: "privateKey",
+        message: "this runtime has no crypto.subtle to sign with; a browser has it only in pages from https"
+      }])
+    }))
 
   it.effect("a further key, which the path names", () =>
     Effect.map(

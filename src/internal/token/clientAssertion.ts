@@ -56,14 +56,14 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
   /** Remembers a key that was accepted instead of the first one. */
   const use = (index: number) =>
     Effect.suspend(() => {
-      const warning = `the token endpoint refuses key ${current + 1} of ${keys.length}; it accepts key ${index + 1}`
+      const warning = `the token endpoint refused key ${current + 1} of ${keys.length}; it accepts key ${index + 1}`
       const isNew = index !== current && !hasWarned
       hasWarned ||= isNew
       current = index
       return isNew ? Effect.annotateLogs(Effect.logWarning(warning), { operation: "token" }) : Effect.void
     })
 
-  /** Proves the client after this many keys, of those from `first` on, were refused. */
+  /** Signs with the key `refused` places after `first`; `isCorrected`: the clock was corrected in this request. */
   const prove = (first: number, refused: number, isCorrected: boolean): ClientAuthentication =>
     Effect.gen(function*() {
       const index = (first + refused) % keys.length
@@ -77,7 +77,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
           client_assertion: assertion
         },
         secrets: [assertion],
-        afterRefusal: (refusal) =>
+        afterRefusal: (refusal: Refusal) =>
           !isCorrected && correctClock(refusal)
             ? prove(first, refused, true)
             : refused < keys.length
@@ -85,7 +85,12 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
             : undefined,
         onAccepted: use(index)
       }
-    })
+    }).pipe(
+      // A key that cannot sign gives way like one that was refused.
+      Effect.catchAll((error) =>
+        refused > 0 && refused < keys.length ? prove(first, refused + 1, isCorrected) : Effect.fail(error)
+      )
+    )
 
   return Effect.suspend(() => prove(current, 0, false))
 }

@@ -35,6 +35,6 @@ export const clientSecret = (clientId: string, clientSecret: Redacted.Redacted):
   })
 }
 
-/** Sends only the client's name: the TLS connection proves it by a client certificate. */
+/** Sends only `client_id`: the TLS connection proves it by a client certificate. */
 export const byConnection = (clientId: string): ClientAuthentication =>
   Effect.succeed({ parameters: { client_id: clientId }, secrets: [] })

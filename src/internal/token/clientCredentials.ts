@@ -125,7 +125,7 @@ export const make = (
         })
       )
 
-    /** Makes the attempts from the `nth` on. Those that another proof follows at once do not count as `tries`. */
+    /** Makes the attempts from the `nth` on. A refusal that is followed by another proof at once does not count as a try. */
     const attempts = (
       authentication: ClientAuthentication,
       nth: number,
@@ -133,7 +133,8 @@ export const make = (
     ): Effect.Effect<IssuedToken, TokenError> =>
       Effect.flatMap(authentication, (proof) =>
         Effect.catchAll(attempt(proof, nth), ({ error, next }) => {
-          if (next !== undefined) return attempts(next, nth + 1, tries)
+          // Without another proof the refusal is the failure.
+          if (next !== undefined) return attempts(Effect.mapError(next, () => error), nth + 1, tries)
           if (tries >= policy.attempts || !isTransient(error)) return Effect.fail(error)
           const wait = Effect.flatMap(backoff(policy, tries, error.retryAfter), Effect.sleep)
           return Effect.zipRight(wait, attempts(authentication, nth + 1, tries + 1))

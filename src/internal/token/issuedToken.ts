@@ -10,7 +10,7 @@ export interface AccessToken extends Redacted.Redacted {
   readonly scheme?: string | undefined
 }
 
-/** Joins a token with its scheme; a `token_type` that is none, or `Bearer` in any case, stands for the default. */
+/** Joins a token with its scheme; a missing or malformed `token_type`, or `Bearer` in any case, stands for the default. */
 export const withScheme = (token: Redacted.Redacted, type: string | undefined): AccessToken =>
   type === undefined || !/^[\w!#$%&'*+.^`|~-]+$/.test(type) || type.toLowerCase() === "bearer"
     ? token

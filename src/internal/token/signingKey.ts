@@ -1,5 +1,4 @@
 /** Reads the private keys that sign client assertions, and says what is wrong with a key before it is used. */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -73,8 +72,10 @@ const typesById: ReadonlyArray<readonly [id: string, type: string]> = [
 ]
 
 const parsePem = (text: string): Either.Either<Material, string> => {
-  const { body = "", label = "" } = /-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/.exec(text)?.groups ??
-    {}
+  const blocks = [...text.matchAll(/-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/g)]
+    .map(({ groups }) => groups ?? {})
+  // A file may hold a certificate, too.
+  const { body = "", label = "" } = blocks.find(({ label }) => label?.endsWith("PRIVATE KEY")) ?? blocks[0] ?? {}
   if (label.startsWith("ENCRYPTED") || body.includes("ENCRYPTED")) {
     return Either.left(`found an encrypted key: ${convert}, which asks for its password`)
   }
@@ -108,8 +109,11 @@ const parseKey = (key: string | object): Either.Either<Material, string> => {
 
 const subtle = () => globalThis.crypto.subtle
 
+const noWebCrypto = "this runtime has no crypto.subtle to sign with; a browser has it only in pages from https"
+
 const importKey = (material: Material, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
   const { hash, name } = algorithms[algorithm]
+  if (Predicate.isUndefined(subtle())) return Effect.fail(noWebCrypto)
   const imported = Effect.tryPromise(() =>
     material.format === "jwk"
       ? subtle().importKey("jwk", material.jwk, { name, hash }, false, ["sign"])
@@ -130,9 +134,7 @@ const signFailure = (reason: string) =>
 const signElsewhere = (sign: Sign): Signer["sign"] => (data) =>
   Effect.suspend(() => sign(data)).pipe(
     Effect.filterOrFail(Predicate.isUint8Array),
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.interrupt : signFailure("the signing function failed")
-    ),
+    Effect.catchAllCause(() => signFailure("the signing function failed")),
     disconnect,
     Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => signFailure("no signature within 10 s") })
   )
