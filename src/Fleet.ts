@@ -34,8 +34,8 @@ export * as SharedStore from "./SharedStore.js"
  * A `ceiling` is the fleet's: all processes, which must set the same one, never exceed it together while all of them reach the
  * store. Permits count by the store's clock when they are granted, and their calls leave one request to the store later. When the
  * store becomes unavailable, and when it is back after longer than the ceiling's `interval`, the ceiling counts as used up; meanwhile
- * each process keeps to its share, at least one call. If only some processes lose the store, the others still use the whole ceiling:
- * together they may start up to twice as many calls. Fails with `InvalidInput` as `layerAdaptive` does.
+ * each process keeps to its share, at least one call. The processes do not lose the store at the same moment, so around an outage they
+ * may together start up to twice as many calls. Fails with `InvalidInput` as `layerAdaptive` does.
  * @since 0.1.0 @category layers
  */
 export function layerRateLimiter(

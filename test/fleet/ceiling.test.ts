@@ -47,13 +47,14 @@ const plan = FastCheck.record({
   seed: FastCheck.integer(),
   processes: FastCheck.integer({ min: 2, max: 4 }),
   limit: FastCheck.integer({ min: 1, max: 12 }),
-  interval: FastCheck.constantFrom(1000, 5000, 60_000)
+  interval: FastCheck.constantFrom(1000, 5000, 60_000),
+  fails: FastCheck.boolean()
 })
 
 describe("a ceiling of a fleet", () => {
-  it("is never exceeded, while the store fails and hangs, and processes come and go", async () => {
+  it("is never exceeded while processes come and go, and at most doubled while the store fails and hangs", async () => {
     await FastCheck.assert(
-      FastCheck.asyncProperty(plan, async ({ interval, limit, processes, seed }) => {
+      FastCheck.asyncProperty(plan, async ({ fails, interval, limit, processes, seed }) => {
         const [all, exports]: [Array<number>, Array<number>] = [[], []]
         const ceiling = [{ limit, interval }, { limit: 2, interval: 2 * interval, operations: ["export"] }]
         const run = Effect.gen(function*() {
@@ -77,7 +78,7 @@ describe("a ceiling of a fleet", () => {
           const faults = Effect.gen(function*() {
             for (;;) {
               yield* Effect.sleep(yield* Random.nextIntBetween(1000, 1000 + 2 * interval)) // all are back by then
-              const event = yield* Random.nextIntBetween(0, 3)
+              const event = fails ? yield* Random.nextIntBetween(0, 3) : 0
               if (event === 0) yield* members[yield* Random.nextIntBetween(0, processes)]!.replace
               else store.state = event === 1 ? "down" : "hung"
               yield* Effect.sleep(yield* Random.nextIntBetween(0, interval - 600))
@@ -91,8 +92,9 @@ describe("a ceiling of a fleet", () => {
         })
         const silent = Effect.provide(Effect.scoped(run), Logger.remove(Logger.defaultLogger))
         await Effect.runPromise(VirtualTime.run(Effect.withRandom(silent, Random.make(seed)), { most: "10 hours" }))
-        assertKept(all.sort((one, other) => one - other), limit, interval - 1)
-        assertKept(exports.sort((one, other) => one - other), 2, 2 * interval - 1)
+        const most = fails ? 2 : 1
+        assertKept(all.sort((one, other) => one - other), most * limit, interval - 1)
+        assertKept(exports.sort((one, other) => one - other), most * 2, 2 * interval - 1)
       }),
       { numRuns: 15 }
     )
