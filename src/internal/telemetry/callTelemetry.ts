@@ -4,7 +4,6 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import * as LogLevel from "effect/LogLevel"
 import type * as Tracer from "effect/Tracer"
 import type { Any } from "../../Endpoint.js"
 import { UnexpectedResponse } from "../../Errors.js"
@@ -12,34 +11,13 @@ import type { RawResponse } from "../http/rawExchange.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
-import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import { DriftDetector } from "../schema/drift.js"
+import { CallLogs, formatMillis, makeQuotaWarnings } from "./logs.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
 /** Shorter waits, in milliseconds, are not reported: they are only time between two clock reads. */
 const noWait = 1
-
-/** The shares of the rate limit that must be left: at `low` a warning is logged, above `recovered` it may be logged again. */
-const quotaShare = { low: 0.2, recovered: 0.5 }
-
-/** The number of limits of one tenant that are told apart. A service has a few. */
-const mostLimits = 100
-
-/** Formats a duration, for example `20 ms` or `1.5 s`. */
-const formatMillis = (millis: number): string =>
-  millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
-
-/** Finds the warnings about a limit. No header names the bucket, so operations with the same limit count as one. */
-const makeQuotaWarnings = () => {
-  const byLimit = new Map<number, { nextAt: number; isLow: boolean }>()
-  return (limit: number) => {
-    const warnings = byLimit.get(limit) ?? { nextAt: -Infinity, isLow: false }
-    if (byLimit.size >= mostLimits) byLimit.clear()
-    byLimit.set(limit, warnings)
-    return warnings
-  }
-}
 
 /** Makes the state that all calls of one operation share. */
 const makeShared = (
@@ -68,19 +46,16 @@ export class CallTelemetry {
   private readonly clock: Clock.Clock
   private readonly labels: Metrics.Labels
   private readonly isTraced: boolean
-  private readonly isDebugEnabled: boolean
+  private readonly logs: CallLogs
   private readonly startedAt: number
-  private attempts = 0
   private span: Tracer.Span | undefined
-  /** The log lines to write before the next step of the call. */
-  private pendingLogs: Effect.Effect<void> | undefined
 
   constructor(shared: Shared, fiber: FiberAccess.AnyFiber, clock: Clock.Clock) {
     this.shared = shared
     this.clock = clock
     this.labels = FiberAccess.metricLabelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
-    this.isDebugEnabled = FiberAccess.minimumLogLevelOf(fiber).ordinal <= LogLevel.Debug.ordinal
+    this.logs = new CallLogs(shared, fiber, clock)
     this.startedAt = clock.unsafeCurrentTimeMillis()
   }
 
@@ -97,14 +72,14 @@ export class CallTelemetry {
     const interpreted = Effect.matchCauseEffect(call, {
       onFailure: (cause): Effect.Effect<A, E | E2> => {
         this.ended(Exit.failCause(cause), undefined, strings)
-        return this.afterLogs(Effect.failCause(cause))
+        return this.logs.before(Effect.failCause(cause))
       },
       onSuccess: (response): Effect.Effect<A, E | E2> => {
         status = response.status
         const result = interpret(response)
         this.ended(Exit.fromEither(result), status, strings)
         // Unlike an exit, `Effect.fail` lets the trace of the failure name the span.
-        return this.afterLogs(Either.isRight(result) ? Effect.succeed(result.right) : Effect.fail(result.left))
+        return this.logs.before(Either.isRight(result) ? Effect.succeed(result.right) : Effect.fail(result.left))
       }
     })
     if (!this.isTraced) return interpreted
@@ -113,7 +88,7 @@ export class CallTelemetry {
       this.span = span
       return interpreted
     }, () => ({
-      "identity.attempts": this.attempts,
+      "identity.attempts": this.logs.attempt,
       ...(status > 0 && { "http.response.status_code": status })
     }))
   }
@@ -128,7 +103,7 @@ export class CallTelemetry {
     Metrics.update(metrics.wait, millis / 1000, this.labels)
     if (millis <= noWait) return
     this.spanEvent("identity.limiter.wait", millis)
-    this.debug(`the rate limiter delayed the call for ${formatMillis(millis)}`)
+    this.logs.debug(`the rate limiter delayed the call for ${formatMillis(millis)}`)
   }
 
   /**
@@ -138,7 +113,7 @@ export class CallTelemetry {
   attempt<A extends RawResponse, E>(
     send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
-    const nth = ++this.attempts
+    const nth = ++this.logs.attempt
     Metrics.update(this.shared.metrics.attempts, 1, this.labels)
     const sent = this.span === undefined
       ? send(undefined)
@@ -147,7 +122,7 @@ export class CallTelemetry {
         nth,
         (span) => send(this.shared.propagateTrace ? Spans.traceHeaders(span) : undefined)
       )
-    return this.afterLogs(this.isDebugEnabled ? this.withDebugLog(sent) : sent)
+    return this.logs.before(this.logs.withOutcome(sent))
   }
 
   responseReceived({ headers, status }: RawResponse): void {
@@ -158,38 +133,20 @@ export class CallTelemetry {
     Metrics.update(metrics.remaining, remaining, this.labels)
     if (limit === undefined || limit <= 0) return
     Metrics.update(metrics.limit, limit, this.labels)
-    this.checkQuota(remaining, limit)
+    this.logs.quota(remaining, limit)
   }
 
   /** The service refused the token, and the call is retried with a new one. */
   tokenReplaced(): void {
     this.spanEvent("identity.replay")
-    this.debug("the token was refused; retrying with a new one")
+    this.logs.debug("the token was refused; retrying with a new one")
   }
 
   /** Gives the wait before a retry, with the log lines that precede it. */
   backoff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
     this.spanEvent("identity.backoff", millis)
-    const message = `retrying in ${formatMillis(millis)}`
-    const now = this.clock.unsafeCurrentTimeMillis()
-    if (isLongWait(millis) && now >= this.shared.nextWaitWarningAt) {
-      this.shared.nextWaitWarningAt = now + warningInterval
-      this.log(LogLevel.Warning, message)
-    } else this.debug(message)
-    return this.afterLogs(wait)
-  }
-
-  private checkQuota(remaining: number, limit: number): void {
-    const warnings = this.shared.quotaWarnings(limit)
-    const share = remaining / limit
-    if (share > quotaShare.recovered) warnings.isLow = false
-    if (share > quotaShare.low || warnings.isLow) return
-    const now = this.clock.unsafeCurrentTimeMillis()
-    if (now < warnings.nextAt) return
-    warnings.isLow = true
-    warnings.nextAt = now + warningInterval
-    const nearly = remaining === 0 ? "" : "nearly "
-    this.log(LogLevel.Warning, `the rate limit is ${nearly}used up: ${remaining} of ${limit} calls left`)
+    this.logs.backoff(millis)
+    return this.logs.before(wait)
   }
 
   private ended(
@@ -208,42 +165,13 @@ export class CallTelemetry {
       if (error instanceof UnexpectedResponse && error.reason !== "status" && error.reason !== "redirect") {
         Metrics.update(metrics.undecodable(error.reason), 1, this.labels)
       }
-      this.debug(`failed with ${errorType} after ${formatMillis(millis)}`)
+      this.logs.debug(`failed with ${errorType} after ${formatMillis(millis)}`)
     }
-  }
-
-  private withDebugLog<A extends RawResponse, E>(sent: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    const sentAt = this.clock.unsafeCurrentTimeMillis()
-    const logOutcome = (outcome: string) => {
-      this.debug(`${outcome} after ${formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
-      return this.afterLogs(Effect.void)
-    }
-    return sent.pipe(
-      Effect.tap(({ status }) => logOutcome(`response with status ${status}`)),
-      Effect.tapErrorCause((cause) => logOutcome(`no response (${Spans.errorCodeOrTag(cause)})`))
-    )
   }
 
   private spanEvent(name: string, millis?: number): void {
     const attributes = millis === undefined ? {} : { "identity.wait": millis / 1000 }
     this.span?.event(name, this.clock.unsafeCurrentTimeNanos(), attributes)
-  }
-
-  private debug(message: string): void {
-    if (this.isDebugEnabled) this.log(LogLevel.Debug, message)
-  }
-
-  private log(level: LogLevel.LogLevel, message: string): void {
-    const annotations = { operation: this.shared.operation, attempt: this.attempts }
-    const line = Effect.annotateLogs(Effect.logWithLevel(level, message), annotations)
-    this.pendingLogs = this.pendingLogs === undefined ? line : Effect.zipRight(this.pendingLogs, line)
-  }
-
-  private afterLogs<A, E>(next: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    if (this.pendingLogs === undefined) return next
-    const logs = this.pendingLogs
-    this.pendingLogs = undefined
-    return Effect.zipRight(logs, next)
   }
 }
 
