@@ -8,8 +8,8 @@ import * as Layer from "effect/Layer"
 import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { requestError } from "./internal/http/platformErrors.js"
 import * as Request from "./internal/http/requestEncoder.js"
-import { requestError } from "./internal/http/transportFailure.js"
 import type { Operation } from "./Operation.js"
 
 /** Handles the calls of one operation. Made by `handle`. @since 0.1.0 @category models */

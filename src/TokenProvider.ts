@@ -21,7 +21,7 @@ export class TokenProvider extends Context.Tag("effect-identity-client/TokenProv
 export type { AccessToken, IssuedToken } from "./internal/token/issuedToken.js"
 
 export type { ClientCredentials, MutualTls, PrivateKeyJwt } from "./internal/token/authenticationMethods.js"
-export type { TokenClient } from "./internal/token/clientCredentials.js"
+export type { TokenClient } from "./internal/token/tokenRequest.js"
 export type { Sign, SigningAlgorithm, SigningKey } from "./internal/token/signingKey.js"
 
 /**

@@ -22,7 +22,7 @@ const suites = [
   "test/telemetry/spans",
   "test/tenant/server/app",
   "test/token/cache",
-  "test/token/clientCredentials",
+  "test/token/tokenRequest",
   "test/token/tokenProvider"
 ]
 

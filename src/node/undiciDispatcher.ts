@@ -6,8 +6,8 @@ import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
 import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
+import * as PlatformErrors from "../internal/http/platformErrors.js"
 import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawExchange.js"
-import * as TransportFailure from "../internal/http/transportFailure.js"
 
 /**
  * Joins the chunks of bodies whose text alone is wanted. With a buffer for each body, half of a response's memory outside of
@@ -94,7 +94,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   fail(error: unknown): void {
-    this.end(TransportFailure.completenessOf(error), error)
+    this.end(PlatformErrors.completenessOf(error), error)
   }
 
   /** Aborts the request. Returns whether it may have been sent. */
@@ -115,7 +115,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private noResponse(error: unknown): ExchangeResult {
     return new NoResponse({
       outcome: this.controller === undefined ? "not-sent" : "unknown",
-      code: TransportFailure.codeOf(error)
+      code: PlatformErrors.codeOf(error)
     })
   }
 

@@ -120,7 +120,7 @@ describe("the linter", () => {
     assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
     const seams = {
       "schema/schemaTree": ["SchemaAST"],
-      "http/transportFailure": ["HttpClientError"],
+      "http/platformErrors": ["HttpClientError"],
       "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/streams": ["Channel", "PubSub", "Queue"]
     }

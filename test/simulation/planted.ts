@@ -71,7 +71,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "every failure of the transport counts as not sent",
     edits: [{
-      file: "src/internal/http/transportFailure.ts",
+      file: "src/internal/http/platformErrors.ts",
       text: "outcome: isBeforeSending(error, chain) ? \"not-sent\" : \"unknown\"",
       by: "outcome: isBeforeSending(error, chain) ? \"not-sent\" : \"not-sent\""
     }]

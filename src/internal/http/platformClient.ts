@@ -8,9 +8,9 @@ import * as Option from "effect/Option"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as Body from "./body.js"
+import * as PlatformErrors from "./platformErrors.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
 import { isSuccess } from "./responseDecoder.js"
-import * as TransportFailure from "./transportFailure.js"
 
 interface UndiciOptions {
   readonly highWaterMark?: number
@@ -66,15 +66,15 @@ const execute = (
     return Effect.as(prepare, request)
   })
   return prepared.execute(requestOf(request)).pipe(
-    Effect.mapError(TransportFailure.noResponse),
+    Effect.mapError(PlatformErrors.noResponse),
     Effect.flatMap((response) => {
       const { headers, status } = response
       const limit = bodyLimit(status)
       // An error response is streamed: if it is interrupted, the part that came may say something.
       const isSinglePiece = isSuccess(status) && Body.isSmallJson(headers, limit)
       const body = isSinglePiece
-        ? Body.readSinglePiece(response.arrayBuffer, limit, TransportFailure.completenessOfResponse)
-        : Body.readStream(response.stream, limit, TransportFailure.completenessOfResponse)
+        ? Body.readSinglePiece(response.arrayBuffer, limit, PlatformErrors.completenessOfResponse)
+        : Body.readStream(response.stream, limit, PlatformErrors.completenessOfResponse)
       // A chain of redirects that comes back to the first URL cannot be seen.
       const redirected = isRedirected(response) ||
         (response.request !== sent && urlOf(response.request) !== urlOf(sent))

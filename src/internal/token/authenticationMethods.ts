@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as ClientAssertion from "./clientAssertion.js"
-import * as ClientAuthentication from "./clientAuthentication.js"
-import * as TokenRequest from "./clientCredentials.js"
+import * as ClientProof from "./clientProof.js"
 import * as SigningKey from "./signingKey.js"
+import * as TokenRequest from "./tokenRequest.js"
 
 /** Settings for OAuth 2.0 client credentials (contract: Authentication). @since 0.1.0 @category models */
 export type ClientCredentials = TokenRequest.TokenClient & {
@@ -28,7 +28,7 @@ export const clientSecret = (caller: string, options: ClientCredentials) =>
   TokenRequest.make(
     caller,
     options,
-    () => Effect.succeed(ClientAuthentication.clientSecret(options.clientId, options.clientSecret))
+    () => Effect.succeed(ClientProof.clientSecret(options.clientId, options.clientSecret))
   )
 
 /** Makes the token request of a client with a private key. */
@@ -45,6 +45,6 @@ export const privateKeyJwt = (caller: string, options: PrivateKeyJwt) =>
 /** Makes the token request of a client whose connection has a client certificate. Its tokens may be bound to the certificate. */
 export const mutualTls = (caller: string, options: MutualTls) =>
   Effect.map(
-    TokenRequest.make(caller, options, () => Effect.succeed(ClientAuthentication.byConnection(options.clientId))),
+    TokenRequest.make(caller, options, () => Effect.succeed(ClientProof.byConnection(options.clientId))),
     (made) => ({ ...made, identity: [...made.identity, "mutual TLS"] })
   )

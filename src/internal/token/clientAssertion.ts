@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import type { ClientAuthentication, Refusal } from "./clientAuthentication.js"
+import type { ClientAuthentication, Refusal } from "./clientProof.js"
 import type { Signer } from "./signingKey.js"
 
 /** In milliseconds; the service allows a difference of 10 s. */

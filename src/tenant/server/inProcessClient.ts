@@ -9,7 +9,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { requestError } from "../../internal/http/transportFailure.js"
+import { requestError } from "../../internal/http/platformErrors.js"
 import { disconnect } from "../../internal/runtime/fiber.js"
 import { ConnectionReset } from "./sendResponse.js"
 

@@ -3,7 +3,7 @@ import { HttpClient, HttpClientError } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { deleteEventStream, Errors } from "../../src/index.js"
-import { codeOf } from "../../src/internal/http/transportFailure.js"
+import { codeOf } from "../../src/internal/http/platformErrors.js"
 import { call, over, token } from "../support/client.js"
 
 const id = "est_1234567890123456789012"
