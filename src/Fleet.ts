@@ -3,9 +3,6 @@
  * `SharedStore.layerMemory` within one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,6 +13,8 @@ import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
 import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
+import { withCurrentServices } from "./internal/runtime/fiber.js"
+import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as Methods from "./internal/token/authenticationMethods.js"
 import * as TokenCache from "./internal/token/cache.js"
 import { dated } from "./internal/token/issuedToken.js"
@@ -100,24 +99,19 @@ const layerShared = <E, R>(
   )
 
 /** A provider for all processes with the same store, host, client and audience: they share one token request. */
-const layerRequest = <E, R>(
+const layerRequest = <Options extends Encryption>(
   operation: string,
-  options: Encryption,
-  source: Effect.Effect<
-    {
-      readonly request: Effect.Effect<TokenProvider.IssuedToken, TokenError>
-      readonly tenant: string
-      readonly identity: ReadonlyArray<string>
-    },
-    E,
-    R
-  >
-) =>
+  options: Options,
+  method: Methods.Method<Options>
+): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> =>
   layerShared(
     operation,
     options,
-    Effect.flatMap(source, ({ identity, request, tenant }) =>
-      Effect.map(Cipher.digest(JSON.stringify(identity)), (digest) => ({ name: `${tenant}:${digest}`, request })))
+    Effect.flatMap(
+      method(operation, options),
+      ({ identity, request, tenant }) =>
+        Effect.map(Cipher.digest(JSON.stringify(identity)), (digest) => ({ name: `${tenant}:${digest}`, request }))
+    )
   )
 
 /**
@@ -127,63 +121,33 @@ const layerRequest = <E, R>(
  * the same client certificate, or none: a token may be bound to it.
  * @since 0.1.0 @category layers
  */
-export const layerClientCredentials = (
-  options: TokenProvider.ClientCredentials & Encryption
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
-  const operation = "Fleet.layerClientCredentials"
-  return layerRequest(operation, options, Methods.clientSecret(operation, options))
-}
+export const layerClientCredentials = (options: TokenProvider.ClientCredentials & Encryption) =>
+  layerRequest("Fleet.layerClientCredentials", options, Methods.clientSecret)
 
 /** `layerClientCredentials` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerClientCredentialsConfig = (
-  options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
-): Layer.Layer<
-  TokenProvider.TokenProvider,
-  InvalidInput | ConfigError.ConfigError,
-  HttpClient.HttpClient | SharedStore.SharedStore
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
+export const layerClientCredentialsConfig = /* @__PURE__ */ fromConfig(layerClientCredentials)
 
 /**
  * `TokenProvider.layerPrivateKeyJwt` for a fleet. Processes share tokens as with `layerClientCredentials`, also with those that
  * still use the client's secret. The connections of all processes must have the same client certificate, or none.
  * @since 0.1.0 @category layers
  */
-export const layerPrivateKeyJwt = (
-  options: TokenProvider.PrivateKeyJwt & Encryption
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
-  const operation = "Fleet.layerPrivateKeyJwt"
-  return layerRequest(operation, options, Methods.privateKeyJwt(operation, options))
-}
+export const layerPrivateKeyJwt = (options: TokenProvider.PrivateKeyJwt & Encryption) =>
+  layerRequest("Fleet.layerPrivateKeyJwt", options, Methods.privateKeyJwt)
 
 /** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerPrivateKeyJwtConfig = (
-  options: Config.Config.Wrap<TokenProvider.PrivateKeyJwt & Encryption>
-): Layer.Layer<
-  TokenProvider.TokenProvider,
-  InvalidInput | ConfigError.ConfigError,
-  HttpClient.HttpClient | SharedStore.SharedStore
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
+export const layerPrivateKeyJwtConfig = /* @__PURE__ */ fromConfig(layerPrivateKeyJwt)
 
 /**
  * `TokenProvider.layerMutualTls` for a fleet. The connections of all processes must have the same client certificate: a token may be
  * bound to it.
  * @since 0.1.0 @category layers
  */
-export const layerMutualTls = (
-  options: TokenProvider.MutualTls & Encryption
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> => {
-  const operation = "Fleet.layerMutualTls"
-  return layerRequest(operation, options, Methods.mutualTls(operation, options))
-}
+export const layerMutualTls = (options: TokenProvider.MutualTls & Encryption) =>
+  layerRequest("Fleet.layerMutualTls", options, Methods.mutualTls)
 
 /** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerMutualTlsConfig = (
-  options: Config.Config.Wrap<TokenProvider.MutualTls & Encryption>
-): Layer.Layer<
-  TokenProvider.TokenProvider,
-  InvalidInput | ConfigError.ConfigError,
-  HttpClient.HttpClient | SharedStore.SharedStore
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
+export const layerMutualTlsConfig = /* @__PURE__ */ fromConfig(layerMutualTls)
 
 /**
  * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.
@@ -196,12 +160,5 @@ export const layerEffect = <R>(
   layerShared(
     "Fleet.layerEffect",
     options,
-    // What the call provides wins: its span is the parent of the request's.
-    Effect.map(Effect.context<R>(), (layerContext) => ({
-      name: `effect:${options.name}`,
-      request: Effect.mapInputContext(
-        request,
-        (context: Context.Context<never>) => Context.merge(layerContext, context)
-      )
-    }))
+    Effect.map(withCurrentServices(request), (request) => ({ name: `effect:${options.name}`, request }))
   )

@@ -1,13 +1,12 @@
 /** Subpath /Redis: keeps what a fleet shares in Redis, Valkey, or another server of that protocol that runs Lua scripts. */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import { InvalidInput } from "./Errors.js"
+import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as SharedStore from "./SharedStore.js"
 
 /** Settings of a store in Redis. @since 0.1.0 @category models */
@@ -125,7 +124,4 @@ export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStor
   )
 
 /** `layerStore` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerStoreConfig = (
-  options: Config.Config.Wrap<Options>
-): Layer.Layer<SharedStore.SharedStore, InvalidInput | ConfigError.ConfigError> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerStore))
+export const layerStoreConfig = /* @__PURE__ */ fromConfig(layerStore)

@@ -3,7 +3,7 @@
  * secret, a private key or a client certificate.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,8 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput, TokenError } from "./Errors.js"
+import { withCurrentServices } from "./internal/runtime/fiber.js"
+import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as Methods from "./internal/token/authenticationMethods.js"
 import * as Cache from "./internal/token/cache.js"
 import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
@@ -53,18 +55,15 @@ export const layerBearerConfig = (
 export const layerEffect = <R>(
   request: Effect.Effect<IssuedToken, TokenError, R>
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(
-    TokenProvider,
-    Effect.flatMap(Effect.context<R>(), (layerContext) =>
-      // The request's context overrides the layer's, so that spans are children of the request's span.
-      make(Effect.mapInputContext(request, (context: Context.Context<never>) => Context.merge(layerContext, context))))
-  )
+  Layer.scoped(TokenProvider, Effect.flatMap(withCurrentServices(request), make))
 
 /** Makes the layer of a token request. */
-const layerRequest = <E, R>(
-  source: Effect.Effect<{ readonly request: Effect.Effect<IssuedToken, TokenError> }, E, R>
-): Layer.Layer<TokenProvider, E, Exclude<R, Scope.Scope>> =>
-  Layer.scoped(TokenProvider, Effect.flatMap(source, ({ request }) => make(request)))
+const layerRequest = <Options>(
+  caller: string,
+  options: Options,
+  method: Methods.Method<Options>
+): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
+  Layer.scoped(TokenProvider, Effect.flatMap(method(caller, options), ({ request }) => make(request)))
 
 /**
  * Supplies tokens by OAuth 2.0 client credentials and caches them as `make` describes. A request is made up to three
@@ -72,16 +71,11 @@ const layerRequest = <E, R>(
  * `InvalidInput` if the address or the path is not valid, or would send the secret unencrypted.
  * @since 0.1.0 @category layers
  */
-export const layerClientCredentials = (
-  options: Methods.ClientCredentials
-): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
-  layerRequest(Methods.clientSecret("TokenProvider.layerClientCredentials", options))
+export const layerClientCredentials = (options: Methods.ClientCredentials) =>
+  layerRequest("TokenProvider.layerClientCredentials", options, Methods.clientSecret)
 
 /** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerClientCredentialsConfig = (
-  options: Config.Config.Wrap<Methods.ClientCredentials>
-): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
+export const layerClientCredentialsConfig = /* @__PURE__ */ fromConfig(layerClientCredentials)
 
 /**
  * `layerClientCredentials` with a private key instead of a secret (RFC 7523). Each attempt sends a new assertion: a JSON Web Token
@@ -91,16 +85,11 @@ export const layerClientCredentialsConfig = (
  * one, a public one, another type than RSA, less than 2048 bits, another algorithm.
  * @since 0.1.0 @category layers
  */
-export const layerPrivateKeyJwt = (
-  options: Methods.PrivateKeyJwt
-): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
-  layerRequest(Methods.privateKeyJwt("TokenProvider.layerPrivateKeyJwt", options))
+export const layerPrivateKeyJwt = (options: Methods.PrivateKeyJwt) =>
+  layerRequest("TokenProvider.layerPrivateKeyJwt", options, Methods.privateKeyJwt)
 
 /** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerPrivateKeyJwtConfig = (
-  options: Config.Config.Wrap<Methods.PrivateKeyJwt>
-): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
+export const layerPrivateKeyJwtConfig = /* @__PURE__ */ fromConfig(layerPrivateKeyJwt)
 
 /**
  * `layerClientCredentials` with a client certificate instead of a secret (RFC 8705): only the client's identifier is sent. The
@@ -108,13 +97,8 @@ export const layerPrivateKeyJwtConfig = (
  * client, because the service may accept the token only from connections with this certificate.
  * @since 0.1.0 @category layers
  */
-export const layerMutualTls = (
-  options: Methods.MutualTls
-): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
-  layerRequest(Methods.mutualTls("TokenProvider.layerMutualTls", options))
+export const layerMutualTls = (options: Methods.MutualTls) =>
+  layerRequest("TokenProvider.layerMutualTls", options, Methods.mutualTls)
 
 /** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerMutualTlsConfig = (
-  options: Config.Config.Wrap<Methods.MutualTls>
-): Layer.Layer<TokenProvider, InvalidInput | ConfigError.ConfigError, HttpClient.HttpClient> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
+export const layerMutualTlsConfig = /* @__PURE__ */ fromConfig(layerMutualTls)

@@ -52,6 +52,15 @@ export const updateContext = (
   update: (context: Context.Context<never>) => Context.Context<never>
 ): Effect.Effect<void> => FiberRef.update(FiberRef.currentContext, update)
 
+/** Gives an effect the current services. Those that it has when it runs win: its spans are children of the span there. */
+export const withCurrentServices = <A, E, R>(
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<Effect.Effect<A, E>, never, R> =>
+  Effect.map(
+    Effect.context<R>(),
+    (current) => Effect.mapInputContext(self, (own: Context.Context<never>) => Context.merge(current, own))
+  )
+
 export const tracerOf = (fiber: AnyFiber): Tracer.Tracer => fiber.currentTracer
 
 export const spanOf = (fiber: AnyFiber): Tracer.AnySpan | undefined => fiber.currentSpan

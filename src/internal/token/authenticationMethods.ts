@@ -23,6 +23,9 @@ export type PrivateKeyJwt = TokenRequest.TokenClient & SigningKey.SigningKey & {
 /** Settings for OAuth 2.0 client credentials with a client certificate instead of a secret (RFC 8705). @since 0.1.0 @category models */
 export type MutualTls = TokenRequest.TokenClient
 
+/** Makes the token request of a client. `caller` names the layer in `InvalidInput`. */
+export type Method<Options> = (caller: string, options: Options) => ReturnType<typeof TokenRequest.make>
+
 /** Makes the token request of a client with a secret. */
 export const clientSecret = (caller: string, options: ClientCredentials) =>
   TokenRequest.make(
