@@ -5,8 +5,9 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
-import { InvalidInput } from "./Errors.js"
+import type { InvalidInput } from "./Errors.js"
 import { fromConfig } from "./internal/runtime/fromConfig.js"
+import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
 
 /** Settings of a store in Redis. @since 0.1.0 @category models */
@@ -111,15 +112,9 @@ const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(n
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(
-    Effect.suspend(() => {
-      const invalid = new InvalidInput({
-        operation: "Redis.layerStore",
-        issues: [{ path: "url", message: "expected a URL such as redis://localhost:6379" }]
-      })
-      return isUrl(Redacted.value(options.url))
-        ? Effect.mapError(backend(options), () => invalid)
-        : Effect.fail(invalid)
-    }),
+    Effect.suspend(() => isUrl(Redacted.value(options.url)) ? backend(options) : Effect.fail("no URL")).pipe(
+      Effect.mapError(() => invalidSetting("Redis.layerStore", "url", "expected a URL such as redis://localhost:6379"))
+    ),
     options
   )
 

@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
-import { invalidSetting } from "../internal/http/baseUrl.js"
+import { invalidSetting } from "../internal/schema/issues.js"
 import { isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 

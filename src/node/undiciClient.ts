@@ -5,9 +5,10 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../Errors.js"
-import { invalidSetting, isLoopback } from "../internal/http/baseUrl.js"
+import { isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
 import { inOwnFiber } from "../internal/runtime/fiber.js"
+import { invalidSetting } from "../internal/schema/issues.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
 
 /** undici's own options; all times are in milliseconds. */

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
-import { InvalidInput } from "../../Errors.js"
+import type { InvalidInput } from "../../Errors.js"
+import { invalidSetting } from "../schema/issues.js"
 
 export interface Cipher {
   /** Encrypts a text and binds it to `name`: it cannot be decrypted under another name. */
@@ -54,7 +55,7 @@ export const make = (operation: string, keys: Redacted.Redacted): Effect.Effect<
   Effect.gen(function*() {
     const parts = Redacted.value(keys).split(",").map((part) => bytesOf(part.trim()))
     const message = "expected 32 random bytes in base64, or several such keys with commas between them"
-    const refused = new InvalidInput({ operation, issues: [{ path: "encryptionKey", message }] })
+    const refused = invalidSetting(operation, "encryptionKey", message)
     if (parts.some((key) => key.length !== keyBytes || key.every((byte) => byte === 0))) return yield* refused
     const known = yield* Effect.mapError(Effect.forEach(parts, importKey), () => refused)
     const [first] = known

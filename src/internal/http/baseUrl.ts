@@ -1,6 +1,7 @@
 /** Validates base URLs before anything is sent to them. */
 import * as Effect from "effect/Effect"
-import { InvalidInput } from "../../Errors.js"
+import type { InvalidInput } from "../../Errors.js"
+import { invalidSetting } from "../schema/issues.js"
 
 /** Checks that a host of a URL is this machine. */
 export const isLoopback = (host: string): boolean =>
@@ -19,10 +20,6 @@ const problem = (text: string, allowInsecure: boolean): string | undefined => {
 
 /** The host of a valid URL, with its port if there is one. */
 export const hostOf = (url: string): string => new URL(url).host
-
-/** Makes the error of a layer, or of another `operation`, whose setting is not valid. */
-export const invalidSetting = (operation: string, setting: string, message: string): InvalidInput =>
-  new InvalidInput({ operation, issues: [{ path: setting, message }] })
 
 /** Parses a URL and removes slashes at its end. `setting` names the setting that holds it, for the error. */
 export const parse = (

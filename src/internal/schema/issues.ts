@@ -1,7 +1,7 @@
 /** Turns Effect's parse issues into issues that name a path and the expected type, never the value: it may be secret. */
 import * as Arr from "effect/Array"
 import type * as ParseResult from "effect/ParseResult"
-import type { Issue } from "../../Errors.js"
+import { InvalidInput, type Issue } from "../../Errors.js"
 import { fromAST, isUndefined, type SchemaNode } from "./schemaTree.js"
 
 /** Describes the type that a schema expects, for example `a string or an object`. */
@@ -59,6 +59,10 @@ export const of = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmptyReadon
 /** Describes a response that does not match its schema. */
 export const mismatch = ({ message, path }: Issue): string =>
   `unexpected response body${path === "" ? "" : ` at ${path}`}: ${message}`
+
+/** Makes the error of a layer, or of another `operation`, whose setting is not valid. */
+export const invalidSetting = (operation: string, setting: string, message: string): InvalidInput =>
+  new InvalidInput({ operation, issues: [{ path: setting, message }] })
 
 /** Lists the issue of a number that is no integer of at least `minimum`. */
 export const integerIssues = (path: string, value: number, minimum: number): ReadonlyArray<Issue> =>

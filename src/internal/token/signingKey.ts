@@ -5,9 +5,9 @@ import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { type InvalidInput, TokenError } from "../../Errors.js"
-import * as BaseUrl from "../http/baseUrl.js"
 import { parseFields } from "../http/errorBody.js"
 import { disconnect } from "../runtime/fiber.js"
+import { invalidSetting } from "../schema/issues.js"
 
 /** An algorithm that the service accepts for assertions. @since 0.1.0 @category models */
 export type SigningAlgorithm = "RS256" | "RS384" | "PS256"
@@ -148,7 +148,7 @@ const signHere = (key: CryptoKey, algorithm: SigningAlgorithm): Signer["sign"] =
 /** Makes a signer, or says what is wrong with the key. `caller` and `path` name the layer and the place of the key in its settings. */
 export const make = (caller: string, path: string, key: SigningKey): Effect.Effect<Signer, InvalidInput> =>
   Effect.gen(function*() {
-    const invalid = (setting: string, message: string) => BaseUrl.invalidSetting(caller, `${path}${setting}`, message)
+    const invalid = (setting: string, message: string) => invalidSetting(caller, `${path}${setting}`, message)
     const { algorithm, keyId, sign } = key
     if (algorithm !== undefined && !isAlgorithm(algorithm)) return yield* invalid("algorithm", expectedAlgorithms)
     if (sign !== undefined) return { algorithm: algorithm ?? "RS256", keyId, sign: signElsewhere(sign) }

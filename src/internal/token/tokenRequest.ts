@@ -14,6 +14,7 @@ import { backoff } from "../runtime/backoff.js"
 import { defined } from "../runtime/defined.js"
 import type { Restore } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
+import { invalidSetting } from "../schema/issues.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { ClientAuthentication, ClientProof } from "./clientProof.js"
 import type { IssuedToken } from "./issuedToken.js"
@@ -73,7 +74,7 @@ const endpoint = (caller: string, { allowInsecure, authUrl, domain, tokenPath }:
     const path = tokenPath ?? (domain === undefined ? "/oauth/token/" : "/oauth/token")
     if (!/^\/(?!\/)[^?#\\\s]*$/.test(path)) {
       const message = "expected a path that starts with one slash and has no query"
-      return yield* BaseUrl.invalidSetting(caller, "tokenPath", message)
+      return yield* invalidSetting(caller, "tokenPath", message)
     }
     return { tenant, path, url: new URL(`${tenant}${path}`).href }
   })
