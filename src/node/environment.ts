@@ -5,18 +5,19 @@ import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import { invalidSetting } from "../internal/schema/issues.js"
-import { isAlgorithm } from "../internal/token/signingKey.js"
+import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 
-/** An empty variable counts as not set. */
-const text = (name: string) => Config.withDefault(Config.nonEmptyString(name), undefined)
+const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
 
-const secret = (name: string) => Config.withDefault(Config.redacted(Config.nonEmptyString(name)), undefined)
+/** An empty variable counts as not set. */
+const text = (name: string) => optional(Config.nonEmptyString(name))
+
+const secret = (name: string) => optional(Config.redacted(Config.nonEmptyString(name)))
 
 const variables = Config.all({
   IDENTITY_DOMAIN: text("IDENTITY_DOMAIN"),
@@ -29,12 +30,11 @@ const variables = Config.all({
   IDENTITY_PRIVATE_KEY: secret("IDENTITY_PRIVATE_KEY"),
   IDENTITY_PRIVATE_KEY_FILE: text("IDENTITY_PRIVATE_KEY_FILE"),
   IDENTITY_KEY_ID: text("IDENTITY_KEY_ID"),
-  IDENTITY_SIGNING_ALGORITHM: Config.withDefault(
+  IDENTITY_SIGNING_ALGORITHM: optional(
     Config.validate(Config.nonEmptyString("IDENTITY_SIGNING_ALGORITHM"), {
-      message: "expected RS256, RS384 or PS256",
+      message: expectedAlgorithms,
       validation: isAlgorithm
-    }),
-    undefined
+    })
   ),
   IDENTITY_CLIENT_CERTIFICATE_FILE: text("IDENTITY_CLIENT_CERTIFICATE_FILE"),
   IDENTITY_CLIENT_KEY_FILE: text("IDENTITY_CLIENT_KEY_FILE")
@@ -43,19 +43,15 @@ const variables = Config.all({
 type Variables = Config.Config.Success<typeof variables>
 type Name = keyof Variables
 
-/** Variables that must not be set beside the first one. */
-const contradictions: ReadonlyArray<readonly [Name, ReadonlyArray<Name>]> = [
-  ["IDENTITY_DOMAIN", ["IDENTITY_BASE_URL", "IDENTITY_AUTH_URL"]],
-  [
-    "IDENTITY_TOKEN",
-    ["IDENTITY_CLIENT_ID", "IDENTITY_CLIENT_SECRET", "IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]
-  ],
-  ["IDENTITY_CLIENT_SECRET", ["IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]],
-  ["IDENTITY_PRIVATE_KEY", ["IDENTITY_PRIVATE_KEY_FILE"]]
-]
-
-const missing = (name: Name, hint: string) => ConfigError.MissingData([name], hint)
 const invalid = (name: Name, problem: string) => ConfigError.InvalidData([name], problem)
+
+/** Groups of variables: only one of each may be set. */
+const alternatives: ReadonlyArray<ReadonlyArray<Name>> = [
+  ["IDENTITY_DOMAIN", "IDENTITY_BASE_URL"],
+  ["IDENTITY_DOMAIN", "IDENTITY_AUTH_URL"],
+  ["IDENTITY_TOKEN", "IDENTITY_CLIENT_ID"],
+  ["IDENTITY_TOKEN", "IDENTITY_CLIENT_SECRET", "IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]
+]
 
 const proofs: ReadonlyArray<Name> = [
   "IDENTITY_CLIENT_SECRET",
@@ -66,55 +62,54 @@ const proofs: ReadonlyArray<Name> = [
 
 type Has = (name: Name) => boolean
 
-const addressProblem = (has: Has) => {
+/** Finds variables that contradict another one, or that it does not use. */
+const contradictions = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
+  const redundant = alternatives.map((names) => names.filter(has)).flatMap(([first, ...others]) =>
+    others.map((other) => invalid(other, `${first} is set, too: unset one of them`))
+  )
+  const hasKey = has("IDENTITY_PRIVATE_KEY") || has("IDENTITY_PRIVATE_KEY_FILE")
+  const unused = hasKey ? [] : (["IDENTITY_KEY_ID", "IDENTITY_SIGNING_ALGORITHM"] as const).filter(has)
+  return [
+    ...redundant,
+    ...unused.map((name) => invalid(name, "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"))
+  ]
+}
+
+/** Finds variables that are missing beside those that are set. */
+const gaps = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
   const isClient = !has("IDENTITY_TOKEN")
-  if (has("IDENTITY_DOMAIN")) return
-  if (has("IDENTITY_BASE_URL")) {
-    const hint = "IDENTITY_BASE_URL needs it; or set IDENTITY_DOMAIN instead of both"
-    return isClient && !has("IDENTITY_AUTH_URL") ? missing("IDENTITY_AUTH_URL", hint) : undefined
-  }
-  return has("IDENTITY_AUTH_URL")
-    ? missing("IDENTITY_BASE_URL", "IDENTITY_AUTH_URL needs it; or set IDENTITY_DOMAIN instead of both")
-    : missing("IDENTITY_DOMAIN", `or set IDENTITY_BASE_URL${isClient ? " and IDENTITY_AUTH_URL" : ""}`)
-}
-
-const clientProblem = (has: Has) => {
-  if (has("IDENTITY_TOKEN")) return
-  const [proof] = proofs.filter(has)
-  if (proof === undefined) {
-    return has("IDENTITY_CLIENT_ID")
-      ? missing("IDENTITY_CLIENT_SECRET", `or set ${proofs.slice(1).join(" or ")}`)
-      : missing("IDENTITY_CLIENT_ID", `with ${proofs.join(" or ")}; or set IDENTITY_TOKEN`)
-  }
-  return has("IDENTITY_CLIENT_ID") ? undefined : missing("IDENTITY_CLIENT_ID", `${proof} needs it`)
-}
-
-const certificateProblem = (has: Has) => {
-  const [certificate, key] = ["IDENTITY_CLIENT_CERTIFICATE_FILE", "IDENTITY_CLIENT_KEY_FILE"] as const
-  if (has(certificate) === has(key)) return
-  return has(key) ? missing(certificate, `${key} needs it`) : missing(key, `${certificate} needs it`)
-}
-
-/** Settings of a private key are no use to another credential. */
-const unusedSettings = (has: Has) =>
-  has("IDENTITY_PRIVATE_KEY") || has("IDENTITY_PRIVATE_KEY_FILE")
-    ? []
-    : (["IDENTITY_KEY_ID", "IDENTITY_SIGNING_ALGORITHM"] as const).filter(has)
-      .map((name) => invalid(name, "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"))
-
-/** Finds what is wrong with the variables: contradictions, or else what is missing. */
-const problems = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
-  const contradicting = contradictions.flatMap(([name, others]) =>
-    others.filter((other) => has(name) && has(other))
-      .map((other) => invalid(other, `${name} is set, too: unset one of them`))
-  ).concat(unusedSettings(has))
-  return contradicting.length > 0
-    ? contradicting
-    : [addressProblem(has), clientProblem(has), certificateProblem(has)].filter(Predicate.isNotUndefined)
+  const proof = proofs.find(has)
+  const or = "needs it; or set IDENTITY_DOMAIN instead of both"
+  const needs: ReadonlyArray<readonly [name: Name, isNeeded: boolean, hint: string]> = [
+    ["IDENTITY_BASE_URL", has("IDENTITY_AUTH_URL"), `IDENTITY_AUTH_URL ${or}`],
+    ["IDENTITY_AUTH_URL", isClient && has("IDENTITY_BASE_URL"), `IDENTITY_BASE_URL ${or}`],
+    [
+      "IDENTITY_DOMAIN",
+      !has("IDENTITY_BASE_URL") && !has("IDENTITY_AUTH_URL"),
+      `or set IDENTITY_BASE_URL${isClient ? " and IDENTITY_AUTH_URL" : ""}`
+    ],
+    [
+      "IDENTITY_CLIENT_ID",
+      isClient,
+      proof === undefined ? `with ${proofs.join(" or ")}; or set IDENTITY_TOKEN` : `${proof} needs it`
+    ],
+    [
+      "IDENTITY_CLIENT_SECRET",
+      isClient && has("IDENTITY_CLIENT_ID") && proof === undefined,
+      `or set ${proofs.slice(1).join(" or ")}`
+    ],
+    ["IDENTITY_CLIENT_CERTIFICATE_FILE", has("IDENTITY_CLIENT_KEY_FILE"), "IDENTITY_CLIENT_KEY_FILE needs it"],
+    ["IDENTITY_CLIENT_KEY_FILE", has("IDENTITY_CLIENT_CERTIFICATE_FILE"), "IDENTITY_CLIENT_CERTIFICATE_FILE needs it"]
+  ]
+  return needs.flatMap(([name, isNeeded, hint]) =>
+    isNeeded && !has(name) ? [ConfigError.MissingData([name], hint)] : []
+  )
 }
 
 const complete = Config.mapOrFail(variables, (all) => {
-  const [first, second] = problems((name) => all[name] !== undefined) // more than two would be hard to read
+  const has: Has = (name) => all[name] !== undefined
+  const wrong = contradictions(has)
+  const [first, second] = wrong.length > 0 ? wrong : gaps(has) // more than two would be hard to read
   if (first === undefined) return Either.right(all)
   return Either.left(second === undefined ? first : ConfigError.And(first, second))
 })

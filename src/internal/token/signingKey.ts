@@ -52,7 +52,7 @@ const algorithms = {
 export const isAlgorithm = (name: unknown): name is SigningAlgorithm =>
   Predicate.isString(name) && Object.hasOwn(algorithms, name)
 
-const expectedAlgorithms = "expected RS256, RS384 or PS256"
+export const expectedAlgorithms = "expected RS256, RS384 or PS256"
 const expectedKey = "expected an RSA private key as PEM (PKCS#8) or JWK"
 const convert = "convert it with `openssl pkey -in key.pem`"
 const wrongType = (type: string) =>
