@@ -119,7 +119,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
 
   /** Takes the call out of the bucket, which every response reports. */
   const metered = <R>(bucket: TokenBucket, call: Effect.Effect<PlainResponse, PlainResponse, R>) =>
-    Effect.flatMap(bucket.take, ({ allowed, headers }) =>
+    Effect.flatMap(bucket, ({ allowed, headers }) =>
       Effect.map(
         allowed ? Effect.merge(call) : Effect.succeed(tooManyRequests),
         (response) => addHeaders(response, headers)

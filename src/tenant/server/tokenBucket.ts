@@ -23,10 +23,8 @@ interface TakeResult {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface TokenBucket {
-  /** Takes one call out of the bucket if it holds one. */
-  readonly take: Effect.Effect<TakeResult>
-}
+/** Takes one call out of a bucket if it holds one. */
+export type TokenBucket = Effect.Effect<TakeResult>
 
 /** Makes a full bucket. A size that could never hold a call, or never refill, is a defect. */
 export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
@@ -35,10 +33,10 @@ export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBuc
     return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")
   }
   // Stores only the time at which the bucket is full again: no fiber has to refill it, and nothing drifts.
-  return Effect.map(Ref.make(-Infinity), (fullAt) => ({
-    take: Effect.flatMap(
-      Clock.currentTimeMillis,
-      (now) =>
+  return Effect.map(
+    Ref.make(-Infinity),
+    (fullAt) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
         Ref.modify(fullAt, (before): readonly [TakeResult, number] => {
           const left = burst - Math.max(0, before - now) / millisPerCall + 1e-9
           const allowed = left >= 1
@@ -51,7 +49,6 @@ export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBuc
             ...(!allowed && { "retry-after": String(retryAfter) })
           }
           return [{ allowed, headers }, after]
-        })
-    )
-  }))
+        }))
+  )
 }
