@@ -8,6 +8,10 @@ import * as FiberAccess from "../runtime/fiber.js"
 import * as Metrics from "./metrics.js"
 import * as Spans from "./spans.js"
 
+/** Logs a warning about token requests. */
+export const warn = (message: string): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning(message), { operation: "token" })
+
 /**
  * Traces, counts and logs a token request on behalf of the fiber that started it. Many callers share a token, so its span
  * is a root span that links to the span of that fiber.
@@ -22,7 +26,7 @@ export const tokenRequest = <A>(
     Effect.tapError(({ _tag, code, status }) => {
       Metrics.update(Metrics.tokenRequests({ "error.type": _tag }), 1, labels)
       const reason = inParentheses(status === undefined ? code : `status ${status}`)
-      return Effect.annotateLogs(Effect.logWarning(`could not obtain a token${reason}`), { operation: "token" })
+      return warn(`could not obtain a token${reason}`)
     })
   )
   const span = FiberAccess.spanOf(fiber)
@@ -61,9 +65,8 @@ export const tokenQuotas = (
       Metrics.update(metrics.limit, limit, FiberAccess.metricLabelsOf(fiber))
       Metrics.update(metrics.remaining, remaining, FiberAccess.metricLabelsOf(fiber))
     }
-    const warnings = Effect.forEach(low, ({ bucket, limit, of, remaining, resetAfter }) => {
+    return Effect.forEach(low, ({ bucket, limit, of, remaining, resetAfter }) => {
       const rest = `${remaining} of ${limit} tokens left, full again in ${Duration.format(resetAfter)}`
-      return Effect.logWarning(`the ${of}'s token quota ${bucket} is nearly used up: ${rest}`)
+      return warn(`the ${of}'s token quota ${bucket} is nearly used up: ${rest}`)
     }, { discard: true })
-    return Effect.annotateLogs(warnings, { operation: "token" })
   })

@@ -26,16 +26,10 @@ export type MutualTls = TokenRequest.TokenClient
 /** Makes the token request of a client. `caller` names the layer in `InvalidInput`. */
 export type Method<Options> = (caller: string, options: Options) => ReturnType<typeof TokenRequest.make>
 
-/** Makes the token request of a client with a secret. */
-export const clientSecret = (caller: string, options: ClientCredentials) =>
-  TokenRequest.make(
-    caller,
-    options,
-    () => Effect.succeed(ClientProof.clientSecret(options.clientId, options.clientSecret))
-  )
+export const clientSecret: Method<ClientCredentials> = (caller, options) =>
+  TokenRequest.make(caller, options, () => Effect.succeed(ClientProof.bySecret(options.clientId, options.clientSecret)))
 
-/** Makes the token request of a client with a private key. */
-export const privateKeyJwt = (caller: string, options: PrivateKeyJwt) =>
+export const privateKeyJwt: Method<PrivateKeyJwt> = (caller, options) =>
   TokenRequest.make(caller, options, (tenant) =>
     Effect.gen(function*() {
       const { assertionAudience: audience = `${tenant}/`, clientId, fallbackKeys = [] } = options
@@ -45,8 +39,8 @@ export const privateKeyJwt = (caller: string, options: PrivateKeyJwt) =>
       return ClientAssertion.make([first, ...others], { clientId, audience })
     }))
 
-/** Makes the token request of a client whose connection has a client certificate. Its tokens may be bound to the certificate. */
-export const mutualTls = (caller: string, options: MutualTls) =>
+/** The tokens may be bound to the connection's certificate, so they are not those of a client with a secret. */
+export const mutualTls: Method<MutualTls> = (caller, options) =>
   Effect.map(
     TokenRequest.make(caller, options, () => Effect.succeed(ClientProof.byConnection(options.clientId))),
     (made) => ({ ...made, identity: [...made.identity, "mutual TLS"] })

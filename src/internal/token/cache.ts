@@ -4,12 +4,11 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
-import { makeRunner, withFiber } from "../runtime/fiber.js"
+import { makeDeferred, makeRunner, withFiber } from "../runtime/fiber.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { AccessToken, DatedToken } from "./issuedToken.js"
@@ -22,18 +21,18 @@ export interface Tokens {
   readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
 }
 
-/** Issues tokens. */
 export interface TokenSource {
   readonly request: Effect.Effect<DatedToken, TokenError>
   /** Runs for each token that the service refused. */
   readonly forget?: (token: Redacted.Redacted) => Effect.Effect<void>
 }
 
+/** All times are milliseconds of the monotonic clock. */
 interface CachedToken {
   readonly token: AccessToken
-  /** From this time on a new token is requested in the background (milliseconds, monotonic clock). */
+  /** From this time on a new token is requested in the background. */
   readonly renewAt: number
-  /** From this time on callers wait for a new token (milliseconds, monotonic clock). */
+  /** From this time on callers wait for a new token. */
   readonly unusableAt: number
   /** The time of day minus the monotonic clock when the token was cached. */
   readonly offset: number
@@ -90,7 +89,7 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
     /** Joins the request under way, or starts one. */
     const renew = withFiber((fiber) => {
       if (underWay !== undefined) return Effect.succeed(underWay)
-      const result = Deferred.unsafeMake<AccessToken, TokenError>(FiberId.none)
+      const result = makeDeferred<AccessToken, TokenError>()
       underWay = result
       // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
       const requested = Effect.interruptible(TokenTelemetry.tokenRequest(fiber, request))

@@ -2,7 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import type { ClientAuthentication, Refusal } from "./clientProof.js"
+import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
+import type { ClientAuthentication, RefusedProof } from "./clientProof.js"
 import type { Signer } from "./signingKey.js"
 
 /** In milliseconds; the service allows a difference of 10 s. */
@@ -44,7 +45,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
   let hasWarned = false
 
   /** Moves the offset if the response's date lies outside of the time between request and response. */
-  const correctClock = ({ date, receivedAt, sentAt }: Refusal): boolean => {
+  const correctClock = ({ date, receivedAt, sentAt }: RefusedProof): boolean => {
     if (date === undefined) return false
     const early = sentAt + offset - 1000 - date // a date has no fraction
     const late = date - (receivedAt + offset)
@@ -60,7 +61,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
       const isNew = index !== current && !hasWarned
       hasWarned ||= isNew
       current = index
-      return isNew ? Effect.annotateLogs(Effect.logWarning(warning), { operation: "token" }) : Effect.void
+      return isNew ? TokenTelemetry.warn(warning) : Effect.void
     })
 
   /** Signs with the key `refused` places after `first`; `isCorrected`: the clock was corrected in this request. */
@@ -77,7 +78,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
           client_assertion: assertion
         },
         secrets: [assertion],
-        afterRefusal: (refusal: Refusal) =>
+        afterRefusal: (refusal: RefusedProof) =>
           !isCorrected && correctClock(refusal)
             ? prove(first, refused, true)
             : refused < keys.length

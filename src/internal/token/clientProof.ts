@@ -1,11 +1,11 @@
-/** Proves to the token endpoint which client asks: by a secret, by a signed assertion, or by the connection alone. */
+/** Proves to the token endpoint which client asks: by a secret, or by the connection alone. `clientAssertion` signs its proofs. */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
 import type { TokenError } from "../../Errors.js"
 
 /** A response that refused a client; all times are in milliseconds since 1970. */
-export interface Refusal {
+export interface RefusedProof {
   readonly sentAt: number
   readonly receivedAt: number
   /** The response's `Date`, to the second. */
@@ -19,7 +19,7 @@ export interface ClientProof {
   /** Texts that errors must not repeat. */
   readonly secrets: ReadonlyArray<string>
   /** Gives the proof for another attempt at once; `undefined` if the refusal is final. */
-  readonly afterRefusal?: (refusal: Refusal) => ClientAuthentication | undefined
+  readonly afterRefusal?: (refusal: RefusedProof) => ClientAuthentication | undefined
   readonly onAccepted?: Effect.Effect<void>
 }
 
@@ -27,7 +27,7 @@ export interface ClientProof {
 export type ClientAuthentication = Effect.Effect<ClientProof, TokenError>
 
 /** Sends the client's secret. */
-export const clientSecret = (clientId: string, clientSecret: Redacted.Redacted): ClientAuthentication => {
+export const bySecret = (clientId: string, clientSecret: Redacted.Redacted): ClientAuthentication => {
   const secret = Redacted.value(clientSecret)
   return Effect.succeed({
     parameters: { client_id: clientId, client_secret: secret },

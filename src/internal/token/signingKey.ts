@@ -59,10 +59,12 @@ const wrongType = (type: string) =>
   `found a key of type ${type}, which cannot sign with these algorithms: ${expectedKey}`
 const publicKey = "found a public key: the private key of the pair is needed"
 
-/** A key in a form that WebCrypto imports. */
-type Material =
-  | { readonly format: "pkcs8"; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly format: "jwk"; readonly jwk: JsonWebKey; readonly alg: unknown; readonly kid: unknown }
+/** A key that WebCrypto can import; a JWK may name its algorithm and its identifier. */
+interface ParsedKey {
+  readonly load: (algorithm: RsaHashedImportParams) => Promise<CryptoKey>
+  readonly alg?: unknown
+  readonly kid?: unknown
+}
 
 /** Types of keys, by the object identifier in PKCS#8. */
 const typesById: ReadonlyArray<readonly [id: string, type: string]> = [
@@ -71,37 +73,37 @@ const typesById: ReadonlyArray<readonly [id: string, type: string]> = [
   ["2a864886f70d01010a", "RSASSA-PSS"]
 ]
 
-const parsePem = (text: string): Either.Either<Material, string> => {
+const parsePem = (text: string): Effect.Effect<ParsedKey, string> => {
   const blocks = [...text.matchAll(/-----BEGIN (?<label>[A-Z0-9 ]+)-----(?<body>[^]*?)-----END/g)]
     .map(({ groups }) => groups ?? {})
   // A file may hold a certificate, too.
   const { body = "", label = "" } = blocks.find(({ label }) => label?.endsWith("PRIVATE KEY")) ?? blocks[0] ?? {}
   if (label.startsWith("ENCRYPTED") || body.includes("ENCRYPTED")) {
-    return Either.left(`found an encrypted key: ${convert}, which asks for its password`)
+    return Effect.fail(`found an encrypted key: ${convert}, which asks for its password`)
   }
-  if (label === "RSA PRIVATE KEY") return Either.left(`found PKCS#1, expected PKCS#8: ${convert}`)
-  if (label === "EC PRIVATE KEY") return Either.left(wrongType("EC"))
-  if (label.endsWith("PUBLIC KEY") || label === "CERTIFICATE") return Either.left(publicKey)
-  const bytes = Either.getOrElse(Encoding.decodeBase64(body.replace(/\s/g, "")), () => new Uint8Array())
-  if (label !== "PRIVATE KEY" || bytes.length === 0) return Either.left(expectedKey)
+  if (label === "RSA PRIVATE KEY") return Effect.fail(`found PKCS#1, expected PKCS#8: ${convert}`)
+  if (label === "EC PRIVATE KEY") return Effect.fail(wrongType("EC"))
+  if (label.endsWith("PUBLIC KEY") || label === "CERTIFICATE") return Effect.fail(publicKey)
+  const bytes = new Uint8Array(Either.getOrElse(Encoding.decodeBase64(body.replace(/\s/g, "")), () => []))
+  if (label !== "PRIVATE KEY" || bytes.length === 0) return Effect.fail(expectedKey)
   const start = Encoding.encodeHex(bytes.slice(0, 40))
   const [, type] = typesById.find(([id]) => start.includes(id)) ?? []
   return type === undefined
-    ? Either.right({ format: "pkcs8", bytes: new Uint8Array(bytes) })
-    : Either.left(wrongType(type))
+    ? Effect.succeed({ load: (algorithm) => subtle().importKey("pkcs8", bytes, algorithm, false, ["sign"]) })
+    : Effect.fail(wrongType(type))
 }
 
-const parseJwk = (fields: Readonly<Record<string, unknown>>): Either.Either<Material, string> => {
+const parseJwk = (fields: Readonly<Record<string, unknown>>): Effect.Effect<ParsedKey, string> => {
   const { alg, d, dp, dq, e, kid, kty, n, p, q, qi, use = "sig" } = fields
-  if (!Predicate.isString(kty)) return Either.left(expectedKey)
-  if (kty !== "RSA") return Either.left(wrongType(["EC", "OKP", "oct"].find((type) => type === kty) ?? "another type"))
-  if (d === undefined) return Either.left(publicKey)
-  if (use !== "sig") return Either.left("found a key that is not for signatures: its use is not sig")
-  // Sound: WebCrypto checks the fields.
-  return Either.right({ format: "jwk", jwk: { d, dp, dq, e, kty, n, p, q, qi } as JsonWebKey, alg, kid })
+  if (!Predicate.isString(kty)) return Effect.fail(expectedKey)
+  if (kty !== "RSA") return Effect.fail(wrongType(["EC", "OKP", "oct"].find((type) => type === kty) ?? "another type"))
+  if (d === undefined) return Effect.fail(publicKey)
+  if (use !== "sig") return Effect.fail("found a key that is not for signatures: its use is not sig")
+  const jwk = { d, dp, dq, e, kty, n, p, q, qi } as JsonWebKey // sound: WebCrypto checks the fields
+  return Effect.succeed({ load: (algorithm) => subtle().importKey("jwk", jwk, algorithm, false, ["sign"]), alg, kid })
 }
 
-const parseKey = (key: string | object): Either.Either<Material, string> => {
+const parseKey = (key: string | object): Effect.Effect<ParsedKey, string> => {
   if (!Predicate.isString(key)) return parseJwk({ ...key })
   const text = key.replaceAll("\\n", "\n").trim() // variables often hold a PEM on one line
   return text.startsWith("{") ? parseJwk(parseFields(text)) : parsePem(text)
@@ -111,14 +113,9 @@ const subtle = () => globalThis.crypto.subtle
 
 const noWebCrypto = "this runtime has no crypto.subtle to sign with; a browser has it only in pages from https"
 
-const importKey = (material: Material, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
-  const { hash, name } = algorithms[algorithm]
+const importKey = ({ load }: ParsedKey, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
   if (Predicate.isUndefined(subtle())) return Effect.fail(noWebCrypto)
-  const imported = Effect.tryPromise(() =>
-    material.format === "jwk"
-      ? subtle().importKey("jwk", material.jwk, { name, hash }, false, ["sign"])
-      : subtle().importKey("pkcs8", material.bytes, { name, hash }, false, ["sign"])
-  )
+  const imported = Effect.tryPromise(() => load(algorithms[algorithm]))
   return Effect.flatMap(Effect.mapError(imported, () => `found a damaged key: ${expectedKey}`), (key) => {
     const { modulusLength } = key.algorithm as RsaHashedKeyAlgorithm // sound: imported as such
     return modulusLength < 2048
@@ -153,11 +150,8 @@ export const make = (caller: string, path: string, key: SigningKey): Effect.Effe
     if (algorithm !== undefined && !isAlgorithm(algorithm)) return yield* invalid("algorithm", expectedAlgorithms)
     if (sign !== undefined) return { algorithm: algorithm ?? "RS256", keyId, sign: signElsewhere(sign) }
     const refuse = (message: string) => invalid("privateKey", message)
-    const material = yield* Either.match(parseKey(Redacted.value(key.privateKey)), {
-      onLeft: refuse,
-      onRight: (material) => Effect.succeed(material)
-    })
-    const { alg = undefined, kid = undefined } = material.format === "jwk" ? material : {}
+    const parsed = yield* Effect.catchAll(parseKey(Redacted.value(key.privateKey)), refuse)
+    const { alg, kid } = parsed
     if (alg !== undefined && !isAlgorithm(alg)) {
       return yield* refuse(`found a JWK for another algorithm: ${expectedAlgorithms}`)
     }
@@ -165,7 +159,7 @@ export const make = (caller: string, path: string, key: SigningKey): Effect.Effe
       return yield* refuse(`found a JWK for ${alg}, which does not fit the algorithm ${algorithm}`)
     }
     const used = algorithm ?? alg ?? "RS256"
-    const imported = yield* Effect.catchAll(importKey(material, used), refuse)
+    const imported = yield* Effect.catchAll(importKey(parsed, used), refuse)
     return {
       algorithm: used,
       keyId: keyId ?? (Predicate.isString(kid) ? kid : undefined),

@@ -59,7 +59,7 @@ const isClientRefused = ({ error = "invalid_client", status }: TokenError): bool
   status === 401 || status === 400 && ["invalid_client", "invalid_request", "unauthorized_client"].includes(error)
 
 /** A failed attempt. */
-interface Failure {
+interface FailedAttempt {
   readonly error: TokenError
   /** The proof of another attempt at once, if one may be accepted. */
   readonly next?: ClientAuthentication | undefined
@@ -97,13 +97,14 @@ export const make = (
     const post = HttpClientRequest.acceptJson(HttpClientRequest.post(url))
     const pickLow = TokenQuota.makeWarner()
 
-    const attempt = (proof: ClientProof, nth: number): Effect.Effect<IssuedToken, Failure> =>
+    const attempt = (proof: ClientProof, nth: number): Effect.Effect<IssuedToken, FailedAttempt> =>
       Effect.gen(function*() {
         const parameters = { grant_type: "client_credentials", ...proof.parameters, audience }
         const request = HttpClientRequest.bodyUrlParams(post, parameters)
         const sentAt = yield* Clock.currentTimeMillis
-        const response = yield* TokenTelemetry.tokenAttempt(url, nth, (restore: Restore) =>
-          exchange(request, () => bodyLimits.drained, { timeouts, millis: policy.timeout, restore }))
+        const send = (restore: Restore) =>
+          exchange(request, () => bodyLimits.drained, { timeouts, millis: policy.timeout, restore })
+        const response = yield* TokenTelemetry.tokenAttempt(url, nth, send)
         if (response.completeness === "interrupted") {
           return yield* new NoResponse({ outcome: "unknown", code: undefined })
         }
@@ -122,7 +123,7 @@ export const make = (
       }).pipe(
         Effect.catchTag("NoResponse", ({ code }) => {
           const message = `${TokenResponse.nameOf(url)} did not respond${inParentheses(code)}`
-          return Effect.fail({ error: new TokenError(defined({ operation: TokenResponse.operation, message, code })) })
+          return Effect.fail({ error: new TokenError(defined({ operation: "token", message, code })) })
         })
       )
 

@@ -15,9 +15,6 @@ import * as ResponseHeaders from "../http/responseHeaders.js"
 import { defined } from "../runtime/defined.js"
 import type { IssuedToken } from "./issuedToken.js"
 
-/** The `operation` of token errors. The client replaces it with the operation that needed the token. */
-export const operation = "token"
-
 /** Reads a number of seconds. Some servers send it as a string. */
 const parseSeconds = (value: unknown): number | undefined => {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
@@ -45,13 +42,11 @@ export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(to
 /** The name of the token endpoint in messages. */
 export const nameOf = (url: string): string => `the token endpoint of ${BaseUrl.hostOf(url)}`
 
-type Fields = ReturnType<typeof ErrorBody.parseFields>
-
 /** Turns a response without a usable token into an error that contains none of the secrets. */
 const failureOf = (
   endpoint: string,
   { headers, status }: RawResponse,
-  body: Fields,
+  body: Readonly<Record<string, unknown>>,
   now: number,
   secrets: ReadonlyArray<string>,
   quotas: ReadonlyArray<TokenQuota>
@@ -68,7 +63,7 @@ const failureOf = (
       description === undefined ? "" : `: ${description}`
     }`
   return new TokenError(defined({
-    operation,
+    operation: "token", // the client replaces it with the operation that needed the token
     message,
     status,
     error,
