@@ -54,13 +54,17 @@ export class CallLogs {
     if (this.isDebugEnabled) this.add(LogLevel.Debug, message)
   }
 
+  warn(message: string): void {
+    this.add(LogLevel.Warning, message)
+  }
+
   /** Adds the line of a wait before a retry: a warning if it is long, but not for each call. */
   backoff(millis: number): void {
     const message = `retrying in ${formatMillis(millis)}`
     const now = this.clock.unsafeCurrentTimeMillis()
     if (!isLongWait(millis) || now < this.shared.nextWaitWarningAt) return this.debug(message)
     this.shared.nextWaitWarningAt = now + warningInterval
-    this.add(LogLevel.Warning, message)
+    this.warn(message)
   }
 
   /** Adds a warning if the rate limit is nearly used up. */
@@ -74,7 +78,7 @@ export class CallLogs {
     warnings.isLow = true
     warnings.nextAt = now + warningInterval
     const nearly = remaining === 0 ? "" : "nearly "
-    this.add(LogLevel.Warning, `the rate limit is ${nearly}used up: ${remaining} of ${limit} calls left`)
+    this.warn(`the rate limit is ${nearly}used up: ${remaining} of ${limit} calls left`)
   }
 
   /** Adds a debug line when a request ends, and writes it. */
