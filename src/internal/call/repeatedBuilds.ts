@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import { hostOf } from "../http/baseUrl.js"
 
-/** This many builds of one tenant's client within this time, in milliseconds, are no coincidence. */
+/** This many builds of one tenant's client within this time, in milliseconds, are worth a warning. */
 const [mostBuilds, period] = [50, 60_000]
 
 /** The builds of this process, by tenant, since a time in milliseconds. */
@@ -22,7 +22,7 @@ export const count = (tenant: string, clock: Clock.Clock = realClock): Effect.Ef
     const now = clock.unsafeCurrentTimeMillis()
     const last = builds.byTenant.get(tenant) ?? { since: now, count: 0 }
     const { count, since } = Math.abs(now - last.since) < period ? last : { since: now, count: 0 }
-    if (builds.byTenant.size >= 100) builds.byTenant.clear() // a program with many tenants is another matter
+    if (builds.byTenant.size >= 100) builds.byTenant.clear() // bounds the memory of a program with many tenants
     builds.byTenant.set(tenant, { since, count: count + 1 })
     if (builds.hasWarned || count + 1 < mostBuilds) return Effect.void
     builds.hasWarned = true

@@ -40,7 +40,7 @@ export const make = (
     const inBackground = (effect: Effect.Effect<unknown, unknown>) =>
       Effect.asVoid(Effect.forkIn(Effect.interruptible(Effect.ignore(effect)), scope))
 
-    /** Stores a token unless the store has a newer one. One of the future is none: the store's clock was set back. */
+    /** Stores a token unless the store has a newer one. One that is dated in the future does not count: the store's clock was set back. */
     const publish = (issued: DatedToken) =>
       update(({ now, token: other }) => {
         const token = { ...issued, requestedAt: now - (monotonicMillis(clock) - issued.requestedAt) }

@@ -74,7 +74,6 @@ export const concat = (
   return target.subarray(0, size)
 }
 
-/** Decompresses at most `limit` bytes. */
 const gunzip = (bytes: Uint8Array, limit: number): Effect.Effect<RawBody> => {
   const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]) // sound: `concat` made it, on a plain buffer
   const stream = Stream.fromReadableStream(

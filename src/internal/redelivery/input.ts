@@ -3,23 +3,11 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as Streams from "../runtime/streams.js"
 
-/** A source of ids that several workers share. */
-export interface IdInput {
-  /** Takes the next id; none at the end. */
-  readonly next: Effect.Effect<Option.Option<string>>
-  /** Ends the input at once, also if a worker waits for an id. */
-  readonly stop: () => void
-}
-
-/** Pulls ids on demand. A failure of the ids ends them, and is passed to `onFailure` once. */
-export const make = <E, R>(
-  ids: Stream.Stream<string, E, R>,
-  onFailure: (cause: Cause.Cause<E>) => void
-): Effect.Effect<IdInput, never, R | Scope.Scope> =>
+/** Pulls ids on demand, for several workers. A failure of the ids ends them, and is passed to `onFailure` once. */
+export const make = <E, R>(ids: Stream.Stream<string, E, R>, onFailure: (cause: Cause.Cause<E>) => void) =>
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
     const pull = Effect.provide(yield* Streams.pull(ids), context)
@@ -48,7 +36,9 @@ export const make = <E, R>(
     })
 
     return {
+      /** Takes the next id; none at the end. */
       next: oneAtATime.withPermits(1)(next),
+      /** Ends the input at once, also if a worker waits for an id. */
       stop: () => {
         hasEnded = true
         Deferred.unsafeDone(stopped, Effect.fail(Option.none()))

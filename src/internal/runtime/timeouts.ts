@@ -6,7 +6,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Scope from "effect/Scope"
 import { interruptInBackground, makeRunner, onExit, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { monotonicMillis } from "./monotonicClock.js"
@@ -27,12 +26,7 @@ class Timeout extends LinkedNode<Timeout> {
   }
 }
 
-export interface Timeouts {
-  /** Calls `end` after `millis` milliseconds, or earlier when the scope closes. Returns a function that cancels this. */
-  readonly add: (millis: number, end: (reason: EndReason) => void) => () => void
-  /** True while the scope is open. */
-  readonly isOpen: () => boolean
-}
+type Timeouts = Effect.Effect.Success<typeof make>
 
 /** The time limit of an effect that runs in an uninterruptible region, except for what `restore` wraps. */
 export interface TimeLimit {
@@ -42,7 +36,7 @@ export interface TimeLimit {
 }
 
 /** Makes time-outs that last until the scope closes, measured by the current clock. */
-export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(function*() {
+export const make = Effect.gen(function*() {
   const pending = new LinkedList<Timeout>()
   let isOpen = true
 
@@ -71,19 +65,21 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
     })
   )
 
-  const add: Timeouts["add"] = (millis, end) => {
+  /** Calls `end` after `millis` milliseconds, or earlier when the scope closes. Returns a function that cancels this. */
+  const add = (millis: number, end: (reason: EndReason) => void): () => void => {
     const timeout = new Timeout(timer.now() + millis, end)
     pending.add(timeout)
     timer.set(timeout.at)
     return () => void pending.remove(timeout)
   }
 
-  return { add, isOpen: () => isOpen }
+  return { add, isOpen: (): boolean => isOpen }
 })
 
 /**
- * Work that runs outside any fiber, such as a request on a socket: it starts the work and returns a function that stops it. Once stopped, it does not call `done` any more; the function tells
- * whether the work may have had an effect by then. Stopping it again, or after its end, does nothing.
+ * Work that runs outside any fiber, such as a request on a socket: it starts the work and returns a function that stops it. Once
+ * stopped, it does not call `done` any more; the function tells whether the work may have had an effect by then. Stopping it again,
+ * or after its end, does nothing.
  */
 export type CallbackTask<A, E> = (done: (result: Effect.Effect<A, E>) => void) => () => boolean
 

@@ -87,7 +87,7 @@ export const make = (keys: readonly [Signer, ...ReadonlyArray<Signer>], claims: 
         onAccepted: use(index)
       }
     }).pipe(
-      // A key that cannot sign gives way like one that was refused.
+      // A key that cannot sign is skipped like one that was refused.
       Effect.catchAll((error) =>
         refused > 0 && refused < keys.length ? prove(first, refused + 1, isCorrected) : Effect.fail(error)
       )

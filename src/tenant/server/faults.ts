@@ -26,11 +26,7 @@ export interface Fault {
   readonly carriedOut?: boolean | undefined
 }
 
-export interface FaultQueue {
-  readonly add: (fault: Fault) => Effect.Effect<void>
-  /** Takes the oldest fault that applies to this call. */
-  readonly take: (operation: string | undefined) => Effect.Effect<Fault | undefined>
-}
+export type FaultQueue = ReturnType<typeof make>
 
 /** HTTP allows the status and the headers. */
 const isSendable = ({ headers, status = 200 }: Fault): boolean =>
@@ -40,10 +36,10 @@ const isSendable = ({ headers, status = 200 }: Fault): boolean =>
   )
 
 /** Makes an empty queue. Adding a fault with an invalid status or header dies. */
-export const make = (): FaultQueue => {
+export const make = () => {
   let queue: ReadonlyArray<{ readonly fault: Fault; readonly left: number }> = []
   return {
-    add: (fault) =>
+    add: (fault: Fault): Effect.Effect<void> =>
       isSendable(fault)
         ? Effect.sync(() => {
           queue = [...queue, { fault, left: fault.times ?? 1 }].filter(({ left }) => left > 0)
@@ -51,7 +47,8 @@ export const make = (): FaultQueue => {
         : Effect.dieMessage(
           "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP"
         ),
-    take: (operation) =>
+    /** Takes the oldest fault that applies to this call. */
+    take: (operation: string | undefined) =>
       Effect.sync(() => {
         const due = queue.find(({ fault }) => fault.operation === undefined || fault.operation === operation)
         queue = queue.flatMap((entry) =>

@@ -25,21 +25,16 @@ export interface ReceivedRequest {
   readonly status: number | undefined
 }
 
-export interface RequestLog {
-  readonly all: Effect.Effect<ReadonlyArray<ReceivedRequest>>
-  /** Records a request, and returns a function that records the status of its response. */
-  readonly add: (
-    request: Omit<ReceivedRequest, "status" | "headers"> & { readonly headers: Headers.Headers }
-  ) => Effect.Effect<(status: number) => Effect.Effect<void>>
-}
+export type RequestLog = ReturnType<typeof make>
 
 /** Makes a log that keeps the newest requests. */
-export const make = (size: number): RequestLog => {
+export const make = (size: number) => {
   const requests = new Map<number, ReceivedRequest>()
   let next = 0
   return {
-    all: Effect.sync(() => [...requests.values()]),
-    add: (request) =>
+    all: Effect.sync((): ReadonlyArray<ReceivedRequest> => [...requests.values()]),
+    /** Records a request, and returns a function that records the status of its response. */
+    add: (request: Omit<ReceivedRequest, "status" | "headers"> & { readonly headers: Headers.Headers }) =>
       Effect.sync(() => {
         const recorded: ReceivedRequest = {
           ...request,
@@ -50,7 +45,7 @@ export const make = (size: number): RequestLog => {
         const nth = next++
         requests.set(nth, recorded)
         requests.delete(nth - size)
-        return (status) =>
+        return (status: number) =>
           Effect.sync(() => {
             if (requests.has(nth)) requests.set(nth, { ...recorded, status })
           })
