@@ -3,10 +3,7 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
 
-export type { Changes, Policy, Refusal } from "./internal/call/retryPolicy.js"
-
-/** Four attempts in two minutes, with random waits of up to 250 ms, 500 ms and 1 s. @since 0.1.0 @category constants */
-export const defaultPolicy: RetryPolicy.Policy = RetryPolicy.defaultPolicy
+export { type Changes, defaultPolicy, type Policy, type Refusal } from "./internal/call/retryPolicy.js"
 
 /**
  * Changes the policy of the calls in an effect. Omitted settings stay.

@@ -52,7 +52,7 @@ export interface Refusal {
 /** The settings of a policy to change. The others stay as they are. @since 0.1.0 @category models */
 export type Changes = { readonly [Name in keyof Policy]?: Policy[Name] | undefined }
 
-/** Four attempts within two minutes, with random waits of up to 250 ms, 500 ms and 1 s. */
+/** Four attempts in two minutes, with random waits of up to 250 ms, 500 ms and 1 s. @since 0.1.0 @category constants */
 export const defaultPolicy: Policy = {
   attempts: 4,
   delay: "250 millis",
@@ -64,7 +64,6 @@ const noChanges: Partial<Policy> = {}
 
 const changesAroundCalls = /* @__PURE__ */ FiberAccess.makeSetting("Retry/overrides", () => noChanges)
 
-/** Changes the policy of the calls in an effect. */
 export const change = <A, E, R>(self: Effect.Effect<A, E, R>, changes: Changes): Effect.Effect<A, E, R> =>
   FiberAccess.withSetting(self, changesAroundCalls, (outer) => ({ ...outer, ...defined(changes) }))
 
@@ -91,14 +90,13 @@ export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
 export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>
   !redirected && (status === 408 || status >= 500 || completeness === "interrupted")
 
-/** Checks that a response allows a retry. */
 export const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
   // A redirected response is another host's: it does not say that the service refused the request.
   !redirected && (status === 429 || (endpoint.idempotent && (
     status === 408 || status >= 500 || (isDecoded(endpoint, status) && completeness === "interrupted")
   )))
 
-/** Checks that a failure allows a retry. The token provider and the limiter have retries and waits of their own. */
+/** The token provider and the limiter have retries and waits of their own. */
 export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
   error._tag === "TransportError" && !isOwn(error) &&
   (error.outcome === "not-sent" || endpoint.idempotent)

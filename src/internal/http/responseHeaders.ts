@@ -4,7 +4,8 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
-const integer = (text: string | undefined): number | undefined => {
+/** Reads an integer of up to 15 digits. */
+export const integer = (text: string | null | undefined): number | undefined => {
   const trimmed = text?.trim() ?? ""
   return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : undefined
 }

@@ -115,11 +115,11 @@ export const makeDeferred = <A, E>(): Deferred.Deferred<A, E> => Deferred.unsafe
  * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted
  * even if the functions are made in an uninterruptible region; making them cannot, so that a finalizer can make requests.
  */
-export const makeRunner = () =>
-  Effect.map(Effect.runtime<never>(), (current) => {
+export const makeRunner = <R = never>() =>
+  Effect.map(Effect.runtime<R>(), (current) => {
     const runtime = Runtime.enableRuntimeFlag(current, RuntimeFlags.Interruption)
     return {
-      fork: <A, E>(effect: Effect.Effect<A, E>, scope?: Scope.Scope) =>
+      fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
         Runtime.runFork(runtime, effect, scope && { scope }),
       runSync: Runtime.runSync(runtime)
     }

@@ -2,16 +2,14 @@
 import type * as Headers from "@effect/platform/Headers"
 import * as Duration from "effect/Duration"
 import type { TokenQuota } from "../../Errors.js"
+import * as ResponseHeaders from "../http/responseHeaders.js"
 
 const headers = { client: "auth0-client-quota-limit", organization: "auth0-organization-quota-limit" } as const
 
 /** Reads one quota: `b=per_hour;q=10;r=7;t=3540`, with the seconds until it is full again in `t`. */
 const parseQuota = (of: TokenQuota["of"], text: string): ReadonlyArray<TokenQuota> => {
   const fields = new URLSearchParams(text.replaceAll(";", "&").replaceAll(" ", ""))
-  const [limit, remaining, seconds] = ["q", "r", "t"].map((name) => {
-    const value = fields.get(name) ?? ""
-    return /^\d{1,9}$/.test(value) ? Number(value) : undefined
-  })
+  const [limit, remaining, seconds] = ["q", "r", "t"].map((name) => ResponseHeaders.integer(fields.get(name)))
   const bucket = fields.get("b") ?? ""
   const isComplete = limit !== undefined && remaining !== undefined && seconds !== undefined
   return isComplete && /^\w{1,32}$/.test(bucket)
