@@ -3,6 +3,7 @@
  * `SharedStore.layerMemory` within one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +15,6 @@ import * as SharedToken from "./internal/fleet/token.js"
 import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
 import { withCurrentServices } from "./internal/runtime/fiber.js"
-import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as Methods from "./internal/token/authenticationMethods.js"
 import * as TokenCache from "./internal/token/cache.js"
 import { dated } from "./internal/token/issuedToken.js"
@@ -125,7 +125,9 @@ export const layerClientCredentials = (options: TokenProvider.ClientCredentials 
   layerRequest("Fleet.layerClientCredentials", options, Methods.clientSecret)
 
 /** `layerClientCredentials` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerClientCredentialsConfig = /* @__PURE__ */ fromConfig(layerClientCredentials)
+export const layerClientCredentialsConfig = (
+  options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
+) => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
 /**
  * `TokenProvider.layerPrivateKeyJwt` for a fleet. Processes share tokens as with `layerClientCredentials`, also with those that
@@ -136,7 +138,8 @@ export const layerPrivateKeyJwt = (options: TokenProvider.PrivateKeyJwt & Encryp
   layerRequest("Fleet.layerPrivateKeyJwt", options, Methods.privateKeyJwt)
 
 /** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerPrivateKeyJwtConfig = /* @__PURE__ */ fromConfig(layerPrivateKeyJwt)
+export const layerPrivateKeyJwtConfig = (options: Config.Config.Wrap<TokenProvider.PrivateKeyJwt & Encryption>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
 
 /**
  * `TokenProvider.layerMutualTls` for a fleet. The connections of all processes must have the same client certificate: a token may be
@@ -147,7 +150,8 @@ export const layerMutualTls = (options: TokenProvider.MutualTls & Encryption) =>
   layerRequest("Fleet.layerMutualTls", options, Methods.mutualTls)
 
 /** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerMutualTlsConfig = /* @__PURE__ */ fromConfig(layerMutualTls)
+export const layerMutualTlsConfig = (options: Config.Config.Wrap<TokenProvider.MutualTls & Encryption>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
 
 /**
  * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.

@@ -1,6 +1,7 @@
 /** The client: carries out operations with a token, a permit of the rate limiter, retries and typed errors. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,7 +25,6 @@ import * as Exchange from "./internal/http/exchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as FiberAccess from "./internal/runtime/fiber.js"
-import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import { RateLimiter } from "./RateLimiter.js"
@@ -143,7 +143,8 @@ export const layer = (
   Layer.scoped(IdentityClient, make(options))
 
 /** Provides a client, with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerConfig = /* @__PURE__ */ fromConfig(layer)
+export const layerConfig = (options: Config.Config.Wrap<Options>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /** The settings that combinators change for the calls in an effect. */
 interface CallSettings {

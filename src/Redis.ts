@@ -1,12 +1,12 @@
 /** Subpath /Redis: keeps what a fleet shares in Redis, Valkey, or another server of that protocol that runs Lua scripts. */
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import type { InvalidInput } from "./Errors.js"
-import { fromConfig } from "./internal/runtime/fromConfig.js"
 import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
 
@@ -119,4 +119,5 @@ export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStor
   )
 
 /** `layerStore` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerStoreConfig = /* @__PURE__ */ fromConfig(layerStore)
+export const layerStoreConfig = (options: Config.Config.Wrap<Options>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerStore))

@@ -3,7 +3,7 @@
  * secret, a private key or a client certificate.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,6 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput, TokenError } from "./Errors.js"
 import { withCurrentServices } from "./internal/runtime/fiber.js"
-import { fromConfig } from "./internal/runtime/fromConfig.js"
 import * as Methods from "./internal/token/authenticationMethods.js"
 import * as Cache from "./internal/token/cache.js"
 import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
@@ -75,7 +74,8 @@ export const layerClientCredentials = (options: Methods.ClientCredentials) =>
   layerRequest("TokenProvider.layerClientCredentials", options, Methods.clientSecret)
 
 /** Supplies tokens by OAuth 2.0 client credentials, with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerClientCredentialsConfig = /* @__PURE__ */ fromConfig(layerClientCredentials)
+export const layerClientCredentialsConfig = (options: Config.Config.Wrap<Methods.ClientCredentials>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
 
 /**
  * `layerClientCredentials` with a private key instead of a secret (RFC 7523). Each attempt sends a new assertion: a JSON Web Token
@@ -89,7 +89,8 @@ export const layerPrivateKeyJwt = (options: Methods.PrivateKeyJwt) =>
   layerRequest("TokenProvider.layerPrivateKeyJwt", options, Methods.privateKeyJwt)
 
 /** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerPrivateKeyJwtConfig = /* @__PURE__ */ fromConfig(layerPrivateKeyJwt)
+export const layerPrivateKeyJwtConfig = (options: Config.Config.Wrap<Methods.PrivateKeyJwt>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
 
 /**
  * `layerClientCredentials` with a client certificate instead of a secret (RFC 8705): only the client's identifier is sent. The
@@ -101,4 +102,5 @@ export const layerMutualTls = (options: Methods.MutualTls) =>
   layerRequest("TokenProvider.layerMutualTls", options, Methods.mutualTls)
 
 /** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerMutualTlsConfig = /* @__PURE__ */ fromConfig(layerMutualTls)
+export const layerMutualTlsConfig = (options: Config.Config.Wrap<Methods.MutualTls>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
