@@ -227,6 +227,27 @@ describe("the rate", () => {
     assert.isAtMost(estimator.wait(2500 - back, 0, 0), 1500)
   })
 
+  it("is not proved by a call that another clock sent: a fleet's state has replaced the estimate meanwhile", () => {
+    const ahead = 12_000
+    const rateAfter = (sentAt: number) => {
+      const estimator = new Estimator()
+      const call = estimator.start(sentAt, false)
+      estimator.restore(new Estimator().state, 0)
+      estimator.settle(call, reading(1, { limit: 2, untilFull: 1 }), 0)
+      for (let nth = 1; nth <= 26; nth++) {
+        exchange(
+          estimator,
+          reading(0, { limit: 2, untilFull: 1 + nth % 2, date: Math.floor(nth / 2) }),
+          nth * 500,
+          15,
+          true
+        )
+      }
+      return rateWhenAlone(estimator)
+    }
+    assert.closeTo(rateAfter(ahead), rateAfter(0), 1e-6)
+  })
+
   it("counts no refusal as a call that took from the bucket", () => {
     const estimatorAfter = (...more: ReadonlyArray<readonly [second: number, response: RateLimitReading]>) =>
       after(

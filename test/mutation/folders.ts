@@ -37,7 +37,15 @@ const slowTests = [
 
 /** Test files and folders, without `test/` and `.test.ts`, by folder of `src`. The first of each is tried first. */
 const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "internal/runtime": ["runtime", "limiter", "client/pipeline", "client/retry", "http/undici", "pagination"],
+  "internal/runtime": [
+    "runtime",
+    "limiter",
+    "client/pipeline",
+    "client/retry",
+    "http/undici",
+    "pagination",
+    "redelivery"
+  ],
   "internal/schema": ["schema", "http", "client/pipeline", "pagination", "telemetry/metrics"],
   "internal/http": ["http", "schema", "client", "token", "contract", "security", "package/package"],
   "internal/telemetry": ["telemetry", "client/pipeline", "limiter/rateLimiter", "token", "fleet/token", "security"],

@@ -1,7 +1,8 @@
 /**
  * `npm run test:mutation`: Stryker puts one small fault at a time into `src`, and the tests should detect it. In each folder of
- * `src` they must detect 95 % of the faults. `--folder internal/schema` runs one folder, `--file src/Retry.ts` one file with the
- * tests of its folder, `--quick` a few small files. Prints the faults that no test detects, a table, and JSON as its last line.
+ * `src` they must detect 95 % of the faults; a folder is tried with more of its tests until they do. `--folder internal/schema`
+ * runs one folder, `--file src/Retry.ts` one file with the tests of its folder, `--quick` a few small files. Prints the faults
+ * that no test detected, a table, and JSON as its last line.
  */
 import { Stryker } from "@stryker-mutator/core"
 import { spawnSync } from "node:child_process"
@@ -85,17 +86,24 @@ const statusOf = ({ status, statusReason = "" }: Result): Result["status"] =>
     ? "Killed"
     : status
 
+/** Tests to try faults with. */
+interface Stage {
+  readonly tests: ReadonlyArray<string>
+  /** Names of tests that are left out. */
+  readonly skipped: ReadonlyArray<string>
+  /** The time after which a test counts as failed, in milliseconds. */
+  readonly timeout: number
+}
+
 /** Puts faults into files, or ranges of files, and runs tests of their folder. */
 const mutate = async (
   name: string,
   places: ReadonlyArray<string>,
-  tests: ReadonlyArray<string>,
-  skipped: ReadonlyArray<string>
+  { skipped, tests, timeout }: Stage
 ): Promise<ReadonlyArray<Result>> => {
-  const isPatient = skipped.length === 0
   process.env["MUTATION_TESTS"] = JSON.stringify(tests)
   process.env["MUTATION_SKIPPED"] = JSON.stringify(skipped)
-  process.env["MUTATION_TIMEOUT"] = isPatient ? "20000" : "5000"
+  process.env["MUTATION_TIMEOUT"] = String(timeout)
   const results = await new Stryker({
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner"],
@@ -107,7 +115,7 @@ const mutate = async (
     ignorePatterns: [".docs", ".mutation", "coverage", "dist"],
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
-    timeoutMS: isPatient ? 20_000 : 5000,
+    timeoutMS: timeout,
     warnings: false
   }).runMutationTest()
   return results.map((result) => ({
@@ -117,15 +125,29 @@ const mutate = async (
   }))
 }
 
-/** Mutates a folder. Faults that the fast ones of its own tests do not detect are tried again with all its tests. */
-const run = async (folder: Folder, slow: ReadonlyArray<string>): Promise<ReadonlyArray<Result>> => {
-  const first = await mutate(folder.name, folder.files, folder.ownTests, slow)
-  const places = [...new Set(first.filter((result) => !isDetected(result)).map(rangeOf))]
-  if (places.length === 0) return first
-  const second = new Map(
-    (await mutate(folder.name, places, folder.tests, [])).map((result) => [identify(result), result])
-  )
-  return first.map((result) => isDetected(result) ? result : second.get(identify(result)) ?? result)
+/**
+ * Mutates a folder, first with the fast ones of its own tests, then with all fast ones, then with all its tests. Each stage tries
+ * the faults that the one before has not detected; none is needed any more once enough are detected.
+ */
+const run = async (
+  { files, name, ownTests, tests }: Folder,
+  slow: ReadonlyArray<string>
+): Promise<ReadonlyArray<Result>> => {
+  const stages: ReadonlyArray<Stage> = [
+    { tests: ownTests, skipped: slow, timeout: 5000 },
+    { tests, skipped: slow, timeout: 5000 },
+    { tests, skipped: [], timeout: 20_000 }
+  ]
+  let results: ReadonlyArray<Result> = []
+  for (const stage of stages) {
+    const undetected = results.filter((result) => !isDetected(result))
+    if (results.length > 0 && values.file.length === 0 && scoreOf(results) >= threshold) break
+    const places = results.length === 0 ? files : [...new Set(undetected.map(rangeOf))]
+    const tried = await mutate(name, places, stage)
+    const found = new Map(tried.filter(isDetected).map((result) => [identify(result), result]))
+    results = results.length === 0 ? tried : results.map((result) => found.get(identify(result)) ?? result)
+  }
+  return results
 }
 
 const count = (results: ReadonlyArray<Result>, status: Result["status"]): number =>
@@ -154,6 +176,7 @@ for (const folder of chosen) {
   if (values.file.length === 0 && score < threshold) low.push(folder.name)
   const figures = [results.length, count(results, "Killed"), count(results, "Timeout"), undetected.length].map(String)
   rows.push(row(folder.name, ...figures, `${score.toFixed(1)} %`))
+  console.log(rows.at(-1))
 }
 console.log(`\n${row("folder", "faults", "killed", "timed out", "undetected", "detected")}`)
 for (const each of rows) console.log(each)

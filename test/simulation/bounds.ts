@@ -52,7 +52,7 @@ export class Bounds {
     const disturbances = (own?.leaps.length ?? 0) + 3 * (own?.pauses.length ?? 0) + 2 * plan.storeFaults.length
     const renewals = Math.ceil(time / (800 * plan.service.tokenLifetime))
     const mostTokens = counts.lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
-    const mostRefusals = counts.lives + counts.faults + disturbances + 6
+    const mostRefusals = counts.lives + counts.faults + disturbances + 4
     // Latencies that differ by much let calls arrive faster than they left.
     const early = plan.latency.network[1] < 400 ? 0 : Math.ceil(counts.requests / 5)
     this.compare(id, "token requests", counts.tokenRequests, mostTokens)

@@ -143,5 +143,15 @@ export const regressions: Readonly<Record<string, Plan>> = {
     latency: { network: [1, 30], store: [0, 0], disk: [0, 5] },
     service: { burst: 27, perSecond: 8, tokenLifetime: 600, skew: 0 },
     processes: [redelivery({}, [0, 1, 0, 1])]
+  },
+  "a call that left before the process knew the store's clock measures no rate": {
+    ...calm,
+    seed: 1695,
+    isFleet: true,
+    service: { burst: 2, perSecond: 2, tokenLifetime: 60, skew: 0 },
+    processes: [
+      { ...quiet, id: 0, calls: [{ id: 0, thread: 3, after: 38, kind: "burst", times: 20 }] },
+      { ...quiet, id: 2, calls: [{ id: 3, thread: 1, after: 14, kind: "burst", times: 13 }] }
+    ]
   }
 }

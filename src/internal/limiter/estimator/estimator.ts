@@ -170,7 +170,8 @@ export class Estimator extends EstimatorState {
   /** Ends a call; `undefined`: no response came. */
   settle(started: Reservation, reading: RateLimitReading | undefined, now: number): void {
     this.keepUp(now)
-    const call = { ...started, sentAt: started.sentAt - this.#setBack }
+    // A process of a fleet may learn only after it sent a call that its clock was ahead of the store's.
+    const call = { ...started, sentAt: Math.min(now, started.sentAt - this.#setBack) }
     // Other calls that the server may have counted before or after this one.
     const overlap = Math.max(0, this.started - call.endedBefore - 1)
     this.ended++
