@@ -1,6 +1,6 @@
 /** A fleet's ceiling: all processes together never exceed it. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
 import { InvalidInput } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -13,6 +13,10 @@ import * as VirtualTime from "../support/virtualTime.js"
 beforeEach(VirtualTime.letRunnerReport)
 
 const large = respond(100_000, 99_999, 1)
+
+const ceiling = { limit: 4, interval: "30 minutes" } as const
+
+const silently = Effect.provide(Logger.remove(Logger.defaultLogger))
 
 /** Makes one call, and records the time at which it got its permit. */
 const send = (limiter: Limiter, times: Array<number>, operation = "a") =>
@@ -188,6 +192,46 @@ describe("a ceiling of a fleet", () => {
       yield* Effect.sleep("15 seconds")
       assert.strictEqual(times.length, 3)
       assert.isAbove(times[2]! - begun, 60_000)
+    })))
+
+  for (
+    const [title, minutes, isChanged] of [
+      ["unchanged", 45, false],
+      ["changed by another process", 45, true],
+      ["removed in time", 120, false]
+    ] as const
+  ) {
+    it.effect(`costs nothing when a process was idle and then loses the store for a moment: ${title}`, () =>
+      Effect.gen(function*() {
+        const store = yield* flakyStore
+        const [one, other] = yield* Effect.all([makeProcess(store, { ceiling }), makeProcess(store, { ceiling })])
+        yield* send(one, [])
+        if (isChanged) yield* send(other, [])
+        yield* Effect.sleep(Duration.minutes(minutes))
+        store.state = "down"
+        const times: Array<number> = []
+        yield* Effect.forkScoped(send(one, times))
+        yield* Effect.sleep(100)
+        store.state = "up"
+        yield* Effect.sleep(900)
+        assert.strictEqual(times.length, 1)
+        yield* Effect.forEach([one, other, one, other], (limiter) => Effect.forkScoped(send(limiter, times)))
+        yield* Effect.sleep("31 minutes")
+        assert.strictEqual(times.length, 5)
+        assertKept(times, 4, 30 * 60_000 - 1)
+      }).pipe(Effect.scoped, silently, (test) => VirtualTime.run(test, { most: "10 hours" })))
+  }
+
+  it.effect("costs nothing when the first request to an empty store fails", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      store.state = "down"
+      const times: Array<number> = []
+      yield* Effect.forkScoped(send(yield* makeProcess(store, { ceiling }), times))
+      yield* Effect.sleep(100)
+      store.state = "up"
+      yield* Effect.sleep(900)
+      assert.strictEqual(times.length, 1)
     })))
 
   it.effect("costs nothing when the store has removed its value in time", () =>

@@ -72,8 +72,8 @@ export class Replica {
   writtenAt = -Infinity
   /** The time that `now` returned last. */
   private latest = -Infinity
-  /** The time since which it goes without the store, and the members that were present then. */
-  private aloneSince = -Infinity
+  /** The time since which it may have made calls that the store does not count, and the members that were present when it last went alone. */
+  private aloneSince = Infinity
   private aloneWith = 0
   /** The calls below each ceiling when it began to go alone. */
   private ceilingsBefore: TenantSnapshot["ceilings"] = {}
@@ -183,8 +183,9 @@ export class Replica {
 
   /** Goes on without the store: what others have counted below a ceiling since the last visit is unknown. */
   goAlone(): void {
-    this.aloneSince = this.now()
-    this.aloneWith = present(this.members, this.aloneSince).size
+    const now = this.now()
+    this.aloneSince = Math.min(this.aloneSince, now)
+    this.aloneWith = present(this.members, now).size
     this.ceilingsBefore = this.export().ceilings
     this.exhaustCeilings(() => true)
   }
@@ -257,6 +258,7 @@ export class Replica {
     for (const state of throttled) this.throttledAt.set(state, this.queueTime())
     this.uncommitted = []
     this.writtenAt = snapshot.writtenAt
+    this.aloneSince = Infinity
     this.waitingSince = own.waiting > 0 ? own.waitingSince : Infinity
   }
 
@@ -285,7 +287,8 @@ export class Replica {
 
   /**
    * Begins the counts anew after the store was unavailable: with what others have written meanwhile, but no more calls than are
-   * left here. `isUnchanged`: nobody has written. If members may have made calls alone, the calls below a ceiling are unknown.
+   * left here. `isUnchanged`: nobody has written, and the store has lost nothing. A process makes no call alone for an interval:
+   * after a shorter time the store knows all calls below a ceiling, but for those of members that lost it before.
    */
   rejoin(snapshot: FleetSnapshot | undefined, isUnchanged: boolean): void {
     const { strategy, tenant } = this
@@ -296,8 +299,7 @@ export class Replica {
     if (snapshot !== undefined) this.load(snapshot)
     else this.restore({ ...this.export(), ...(isUnchanged && { ceilings: this.ceilingsBefore }) })
     const isKnown = snapshot !== undefined || isUnchanged
-    const knownSince = isKnown ? Math.min(this.aloneSince, this.writtenAt) : -Infinity
-    this.exhaustCeilings(({ interval }) => knownSince + interval <= this.now())
+    this.exhaustCeilings(({ interval }) => !isKnown || this.aloneSince + interval <= this.now())
     for (const { estimator, id } of buckets) estimator.cap(left.get(id) ?? Infinity, this.now())
   }
 }

@@ -148,15 +148,20 @@ export class TenantSync {
           return Effect.flatMap(this.read(entry), (snapshot) => {
             if (snapshot === undefined) replica.restore(update.before)
             else replica.load(snapshot)
-            // A value that the store has lost, and not removed in time, held the others' calls below a ceiling.
-            const isRemoved = entry === undefined && replica.writtenAt + Duration.toMillis(this.timeToLive) <= now
-            if (snapshot === undefined && version !== undefined && !isRemoved) replica.exhaustCeilings(() => true)
+            // A value that the store has lost held the others' calls below a ceiling.
+            const isLost = snapshot === undefined && version !== undefined && !this.isRemoved({ entry, now })
+            if (isLost) replica.exhaustCeilings(() => true)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
             return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
           })
         })
       )
     })
+  }
+
+  /** Checks that the store has removed the value in time, and not lost it. */
+  private isRemoved({ entry, now }: SharedStore.Snapshot): boolean {
+    return entry === undefined && this.replica.writtenAt + Duration.toMillis(this.timeToLive) <= now
   }
 
   private commit(update: Update): void {
@@ -167,7 +172,7 @@ export class TenantSync {
   private readonly rejoin = Effect.suspend(() => this.host.store.get(this.key)).pipe(
     Effect.flatMap(({ entry, now }) => {
       this.host.setStoreTime(now)
-      const isUnchanged = entry !== undefined && entry.version === this.version
+      const isUnchanged = entry?.version === this.version || this.isRemoved({ entry, now })
       return Effect.map(this.read(isUnchanged ? undefined : entry), (snapshot) => {
         this.isAlone = false
         this.version = entry?.version
