@@ -104,6 +104,35 @@ describe("a ceiling of a fleet", () => {
     )
   }, 240_000)
 
+  it("is at most doubled around outages longer than its interval, one soon after the other", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(FastCheck.integer(), FastCheck.integer({ min: 2, max: 4 }), async (seed, processes) => {
+        const times: Array<number> = []
+        const run = Effect.gen(function*() {
+          const store = yield* flakyStore
+          const fleet = yield* Effect.replicateEffect(
+            makeProcess(store, { ceiling: { limit: 8, interval: 5000 } }),
+            processes
+          )
+          const callers = fleet.flatMap((one) => Array.from({ length: 4 }, () => Effect.forever(send(one, times))))
+          yield* Effect.forEach(callers, Effect.forkScoped)
+          yield* Effect.sleep(5000)
+          for (let nth = 0; nth < 6; nth++) {
+            yield* Effect.sleep(yield* Random.nextIntBetween(300, 6000))
+            store.state = (yield* Random.next) < 0.5 ? "down" : "hung"
+            yield* Effect.sleep(yield* Random.nextIntBetween(0, 15_000))
+            store.state = "up"
+          }
+        })
+        await Effect.runPromise(
+          VirtualTime.run(Effect.withRandom(silently(Effect.scoped(run)), Random.make(seed)), { most: "1 hour" })
+        )
+        assertKept(times, 16, 4999)
+      }),
+      { numRuns: 8 }
+    )
+  }, 60_000)
+
   it.effect("is used by all but a twentieth", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
@@ -136,6 +165,25 @@ describe("a ceiling of a fleet", () => {
       store.state = "up"
       yield* Effect.sleep(5000)
       assertKept(times, 8, 999)
+    })))
+
+  it.effect("is divided among as many during an outage soon after another, before all have been seen again", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const fleet = yield* Effect.replicateEffect(makeProcess(store, { ceiling: { limit: 8, interval: 5000 } }), 4)
+      const times: Array<number> = []
+      const callers = fleet.flatMap((one) => Array.from({ length: 8 }, () => Effect.forever(send(one, times))))
+      yield* Effect.forEach(callers, Effect.forkScoped)
+      yield* Effect.sleep(6000)
+      store.state = "down"
+      yield* Effect.sleep(20_000)
+      store.state = "up"
+      yield* Effect.sleep(400)
+      store.state = "down"
+      const before = times.length
+      yield* Effect.sleep(20_000)
+      assert.isAbove(times.length - before, 16)
+      assertKept(times.slice(before), 8, 4999)
     })))
 
   it.effect("allows background calls during an outage, however small the share of a process", () =>

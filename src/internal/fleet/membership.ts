@@ -9,7 +9,7 @@ export type Member = FleetSnapshot["members"][string]
 export type Members = ReadonlyMap<string, Member>
 
 /** A member that has not written for this time is gone, with its calls in flight. */
-const goneAfter = 10_000
+export const goneAfter = 10_000
 
 /** A member that has not written for this time does not wait any more. */
 const waitsFor = 2000

@@ -16,7 +16,8 @@ import type { CallQueue } from "../limiter/queue.js"
 import type { RateLimitReading } from "../limiter/rateLimitReading.js"
 import { reserved } from "../limiter/strategy.js"
 import { grant } from "./grant.js"
-import { countBefore, countInFlight, type Member, type Members, present, rivals, totalInFlight } from "./membership.js"
+import * as Membership from "./membership.js"
+import { countInFlight, goneAfter, type Member, type Members, present } from "./membership.js"
 import type { FleetSnapshot, Format } from "./snapshotFormat.js"
 
 /** A call that was granted. */
@@ -72,9 +73,11 @@ export class Replica {
   writtenAt = -Infinity
   /** The time that `now` returned last. */
   private latest = -Infinity
-  /** The time since which it may have made calls that the store does not count, and the members that were present when it last went alone. */
+  /** The time since which it may have made calls that the store does not count. */
   private aloneSince = Infinity
+  /** The members that were present when it went alone, and the time at which it rejoined them. */
   private aloneWith = 0
+  private rejoinedAt = -Infinity
   /** The calls below each ceiling when it began to go alone. */
   private ceilingsBefore: TenantSnapshot["ceilings"] = {}
   /** The time since which calls of this process wait, as the others know; `Infinity` if none does. */
@@ -118,7 +121,7 @@ export class Replica {
   /** Estimates the milliseconds until a call may be granted; a call of each member that has waited longer goes first. */
   wait(state: OperationState, share: number, ahead: number, waited: number): number {
     const now = this.now()
-    const before = countBefore(this.members, now, this.waitingSince)
+    const before = Membership.countBefore(this.members, now, this.waitingSince)
     return this.strategy.wait(state, now, share, ahead + before, waited)
   }
 
@@ -185,7 +188,9 @@ export class Replica {
   goAlone(): void {
     const now = this.now()
     this.aloneSince = Math.min(this.aloneSince, now)
-    this.aloneWith = present(this.members, now).size
+    // Soon after an outage not all have been seen again.
+    const before = now < this.rejoinedAt + goneAfter ? this.aloneWith : 0
+    this.aloneWith = Math.max(before, present(this.members, now).size)
     this.ceilingsBefore = this.export().ceilings
     this.exhaustCeilings(() => true)
   }
@@ -237,7 +242,7 @@ export class Replica {
     const { grants, throttled } = grant({
       strategy: this.strategy,
       queues: Array.from(queue?.queues() ?? []).filter(([first]) => first?.state.call.tenant === this.tenant),
-      rivals: rivals(this.members, now).length,
+      rivals: Membership.rivals(this.members, now).length,
       reserve: this.host.reserve,
       now,
       queueNow: this.queueTime(),
@@ -282,7 +287,7 @@ export class Replica {
     this.uncommitted = []
     const own = countInFlight(Array.from(this.inFlight, ({ own }) => own))
     const others = Array.from(this.members.values(), ({ inFlight }) => inFlight)
-    importTenant(this.strategy.tenantOf(this.tenant), limits, totalInFlight([own, ...others]))
+    importTenant(this.strategy.tenantOf(this.tenant), limits, Membership.totalInFlight([own, ...others]))
   }
 
   /**
@@ -293,7 +298,7 @@ export class Replica {
   rejoin(snapshot: FleetSnapshot | undefined, isUnchanged: boolean): void {
     const { strategy, tenant } = this
     const { buckets } = strategy.tenantOf(tenant)
-    const now = this.now()
+    const now = this.rejoinedAt = this.now()
     const left = new Map(Array.from(buckets, ({ estimator, id }) => [id, estimator.status(now)?.remaining ?? 0]))
     for (const grant of this.inFlight) grant.isOutdated = true
     if (snapshot !== undefined) this.load(snapshot)
