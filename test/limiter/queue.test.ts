@@ -21,6 +21,8 @@ interface State {
   readonly bucket: string
   /** When the next call may start. */
   at: number
+  /** The time for which limits of its own hold each call. */
+  held: number
 }
 
 /** A queue whose time stands still unless a test sets it, and whose strategy writes a log. */
@@ -36,11 +38,11 @@ const makeQueue = (maxWait = Infinity) => {
   const aheads: Array<number> = []
   const sleeps = new Set<number>()
   const time = { now: 0 }
-  const hooks = { wait: () => {} }
+  const hooks = { wait: () => {}, perAhead: 0 }
   /** Adds an operation, and gives a call of it. */
   const callOf = (name: string, at = 0, bucket = "one"): Call => {
     const call = { tenant, operation: name }
-    states.set(name, { name, call, at, bucket })
+    states.set(name, { name, call, at, bucket, held: 0 })
     return call
   }
   const strategy: LimitStrategy<State, string> = {
@@ -48,13 +50,14 @@ const makeQueue = (maxWait = Infinity) => {
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucketOf(bucket),
     ceilingWait: () => 0,
+    waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
     isPaused: () => false,
     statusOf: ({ name }) => void log.push(`${name} refused`),
     isFirst: () => false,
     wait: ({ at }, now, _, ahead, waited) => {
       hooks.wait()
       if (waited === 0) aheads.push(ahead)
-      return Math.max(0, at - now)
+      return Math.max(0, at - now) + (waited === 0 ? ahead * hooks.perAhead : 0)
     },
     start: ({ name }, now, waited) => {
       log.push(`${name} at ${now}${waited ? " waited" : ""}`)
@@ -141,6 +144,23 @@ describe("a queue of calls", () => {
     }
     assert.deepStrictEqual([ahead(one), ahead(other), ahead(elsewhere)], [0, 1, 0])
     assert.deepStrictEqual([ahead(one, true), ahead(one, true), ahead(one), ahead(elsewhere, true)], [2, 3, 2, 1])
+  })
+
+  it("counts calls that limits of their own hold if they start before the new one", () => {
+    const { aheads, begin, callOf, hooks, states } = makeQueue()
+    const [one, other] = [callOf("a", 45), callOf("b", 1000)]
+    for (let nth = 0; nth < 5; nth++) begin(other)
+    states.get("b")!.held = 40
+    hooks.perAhead = 30
+    const looks = (count: number) => {
+      aheads.length = 0
+      begin(one)
+      return aheads.slice(0, count)
+    }
+    // None is ahead: 45 ms. Then one starts before it, after 40 ms: 75 ms. Another at 80 ms does not.
+    assert.deepStrictEqual(looks(3), [0, 1, 1])
+    hooks.perAhead = 50
+    assert.deepStrictEqual(looks(5), [1, 3, 5, 6, 6])
   })
 
   it("tells calls that their bucket made wait from those that waited for others only", () => {

@@ -70,6 +70,8 @@ export const make = (
       },
       ceilingWait: (state, _, share, ahead) =>
         strategyOf(state).ceilingWait(state, ofState(state).replica.now(), share, ahead),
+      waitApart: (other, state, _, ahead) =>
+        strategyOf(other).waitApart(other, state, ofState(other).replica.now(), ahead),
       isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
       isFirst: (state) => strategyOf(state).isFirst(state),
       wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),

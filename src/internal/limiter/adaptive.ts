@@ -52,6 +52,16 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
     ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
+    waitApart: (other, state, now, ahead) => {
+      const shared = bucketsOf(state)
+      const ceilings = other.ceilings.filter((ceiling) => !state.ceilings.includes(ceiling))
+      const buckets = bucketsOf(other).filter((bucket) => !shared.includes(bucket))
+      return Math.max(
+        0,
+        ...ceilings.map((ceiling) => ceiling.wait(ceilingTime(now), 0, ahead)),
+        ...buckets.map(({ estimator }) => estimator.wait(now, 0, ahead))
+      )
+    },
     isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,
     wait,
     start: (state, now, waited) => {

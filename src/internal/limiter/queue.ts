@@ -15,7 +15,7 @@ import * as Timer from "../runtime/timer.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { readRateLimit } from "./rateLimitReading.js"
-import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
+import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** Marks calls as background work. */
@@ -78,6 +78,9 @@ export const startsBefore = <State>(
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
 const [shortestSleep, longestSleep] = [20, 3_600_000]
 
+/** The number of steps in which the wait of a new call is predicted: a prediction that is not done is too short. */
+const maxLooks = 10
+
 /** The `retryAfter` of a call refused while it waits for another call to end, in milliseconds: the real wait is unknown. */
 const unknownWait = 1000
 
@@ -121,23 +124,40 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return interactive.size + background.size
     }
 
-    /** Counts the waiting calls of some kinds that go before a new one. */
-    const countAheadOf = (isBackground: boolean): CountAhead<State> => (isOne) => {
-      let sum = 0
-      for (const [other, [interactive, background]] of queues) {
-        if (isOne(other)) sum += interactive.size + (isBackground ? background.size : 0)
+    /**
+     * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
+     * of their own hold for longer.
+     */
+    const countAheadOf =
+      (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
+        let sum = 0
+        for (const [other, [interactive, background]] of queues) {
+          if (!isOne(other)) continue
+          const size = interactive.size + (isBackground ? background.size : 0)
+          sum += countWithin(until, size, (ahead) => strategy.waitApart(other, state, now, ahead))
+        }
+        return sum
       }
-      return sum
-    }
 
-    /** The milliseconds until a new call may start: those that wait already go before it. */
-    const waitOfNew = (state: State, isBackground: boolean, now: number): number => {
+    /**
+     * The milliseconds until a new call may start, and the count of those that go before it. The longer it waits, the more of the
+     * others may start before it, so it looks again.
+     */
+    const waitOfNew = (
+      state: State,
+      isBackground: boolean,
+      now: number,
+      until = 0,
+      looks = maxLooks
+    ): { readonly millis: number; readonly countAhead: CountAhead<State> } => {
       const share = isBackground ? reserve : 0
-      if (waiting === 0) return strategy.wait(state, now, share, 0, 0)
-      const countAhead = countAheadOf(isBackground)
+      if (waiting === 0) return { millis: strategy.wait(state, now, share, 0, 0), countAhead: () => 0 }
       const bucket = strategy.bucketOf(state)
-      const ahead = countAhead((other) => strategy.bucketOf(other) === bucket)
-      return Math.max(strategy.wait(state, now, share, ahead, 0), strategy.ceilingWait(state, now, share, countAhead))
+      const countAhead = countAheadOf(state, isBackground, now, until)
+      const inBucket = strategy.wait(state, now, share, countAhead((other) => strategy.bucketOf(other) === bucket), 0)
+      const millis = Math.max(inBucket, strategy.ceilingWait(state, now, share, countAhead))
+      const isFound = millis <= until || millis === Infinity || looks === 1
+      return isFound ? { millis, countAhead } : waitOfNew(state, isBackground, now, millis, looks - 1)
     }
 
     const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
@@ -284,7 +304,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const state = strategy.stateOf(call)
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
-      const millis = waitOfNew(state, isBackground, now)
+      const { countAhead, millis } = waitOfNew(state, isBackground, now)
       if (millis <= 0 && waiting === 0) {
         const permit = grant(state, now, false, fiber)
         changed()
@@ -292,7 +312,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
       if (millis > maxWait && millis < Infinity) return refusal(call, millis, state)
       // Only the calls ahead of it may make it wait for long.
-      const reason = reasonOf({ isBackground, state }, millis, now, countAheadOf(isBackground))
+      const reason = reasonOf({ isBackground, state }, millis, now, countAhead)
       warn(strategy.bucketOf(state) ?? state, { call, fiber, reason }, millis, now)
       return wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
     }

@@ -15,6 +15,18 @@ export interface BucketStatus {
 /** Counts the waiting calls of some kinds that go before a new one. */
 export type CountAhead<State> = (isOne: (other: State) => boolean) => number
 
+/** The greatest number of calls, up to `size`, whose last one waits at most `until` milliseconds after the others before it. */
+export const countWithin = (until: number, size: number, waitAfter: (ahead: number) => number): number => {
+  if (size === 0 || waitAfter(size - 1) <= until) return size
+  let [least, most] = [0, size - 1]
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2)
+    if (waitAfter(middle - 1) <= until) least = middle
+    else most = middle - 1
+  }
+  return least
+}
+
 /** Decides when calls start. `State` is what it knows about the calls of one kind, `Grant` a call that has started. */
 export interface LimitStrategy<State, Grant> {
   readonly stateOf: (call: Call) => State
@@ -28,6 +40,8 @@ export interface LimitStrategy<State, Grant> {
    * of those before it that a predicate selects. `wait` contains it, but counts none of those.
    */
   readonly ceilingWait: (state: State, now: number, share: number, ahead?: CountAhead<State>) => number
+  /** The milliseconds until the limits that hold for `other`, and not for `state`, allow its call after `ahead` others. */
+  readonly waitApart: (other: State, state: State, now: number, ahead: number) => number
   /** Checks that calls wait because the service asked for a pause. */
   readonly isPaused: (state: State, now: number) => boolean
   /** Checks that the next call goes before all others, because its response will show its bucket. */

@@ -209,6 +209,58 @@ describe("layerAdaptive with a ceiling", () => {
       ceiling: [{ limit: 4, interval: "1 second" }, { limit: 3, interval: "1 hour", operations: ["b"] }]
     }))))
 
+  /** Makes a call of a and of b, lets others wait, and tells what becomes of another a. */
+  const outcome = (
+    response: (operation: string) => Effect.Effect<RateLimiter.LimitedResponse>,
+    waiting: ReadonlyArray<string>
+  ) =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const begin = (operation: string) => Effect.fork(limiter.acquire({ ...call, operation }))
+      for (const operation of ["a", "b"]) {
+        const permit = yield* limiter.acquire({ ...call, operation })
+        yield* TestClock.adjust(10)
+        yield* Effect.flatMap(response(operation), permit.settle)
+        yield* TestClock.adjust(10)
+      }
+      yield* Effect.forEach(waiting, begin)
+      yield* TestClock.adjust(0)
+      const last = yield* begin("a")
+      yield* TestClock.adjust(0)
+      const exit = last.unsafePoll()
+      return exit === null ? "waits" : Exit.isSuccess(exit) ? "starts" : "fails"
+    })
+
+  it.effect("does not count calls that another ceiling holds as ahead in the same bucket", () =>
+    Effect.gen(function*() {
+      // A call comes back in 100 s; each b waits for at least a minute.
+      assert.strictEqual(yield* outcome(() => respond(10, 5, 500), Array.from("bbbbbbbbbb")), "starts")
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({
+      maxWait: "6 minutes",
+      ceiling: { limit: 1, interval: "1 minute", operations: ["b"] }
+    }))))
+
+  it.effect("does not count calls that another ceiling holds as ahead below a ceiling of both", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* outcome(() => large, Array.from("bbb")), "starts")
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({
+      maxWait: "50 seconds",
+      ceiling: [
+        { limit: 5, interval: "1 minute" },
+        { limit: 1, interval: "10 seconds", operations: ["b"] }
+      ]
+    }))))
+
+  it.effect("does not count calls that wait for another bucket as ahead below a ceiling of both", () =>
+    Effect.gen(function*() {
+      // The bucket of b is empty; calls come back within some seconds.
+      const response = (operation: string) => operation === "b" ? respond(5, 0, 20) : large
+      assert.strictEqual(yield* outcome(response, Array.from("bbb")), "starts")
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({
+      maxWait: "50 seconds",
+      ceiling: { limit: 5, interval: "1 minute" }
+    }))))
+
   it.effect("shows the ceiling as the reason of a wait", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
