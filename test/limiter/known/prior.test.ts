@@ -1,9 +1,10 @@
 /** Limits that are known beforehand: right ones save the first round trip, and wrong ones are corrected. */
+import { Headers } from "@effect/platform"
 import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import { type BucketServer, profileOf } from "../../support/bucketServer.js"
-import { respond } from "../../support/fleetStore.js"
+import { bucket, respond } from "../../support/fleetStore.js"
 import { bounds, measure, refusalsAllowed, scenarios, seeds } from "../../support/goodput.js"
 import * as VirtualTime from "../../support/virtualTime.js"
 
@@ -105,4 +106,55 @@ describe("layerAdaptive with a prior", () => {
       }).pipe(Effect.provide(RateLimiter.layerAdaptive({ prior: { burst: 10, limit: 10, interval: "1 second" } }))),
       { most: "1 minute" }
     ))
+
+  /** Lets 20 callers make calls without rate-limit headers for a time; gives the statuses of the calls that ended, and when. */
+  const underLoad = (seconds: number, ask: Effect.Effect<RateLimiter.LimitedResponse>) =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const ended: Array<{ readonly at: number; readonly status: number }> = []
+      const one = Effect.gen(function*() {
+        const permit = yield* limiter.acquire(callOf("a"))
+        yield* Effect.sleep(25)
+        const { status } = yield* ask
+        yield* Effect.sleep(25)
+        yield* permit.settle({ status, headers: Headers.empty })
+        ended.push({ at: yield* Clock.currentTimeMillis, status })
+      })
+      const callers = yield* Effect.forkAll(Array.from({ length: 20 }, () => Effect.forever(one)))
+      yield* Effect.sleep(Duration.seconds(seconds))
+      yield* Fiber.interrupt(callers)
+      return ended
+    }).pipe(
+      Effect.provide(RateLimiter.layerAdaptive({ prior: { burst: 10, limit: 10, interval: "1 second" } })),
+      Effect.provide(Logger.remove(Logger.defaultLogger)),
+      (run) => VirtualTime.run(run, { most: "1 hour" })
+    )
+
+  const refusedOf = (ended: ReadonlyArray<{ readonly status: number }>) =>
+    ended.filter(({ status }) => status === 429).length
+
+  it.effect("rises again to the prior, and not above it, when the service refuses no more", () =>
+    Effect.gen(function*() {
+      // For ten seconds every second call is refused.
+      let [nth, from] = [0, Infinity]
+      const ask = Effect.map(Clock.currentTimeMillis, (now) => {
+        from = Math.min(from, now)
+        return { status: now < from + 10_000 && nth++ % 2 === 0 ? 429 : 200, headers: Headers.empty }
+      })
+      const ended = yield* underLoad(600, ask)
+      const served = (first: number, last: number) =>
+        ended.filter(({ at, status }) => status === 200 && at > from + first * 1000 && at <= from + last * 1000).length
+      assert.isBelow(served(10, 20), 60)
+      assert.isAtLeast(served(300, 600), 2850)
+      assert.isAtMost(served(300, 600), 3010)
+    }))
+
+  it.effect("finds a rate below the prior without headers: most of it is used, and few calls are refused", () =>
+    Effect.gen(function*() {
+      const { ask } = bucket(10, 4)
+      const ended = yield* underLoad(900, ask)
+      const late = ended.slice(Math.floor(ended.length / 2))
+      assert.isAtMost(refusedOf(late), late.length * 0.02)
+      assert.isAtLeast(late.length - refusedOf(late), 0.95 * 4 * (late.at(-1)!.at - late[0]!.at) / 1000)
+    }))
 })

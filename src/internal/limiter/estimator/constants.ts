@@ -30,6 +30,11 @@ export const constants = {
   firstRateShare: 0.5,
   /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. Alone. */
   rateIncrease: 1.14,
+  /**
+   * The growth of the rate with each call that is served without headers, below what is known beforehand: a refusal costs what a
+   * hundred calls bring, so at most about 1 % are refused where the prior is too high.
+   */
+  rateIncreaseToPrior: 1.003,
   /** The number of calls in a row that waited and found the bucket full, after which no other client is assumed: one may be chance. */
   fullResponsesWhenAlone: 2,
   /** The part of the net rate that remains after the first refusal, which shows that the bucket is shared. Shared. */

@@ -24,6 +24,8 @@ export interface Reservation {
 export class Estimator extends EstimatorState {
   /** The milliseconds by which the clock was set back so far; no part of the state. */
   #setBack = 0
+  /** The rate that is known beforehand; no part of the state. */
+  #priorRate = 0
 
   /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
@@ -39,7 +41,7 @@ export class Estimator extends EstimatorState {
   assume(limit: number, rate: number): void {
     this.isPrior = true
     this.limit = this.level = this.reported = limit
-    this.netRate = this.provenRate = rate
+    this.netRate = this.provenRate = this.#priorRate = rate
   }
 
   /** Lowers the estimate to at most `calls`. */
@@ -201,7 +203,7 @@ export class Estimator extends EstimatorState {
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
-    else if (this.isPrior) this.reported = this.level // without headers the prior is all that is known
+    else if (this.isPrior) this.confirmPrior(call, reading)
     this.lastSentAt = call.sentAt
   }
 
@@ -215,6 +217,15 @@ export class Estimator extends EstimatorState {
       this.maxInFlight++
       this.refusalsInRow = 0
     }
+  }
+
+  /** Without headers the prior is all that is known: after a refusal each call that is served brings the rate nearer to it again. */
+  private confirmPrior(call: Reservation, { isServed }: RateLimitReading): void {
+    this.reported = this.level
+    if (!isServed || call.sentAt <= this.loweredAt || this.netRate >= this.#priorRate) return
+    this.netRate = Math.min(this.#priorRate, this.netRate * constants.rateIncreaseToPrior)
+    this.provenRate = Math.max(this.provenRate, this.netRate)
+    if (this.netRate === this.#priorRate) this.isShared = false
   }
 
   /** Begins with the first headers: as much comes back until the reset as is missing. */
