@@ -85,6 +85,7 @@ describe("a key is refused before anything is sent, with the reason:", () => {
   const convert = "convert it with `openssl pkey -in key.pem`"
   const wrong = (type: string) => `found a key of type ${type}, which cannot sign with these algorithms: ${wanted}`
   const isPublic = "found a public key: the private key of the pair is needed"
+  const mixed = "found a damaged key: its numbers do not fit each other"
   const reasons: ReadonlyArray<readonly [name: string, key: string | object, reason: string]> = [
     ["encrypted", first.encrypted, `found an encrypted key: ${convert}, which asks for its password`],
     ["encrypted PKCS#1", first.encryptedPkcs1, `found an encrypted key: ${convert}, which asks for its password`],
@@ -113,6 +114,12 @@ describe("a key is refused before anything is sent, with the reason:", () => {
     ],
     ["a damaged PEM", pem.replace(/.{64}\n/, ""), `found a damaged key: ${wanted}`],
     ["a damaged JWK", { ...first.jwk, p: undefined }, `found a damaged key: ${wanted}`],
+    ["a JWK with the public part of another key", { ...first.jwk, n: second.jwk.n, e: second.jwk.e }, mixed],
+    ...(["n", "d", "p", "q", "dp", "dq", "qi"] as const).map((name) =>
+      [`a JWK with the ${name} of another key`, { ...first.jwk, [name]: second.jwk[name] }, mixed] as const
+    ),
+    ["a JWK with another exponent", { ...first.jwk, e: "Aw" }, mixed],
+    ["a JWK with a prime that is zero", { ...first.jwk, p: "AA" }, mixed],
     ["a PEM that is not base64", "-----BEGIN PRIVATE KEY-----\n?\n-----END PRIVATE KEY-----", wanted],
     ["a PEM without its end", pem.slice(0, 400), wanted],
     ["JSON that is no JWK", "{\"keys\":[]}", wanted],

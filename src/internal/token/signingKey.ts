@@ -62,6 +62,8 @@ const publicKey = "found a public key: the private key of the pair is needed"
 /** A key that WebCrypto can import; a JWK may name its algorithm and its identifier. */
 interface ParsedKey {
   readonly load: (algorithm: RsaHashedImportParams) => Promise<CryptoKey>
+  /** Checks its numbers after WebCrypto has loaded them; may throw. */
+  readonly fits: () => boolean
   readonly alg?: unknown
   readonly kid?: unknown
 }
@@ -89,8 +91,23 @@ const parsePem = (text: string): Effect.Effect<ParsedKey, string> => {
   const start = Encoding.encodeHex(bytes.slice(0, 40))
   const [, type] = typesById.find(([id]) => start.includes(id)) ?? []
   return type === undefined
-    ? Effect.succeed({ load: (algorithm) => subtle().importKey("pkcs8", bytes, algorithm, false, ["sign"]) })
+    ? Effect.succeed({
+      load: (algorithm) => subtle().importKey("pkcs8", bytes, algorithm, false, ["sign"]),
+      fits: () => true
+    })
     : Effect.fail(wrongType(type))
+}
+
+/**
+ * Checks that the numbers of a JWK fit each other. WebCrypto also imports others, and may even sign with them: each runtime
+ * calculates with some of the numbers only.
+ */
+const numbersFit = ({ d, dp, dq, e, n, p, q, qi }: JsonWebKey): boolean => {
+  const numberOf = (text = "") => BigInt(`0x${Encoding.encodeHex(Either.getOrThrow(Encoding.decodeBase64Url(text)))}`)
+  const [first, second, exponent] = [numberOf(p), numberOf(q), numberOf(d)]
+  const fits = (prime: bigint, rest?: string) =>
+    exponent * numberOf(e) % (prime - 1n) === 1n && exponent % (prime - 1n) === numberOf(rest)
+  return first * second === numberOf(n) && fits(first, dp) && fits(second, dq) && numberOf(qi) * second % first === 1n
 }
 
 const parseJwk = (fields: Readonly<Record<string, unknown>>): Effect.Effect<ParsedKey, string> => {
@@ -100,7 +117,12 @@ const parseJwk = (fields: Readonly<Record<string, unknown>>): Effect.Effect<Pars
   if (d === undefined) return Effect.fail(publicKey)
   if (use !== "sig") return Effect.fail("found a key that is not for signatures: its use is not sig")
   const jwk = { d, dp, dq, e, kty, n, p, q, qi } as JsonWebKey // sound: WebCrypto checks the fields
-  return Effect.succeed({ load: (algorithm) => subtle().importKey("jwk", jwk, algorithm, false, ["sign"]), alg, kid })
+  return Effect.succeed({
+    load: (algorithm) => subtle().importKey("jwk", jwk, algorithm, false, ["sign"]),
+    fits: () => numbersFit(jwk),
+    alg,
+    kid
+  })
 }
 
 const parseKey = (key: string | object): Effect.Effect<ParsedKey, string> => {
@@ -113,14 +135,17 @@ const subtle = () => globalThis.crypto.subtle
 
 const noWebCrypto = "this runtime has no crypto.subtle to sign with; a browser has it only in pages from https"
 
-const importKey = ({ load }: ParsedKey, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
+const importKey = ({ fits, load }: ParsedKey, algorithm: SigningAlgorithm): Effect.Effect<CryptoKey, string> => {
   if (Predicate.isUndefined(subtle())) return Effect.fail(noWebCrypto)
-  const imported = Effect.tryPromise(() => load(algorithms[algorithm]))
-  return Effect.flatMap(Effect.mapError(imported, () => `found a damaged key: ${expectedKey}`), (key) => {
+  return Effect.gen(function*() {
+    const imported = Effect.tryPromise(() => load(algorithms[algorithm]))
+    const key = yield* Effect.mapError(imported, () => `found a damaged key: ${expectedKey}`)
     const { modulusLength } = key.algorithm as RsaHashedKeyAlgorithm // sound: imported as such
-    return modulusLength < 2048
-      ? Effect.fail(`found an RSA key of ${modulusLength} bits: expected at least 2048`)
-      : Effect.succeed(key)
+    if (modulusLength < 2048) {
+      return yield* Effect.fail(`found an RSA key of ${modulusLength} bits: expected at least 2048`)
+    }
+    if (yield* Effect.orElseSucceed(Effect.try(fits), () => false)) return key
+    return yield* Effect.fail("found a damaged key: its numbers do not fit each other")
   })
 }
 
