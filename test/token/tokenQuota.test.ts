@@ -1,10 +1,12 @@
 /** Token quotas: read from the headers of the token endpoint's responses, in errors, as gauges, and in one warning. */
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Logger, Metric, MetricState, TestClock } from "effect"
+import { Duration, Effect, Layer, Logger, Metric, MetricState, TestClock } from "effect"
 import type { TokenQuota } from "../../src/Errors.js"
 import { parse } from "../../src/internal/token/tokenQuota.js"
+import * as TokenProvider from "../../src/TokenProvider.js"
 import { get, issue, over } from "../support/tokens.js"
+import { inProcess } from "../support/tokenServer.js"
 
 const quota = (of: TokenQuota["of"], bucket: string, limit: number, remaining: number, seconds: number): TokenQuota => (
   { of, bucket, limit, remaining, resetAfter: Duration.seconds(seconds) }
@@ -57,20 +59,32 @@ it.effect("a TokenError of a response without quotas has no such field", () =>
     assert.notProperty(yield* Effect.flip(get), "quotas")
   }).pipe(Effect.provide(over(() => Effect.succeed({ status: 403 })).layer)))
 
-it.effect("gauges show the last quota, with the labels of the program", () =>
+it.effect("gauges show the last quota of each client, with the labels of the program", () =>
   Effect.gen(function*() {
-    yield* Effect.tagMetrics(get, "program", "quotas")
+    const { layer } = inProcess((nth) => Effect.succeed({ ...issue(nth), headers: header(nth) }))
+    for (const clientId of ["one", "two"]) {
+      const tokens = TokenProvider.layerMutualTls({ domain: "login.example.com", clientId })
+      yield* Effect.tagMetrics(Effect.provide(get, Layer.provide(tokens, layer)), "program", "quotas")
+    }
     const gauges = (yield* Metric.snapshot).flatMap(({ metricKey, metricState }) => {
       const tags = Object.fromEntries([...metricKey.tags].map(({ key, value }) => [key, value]))
       return tags.program === "quotas" && MetricState.isGaugeState(metricState)
-        ? [[metricKey.name, tags["identity.quota"], tags["server.address"], metricState.value]]
+        ? [[
+          metricKey.name,
+          tags["identity.client_id"],
+          tags["identity.quota"],
+          tags["server.address"],
+          metricState.value
+        ]]
         : []
     })
     assert.sameDeepMembers(gauges, [
-      ["identity.token.quota.limit", "client per_hour", "login.example.com", 10],
-      ["identity.token.quota.remaining", "client per_hour", "login.example.com", 7]
+      ["identity.token.quota.limit", "one", "client per_hour", "login.example.com", 10],
+      ["identity.token.quota.remaining", "one", "client per_hour", "login.example.com", 1],
+      ["identity.token.quota.limit", "two", "client per_hour", "login.example.com", 10],
+      ["identity.token.quota.remaining", "two", "client per_hour", "login.example.com", 2]
     ])
-  }).pipe(Effect.provide(over((nth) => Effect.succeed({ ...issue(nth), headers: header(7) })).layer)))
+  }))
 
 describe("a warning is logged", () => {
   /** Requests a token for each of these quotas, and gives the warnings. */

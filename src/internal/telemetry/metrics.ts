@@ -70,11 +70,17 @@ export const boundTag = (most: number) => {
 
 const boundedHost = /* @__PURE__ */ boundTag(1000)
 
+const boundedClient = /* @__PURE__ */ boundTag(1000)
+
 const boundedQuota = /* @__PURE__ */ boundTag(100)
 
-/** Makes the gauges of one token quota. */
-export const forTokenQuota = (host: string, of: string, bucket: string) => {
-  const tags = { "server.address": boundedHost(host), "identity.quota": boundedQuota(`${of} ${bucket}`) }
+/** Makes the gauges of one token quota as a client sees it. A client's id is no secret. */
+export const forTokenQuota = (host: string, clientId: string, of: string, bucket: string) => {
+  const tags = {
+    "server.address": boundedHost(host),
+    "identity.client_id": boundedClient(clientId),
+    "identity.quota": boundedQuota(`${of} ${bucket}`)
+  }
   return { limit: tokenLimit(tags), remaining: tokensRemaining(tags) }
 }
 

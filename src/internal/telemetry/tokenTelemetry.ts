@@ -53,15 +53,16 @@ export const tokenAttempt = <A extends RawResponse, E>(
     )
   )
 
-/** Sets the gauges of the token quotas, and warns of those that are `low`. */
+/** Sets the gauges of a client's token quotas, and warns of those that are `low`. */
 export const tokenQuotas = (
   url: string,
+  clientId: string,
   quotas: ReadonlyArray<TokenQuota>,
   low: ReadonlyArray<TokenQuota>
 ): Effect.Effect<void> =>
   quotas.length === 0 ? Effect.void : FiberAccess.withFiber((fiber) => {
     for (const { bucket, limit, of, remaining } of quotas) {
-      const metrics = Metrics.forTokenQuota(new URL(url).hostname, of, bucket)
+      const metrics = Metrics.forTokenQuota(new URL(url).hostname, clientId, of, bucket)
       Metrics.update(metrics.limit, limit, FiberAccess.metricLabelsOf(fiber))
       Metrics.update(metrics.remaining, remaining, FiberAccess.metricLabelsOf(fiber))
     }

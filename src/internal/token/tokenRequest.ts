@@ -110,7 +110,7 @@ export const make = (
         }
         const receivedAt = yield* Clock.currentTimeMillis
         const quotas = TokenQuota.parse(response.headers)
-        yield* TokenTelemetry.tokenQuotas(url, quotas, pickLow(quotas))
+        yield* TokenTelemetry.tokenQuotas(url, client.clientId, quotas, pickLow(quotas))
         const issued = TokenResponse.parse(url, response, receivedAt, proof.secrets, quotas)
         if (issued._tag === "Right") {
           yield* proof.onAccepted ?? Effect.void
