@@ -29,10 +29,11 @@ export interface TransportOptions extends Transport.PoolOptions {}
  *   of the server's own keep-alive, but after `keepAliveMaxTimeout` (60 s) at the latest.
  * - `headersTimeout` and `bodyTimeout`: 300 s each without a byte. `IdentityClient.withTimeout` limits an attempt as a whole.
  * - `maxResponseSize`: no limit. `maxBodySize` limits what an `IdentityClient` reads.
- * - `connect`: options of `tls.connect`, such as `ca`, `cert` and `key`
+ * - `connect`: options of `tls.connect`, such as `ca`, `cert`, `key` and the key's `passphrase`
  * - `proxy`: the URL of a proxy, or the options of undici's `ProxyAgent`. Plain http for this machine does not go through it.
  *
- * Fails with `InvalidInput` if undici refuses the options. Closing waits up to 5 s for running requests.
+ * Fails with `InvalidInput` if undici refuses the options, or TLS the key: encrypted without its passphrase, of another certificate.
+ * Closing waits up to 5 s for running requests.
  * @since 0.1.0 @category layers
  */
 export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
@@ -55,7 +56,8 @@ export const journal = (directory: string): Effect.Effect<Redelivery.Journal, Pl
  *
  * - `IDENTITY_CLIENT_SECRET`
  * - `IDENTITY_PRIVATE_KEY` or `IDENTITY_PRIVATE_KEY_FILE`, optionally `IDENTITY_KEY_ID` and `IDENTITY_SIGNING_ALGORITHM`
- * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`; with another credential they only add the certificate to TLS
+ * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`, with `IDENTITY_CLIENT_KEY_PASSPHRASE` if the key is encrypted;
+ *   with another credential they only add the certificate to TLS
  *
  * Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
  * for an invalid value.

@@ -6,11 +6,10 @@ import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { createPrivateKey, X509Certificate } from "node:crypto"
-import { createSecureContext } from "node:tls"
 import { invalidSetting } from "../internal/schema/issues.js"
 import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
+import * as TlsKey from "./tlsKey.js"
 
 const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
 
@@ -37,7 +36,8 @@ const variables = Config.all({
     })
   ),
   IDENTITY_CLIENT_CERTIFICATE_FILE: text("IDENTITY_CLIENT_CERTIFICATE_FILE"),
-  IDENTITY_CLIENT_KEY_FILE: text("IDENTITY_CLIENT_KEY_FILE")
+  IDENTITY_CLIENT_KEY_FILE: text("IDENTITY_CLIENT_KEY_FILE"),
+  IDENTITY_CLIENT_KEY_PASSPHRASE: secret("IDENTITY_CLIENT_KEY_PASSPHRASE")
 })
 
 type Variables = Config.Config.Success<typeof variables>
@@ -51,6 +51,13 @@ const alternatives: ReadonlyArray<ReadonlyArray<Name>> = [
   ["IDENTITY_DOMAIN", "IDENTITY_AUTH_URL"],
   ["IDENTITY_TOKEN", "IDENTITY_CLIENT_ID"],
   ["IDENTITY_TOKEN", "IDENTITY_CLIENT_SECRET", "IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]
+]
+
+/** Settings of a key, with the variables that may hold it. */
+const keySettings: ReadonlyArray<readonly [name: Name, keys: ReadonlyArray<Name>]> = [
+  ["IDENTITY_KEY_ID", ["IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]],
+  ["IDENTITY_SIGNING_ALGORITHM", ["IDENTITY_PRIVATE_KEY", "IDENTITY_PRIVATE_KEY_FILE"]],
+  ["IDENTITY_CLIENT_KEY_PASSPHRASE", ["IDENTITY_CLIENT_KEY_FILE"]]
 ]
 
 const proofs: ReadonlyArray<Name> = [
@@ -67,12 +74,8 @@ const contradictions = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
   const redundant = alternatives.map((names) => names.filter(has)).flatMap(([first, ...others]) =>
     others.map((other) => invalid(other, `${first} is set, too: unset one of them`))
   )
-  const hasKey = has("IDENTITY_PRIVATE_KEY") || has("IDENTITY_PRIVATE_KEY_FILE")
-  const unused = hasKey ? [] : (["IDENTITY_KEY_ID", "IDENTITY_SIGNING_ALGORITHM"] as const).filter(has)
-  return [
-    ...redundant,
-    ...unused.map((name) => invalid(name, "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"))
-  ]
+  const unused = keySettings.filter(([name, keys]) => has(name) && !keys.some(has))
+  return [...redundant, ...unused.map(([name, keys]) => invalid(name, `needs ${keys.join(" or ")}`))]
 }
 
 /** Finds variables that are missing beside those that are set. */
@@ -129,21 +132,6 @@ const readFile = (
     )
   })
 
-/** Checks that TLS can use a certificate with its key, and keeps nothing of OpenSSL's message. */
-const checkPair = (pair: { readonly cert: string; readonly key: string }) =>
-  Effect.try(() => {
-    createSecureContext(pair)
-    return new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)) // a context accepts a key of another type
-  }).pipe(
-    Effect.orElseSucceed(() => false),
-    Effect.filterOrFail(Boolean, () =>
-      invalidSetting(
-        "Node.layer",
-        "IDENTITY_CLIENT_KEY_FILE",
-        "does not fit the certificate, is encrypted, or is not PEM"
-      ))
-  )
-
 /** Gives the settings of the client, of its tokens and of its connections. */
 export const settings = Effect.gen(function*() {
   const all = yield* complete
@@ -169,11 +157,15 @@ export const settings = Effect.gen(function*() {
     : TokenProvider.layerMutualTls(client)
   const cert = yield* readFile(all, "IDENTITY_CLIENT_CERTIFICATE_FILE")
   const key = yield* readFile(all, "IDENTITY_CLIENT_KEY_FILE")
-  const connect = cert === undefined || key === undefined ? undefined : { cert, key }
-  if (connect !== undefined) yield* checkPair(connect)
+  const passphrase = all.IDENTITY_CLIENT_KEY_PASSPHRASE
+  const connect = cert === undefined || key === undefined
+    ? {}
+    : { cert, key, ...(passphrase !== undefined && { passphrase: Redacted.value(passphrase) }) }
+  const problem = TlsKey.problem(connect, "IDENTITY_CLIENT_KEY_PASSPHRASE")
+  if (problem !== undefined) return yield* invalidSetting("Node.layer", "IDENTITY_CLIENT_KEY_FILE", problem)
   return {
     options: domain === undefined ? { baseUrl } : { domain },
     tokens,
-    connections: connect === undefined ? {} : { connect }
+    connections: { connect }
   }
 }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -9,6 +9,7 @@ import { isLoopback } from "../internal/http/baseUrl.js"
 import * as Exchange from "../internal/http/exchange.js"
 import { inOwnFiber } from "../internal/runtime/fiber.js"
 import { invalidSetting } from "../internal/schema/issues.js"
+import * as TlsKey from "./tlsKey.js"
 import * as UndiciDispatcher from "./undiciDispatcher.js"
 
 /** undici's own options; all times are in milliseconds. */
@@ -26,7 +27,7 @@ export interface PoolOptions extends
     | "maxResponseSize"
   >
 {
-  /** Options of `tls.connect`, such as `ca`, `cert` and `key`. */
+  /** Options of `tls.connect`, such as `ca`, `cert`, `key` and the key's `passphrase`. */
   readonly connect?: buildConnector.BuildOptions
   /** The URL of a proxy, or the options of undici's `ProxyAgent`. */
   readonly proxy?: string | ProxyAgent.Options
@@ -83,6 +84,9 @@ export const make = (
   options: PoolOptions
 ): Effect.Effect<HttpClient.HttpClient, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
+    const { connect = {} } = options
+    const problem = "key" in connect ? TlsKey.problem(connect, "connect.passphrase") : undefined
+    if (problem !== undefined) return yield* invalidSetting(operation, "connect.key", problem)
     const { dispatcher } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => makeDispatchers(options),

@@ -10,7 +10,7 @@ import { InvalidInput } from "../../src/Errors.js"
 import * as Node from "../../src/Node.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as Tenant from "../../src/Tenant.js"
-import { cert, key } from "../support/certificate.js"
+import { cert, encryptedKey, key } from "../support/certificate.js"
 import { first, others, privateParts } from "../support/keys.js"
 import { tlsTenant } from "../support/tlsTenant.js"
 import { form, json, listen } from "../support/tokenServer.js"
@@ -159,28 +159,49 @@ describe("Node.layer refuses", () => {
       }))
   }
 
+  const noFit = "does not fit the certificate, or is not PEM"
   const otherKeys = {
-    "of another type": pem,
-    "of another certificate": others.ec,
-    encrypted: first.encrypted,
-    "that is not PEM": "kq7zv3",
-    "that is empty": ""
-  }
-  for (const [name, text] of Object.entries(otherKeys)) {
+    "of another type": [pem, noFit],
+    "of another certificate": [others.ec, noFit],
+    "that is encrypted": [encryptedKey, "found an encrypted key: set IDENTITY_CLIENT_KEY_PASSPHRASE"],
+    "that is encrypted in PKCS#1": [
+      first.encryptedPkcs1,
+      "found an encrypted key: set IDENTITY_CLIENT_KEY_PASSPHRASE"
+    ],
+    "that is encrypted with another passphrase": [
+      encryptedKey,
+      "IDENTITY_CLIENT_KEY_PASSPHRASE does not decrypt the key",
+      "kq7zv3"
+    ],
+    "of another type that is encrypted": [first.encrypted, noFit, "word"],
+    "that is not PEM": ["kq7zv3", noFit],
+    "that is empty": ["", noFit]
+  } as const
+  for (const [name, [text, message, passphrase]] of Object.entries(otherKeys)) {
     it.scoped(`a client certificate with a key ${name}`, () =>
       Effect.gen(function*() {
         const path = yield* files({ cert, key: text })
         const error = yield* failureOf({
           ...client,
           IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"),
-          IDENTITY_CLIENT_KEY_FILE: path("key")
+          IDENTITY_CLIENT_KEY_FILE: path("key"),
+          ...(passphrase !== undefined && { IDENTITY_CLIENT_KEY_PASSPHRASE: passphrase })
         })
         assert.instanceOf(error, InvalidInput)
         assert.strictEqual(error.operation, "Node.layer")
-        const message = "does not fit the certificate, is encrypted, or is not PEM"
         assert.deepStrictEqual(error.issues, [{ path: "IDENTITY_CLIENT_KEY_FILE", message }])
       }))
   }
+
+  it.effect("a passphrase without a key of a certificate", () =>
+    Effect.map(
+      failureOf({ ...client, IDENTITY_CLIENT_SECRET: "s", IDENTITY_CLIENT_KEY_PASSPHRASE: "kq7zv3" }),
+      (error) =>
+        assert.strictEqual(
+          String(error),
+          "(Invalid data at IDENTITY_CLIENT_KEY_PASSPHRASE: \"needs IDENTITY_CLIENT_KEY_FILE\")"
+        )
+    ))
 
   it.effect("an encrypted key", () =>
     Effect.map(failureOf({ ...client, IDENTITY_PRIVATE_KEY: first.encrypted }), (error) => {
@@ -230,9 +251,9 @@ describe("a program with Node.layer", () => {
         resume(Effect.succeed({ code: error?.code ?? 0, output: `${stdout}${stderr}` })))
     })
 
-  it.scopedLive("proves itself by a certificate from files", () =>
+  it.scopedLive("proves itself by a certificate from files, whose key is encrypted", () =>
     Effect.gen(function*() {
-      const path = yield* files({ cert, key })
+      const path = yield* files({ cert, key: encryptedKey })
       const client = { id: "i", certificate: cert, scopes: ["read:actions"], global: false }
       const { host } = yield* tlsTenant({ clients: [client] })
       const { code, output } = yield* run({
@@ -240,6 +261,7 @@ describe("a program with Node.layer", () => {
         IDENTITY_CLIENT_ID: "i",
         IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"),
         IDENTITY_CLIENT_KEY_FILE: path("key"),
+        IDENTITY_CLIENT_KEY_PASSPHRASE: "word",
         NODE_EXTRA_CA_CERTS: path("cert")
       })
       assert.deepStrictEqual([code, output.trim()], [0, "3 versions, live: 3"])

@@ -13,7 +13,7 @@ import * as Node from "../../src/Node.js"
 import { over as exchanges } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
 import * as Retry from "../../src/Retry.js"
-import { cert, key } from "../support/certificate.js"
+import { cert, encryptedKey, key } from "../support/certificate.js"
 import { over } from "../support/client.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
 import { json, listen } from "../support/tokenServer.js"
@@ -409,6 +409,43 @@ describe("options", () => {
       assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert } })), 0)
       assert.strictEqual(yield* Effect.provide(total, lean(url, { connect: { ca: cert, cert, key } })), 1)
     }))
+
+  it.scopedLive("`passphrase` decrypts the key of the client's certificate", () =>
+    Effect.gen(function*() {
+      const { url } = yield* tlsServer
+      for (const key of [encryptedKey, Buffer.from(encryptedKey)]) {
+        const connect = { ca: cert, cert, key, passphrase: "word" }
+        assert.strictEqual(yield* Effect.provide(total, lean(url, { connect })), 1)
+      }
+    }))
+
+  for (
+    const [name, connect, message] of [
+      ["encrypted", { cert, key: encryptedKey }, "found an encrypted key: set connect.passphrase"],
+      [
+        "encrypted, as bytes",
+        { cert, key: Buffer.from(encryptedKey) },
+        "found an encrypted key: set connect.passphrase"
+      ],
+      ["encrypted, in a list", { cert, key: [encryptedKey] }, "found an encrypted key: set connect.passphrase"],
+      [
+        "with another passphrase",
+        { cert, key: encryptedKey, passphrase: "kq7zv3" },
+        "connect.passphrase does not decrypt the key"
+      ],
+      ["that is no PEM", { cert, key: "kq7zv3" }, "does not fit the certificate, or is not PEM"]
+    ] as const
+  ) {
+    it.scoped(`a key that TLS cannot use is InvalidInput: ${name}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(
+          Layer.build(Node.layerHttpClient({ connect: { ...connect, key: connect.key as string } }))
+        ) // sound: a key may also be a list
+        assert.instanceOf(error, Errors.InvalidInput)
+        assert.deepStrictEqual(error.issues, [{ path: "connect.key", message }])
+        assert.notInclude(String(error), "kq7zv3")
+      }))
+  }
 
   /** A proxy that records the hosts it was asked to connect to. */
   const proxy = (status: number) =>

@@ -1,10 +1,16 @@
 /** A self-signed certificate for this machine, valid until 2119, and its key. Only for tests of TLS. */
+import { createPrivateKey } from "node:crypto"
 
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0d0e3G9EvGaEJbtc
 9/Tyh1Hi4HqEHzgX0jvZkFcBRv6hRANCAARAK5CR8SxCkDcm8f+DtDe9F3n94ObE
 lh002B/JsM48R1fQeIQPabU5800Zj494C0Fmety1cRpeiUC/e6o69m8w
 -----END PRIVATE KEY-----`
+
+/** The same key, encrypted with `word`. */
+export const encryptedKey = String(
+  createPrivateKey(key).export({ format: "pem", type: "pkcs8", cipher: "aes-256-cbc", passphrase: "word" })
+)
 
 export const cert = `-----BEGIN CERTIFICATE-----
 MIIBZzCCAQ2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
