@@ -70,6 +70,7 @@ export const make = (
       },
       ceilingWait: (state, _, share, ahead) =>
         strategyOf(state).ceilingWait(state, ofState(state).replica.now(), share, ahead),
+      sharesCeilings: true,
       waitApart: (other, state, _, ahead) =>
         strategyOf(other).waitApart(other, state, ofState(other).replica.now(), ahead),
       isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),

@@ -52,6 +52,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
     ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
+    sharesCeilings: false,
     waitApart: (other, state, now, ahead) => {
       const shared = bucketsOf(state)
       const ceilings = other.ceilings.filter((ceiling) => !state.ceilings.includes(ceiling))

@@ -26,6 +26,7 @@ export const make = (limit: number, rate: number, now: number): LimitStrategy<Fi
       fullAt: at + Math.max(0, Math.ceil((limit - tokens) / rate))
     }),
     ceilingWait: () => 0,
+    sharesCeilings: false,
     waitApart: () => 0,
     isPaused: () => false,
     isFirst: () => false,

@@ -213,7 +213,17 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return Effect.succeed(Permits.make(fiber, settle, giveBack))
     }
 
-    /** Finds the call that may start now; else the milliseconds until it should look again. */
+    /**
+     * The milliseconds to sleep during a wait for this reason. Jitter keeps the clients of several processes from coming back at once.
+     * Nobody else waits for an own ceiling, and whoever comes late each time loses a part of it.
+     */
+    const sleepFor = (wait: number, reason?: WaitReason): number => {
+      const least = reason === "ceiling" && !strategy.sharesCeilings ? 1 : shortestSleep
+      const spread = least === shortestSleep ? jitter * shortestSleep : 0
+      return wait === Infinity ? Infinity : Math.min(Math.max(wait, least), longestSleep) + spread
+    }
+
+    /** Finds the call that may start now; else the milliseconds to sleep until it should look again. */
     const next = (now: number): Waiting | number => {
       let best: Waiting | undefined
       let soonest = Infinity
@@ -224,7 +234,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
         if (wait > 0) {
           first.reason = reasonOf(first, wait, now)
           warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
-          soonest = Math.min(soonest, wait, first.since + maxWait - now)
+          soonest = Math.min(soonest, sleepFor(wait, first.reason), sleepFor(first.since + maxWait - now))
         }
       }
       return best ?? soonest
@@ -257,9 +267,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
         // A call that the ceiling alone made wait says nothing about the bucket.
         found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
       }
-      // Jitter: the clients of several processes should not come back at once.
       if (found === Infinity) timer.clear()
-      else timer.set(now + Math.min(Math.max(found, shortestSleep), longestSleep) + jitter * shortestSleep)
+      else timer.set(now + found)
       changed()
     }
 

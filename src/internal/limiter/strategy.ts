@@ -40,6 +40,8 @@ export interface LimitStrategy<State, Grant> {
    * of those before it that a predicate selects. `wait` contains it, but counts none of those.
    */
   readonly ceilingWait: (state: State, now: number, share: number, ahead?: CountAhead<State>) => number
+  /** True if other processes count for the ceilings, too. */
+  readonly sharesCeilings: boolean
   /** The milliseconds until the limits that hold for `other`, and not for `state`, allow its call after `ahead` others. */
   readonly waitApart: (other: State, state: State, now: number, ahead: number) => number
   /** Checks that calls wait because the service asked for a pause. */
