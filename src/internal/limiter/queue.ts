@@ -215,7 +215,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     /**
      * The milliseconds to sleep during a wait for this reason. Jitter keeps the clients of several processes from coming back at once.
-     * Nobody else waits for an own ceiling, and whoever comes late each time loses a part of it.
+     * Nobody else waits for an own ceiling, and to be late each time costs a part of it.
      */
     const sleepFor = (wait: number, reason?: WaitReason): number => {
       const least = reason === "ceiling" && !strategy.sharesCeilings ? 1 : shortestSleep

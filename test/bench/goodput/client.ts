@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Limit, Scenario } from "./scenarios.js"
+import { mostWithin } from "./windows.js"
 import { nthCall, type Operations } from "./work.js"
 
 /** In each client: two that share a tenant have 50 each, as two programs would that do not know of each other. */
@@ -37,6 +38,8 @@ export interface Report {
   readonly fiftiethMs: number
   /** The longest time for which the process could do nothing: on a busy machine the figures are not the library's alone. */
   readonly heldUpMs: number
+  /** With a ceiling: the most calls that the client let start within any ten seconds. */
+  readonly inTenSeconds: number
 }
 
 const word = (error: object, name: string): string => {
@@ -58,6 +61,7 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
   let lastEnd = begin
   let fiftieth = begin
   let succeeded = 0
+  const starts: Array<number> = []
   const failures: Record<string, number> = {}
   const count = (failure: string, times = 1) => {
     failures[failure] = (failures[failure] ?? 0) + times
@@ -76,7 +80,7 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
           if (succeeded <= 50) fiftieth = lastEnd
         }
       }), { concurrency: fibres, discard: true })
-  return program(job.origin, work, job.known).pipe(
+  return program(job.origin, work, job.known, () => void starts.push(performance.now())).pipe(
     Effect.disconnect, // does not wait for calls that are late
     Effect.timeoutOption(job.limitMs),
     Effect.map(() => {
@@ -85,7 +89,14 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
         count("not done in time", calls.length - ended)
         lastEnd = begin + job.limitMs
       }
-      return { succeeded, failures, millis: lastEnd - begin, fiftiethMs: fiftieth - begin, heldUpMs: delays.max / 1e6 }
+      return {
+        succeeded,
+        failures,
+        millis: lastEnd - begin,
+        fiftiethMs: fiftieth - begin,
+        heldUpMs: delays.max / 1e6,
+        inTenSeconds: mostWithin(starts, 10_000)
+      }
     })
   )
 }
@@ -93,8 +104,13 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
 /** Makes all calls with the given operations. */
 type Work = <R>(operations: Operations<R>) => Effect.Effect<void, never, R>
 
-/** Makes a client of the tenant at an origin, and lets it do the work. */
-export type Program = (origin: string, work: Work, known: Scenario["known"]) => Effect.Effect<void>
+/** Makes a client of the tenant at an origin, and lets it do the work. It tells when a call that a ceiling counts may start. */
+export type Program = (
+  origin: string,
+  work: Work,
+  known: Scenario["known"],
+  started: () => void
+) => Effect.Effect<void>
 
 /** Runs the program in this process when its parent says go. The process ends with the report, or with its parent. */
 export const client = (program: Program): void => {

@@ -16,7 +16,8 @@ const lost = (reason: string, { end, first, limitMs }: Job): Report => ({
   failures: { [reason]: end - first },
   millis: limitMs,
   fiftiethMs: limitMs,
-  heldUpMs: 0
+  heldUpMs: 0,
+  inTenSeconds: 0
 })
 
 /** Fails unless all clocks of the process are where they should be. Readings are taken to be less than 20 s old. */
@@ -36,7 +37,8 @@ const together = (reports: ReadonlyArray<Report>): Report => {
     failures,
     millis: Math.max(...reports.map(({ millis }) => millis)),
     fiftiethMs: Math.min(...reports.map(({ fiftiethMs }) => fiftiethMs)),
-    heldUpMs: Math.max(...reports.map(({ heldUpMs }) => heldUpMs))
+    heldUpMs: Math.max(...reports.map(({ heldUpMs }) => heldUpMs)),
+    inTenSeconds: Math.max(...reports.map(({ inTenSeconds }) => inTenSeconds))
   }
 }
 
@@ -115,8 +117,8 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfte
             }),
             Effect.catchAll((reason) => Effect.succeed(lost(reason, job)))
           ), { concurrency: "unbounded" })
-        const { inTenSeconds, refused, requests } = yield* seen
-        const result: Result = { ...row, ...together(reports), requests, refused, inTenSeconds }
+        const { arrivedInTenSeconds, refused, requests } = yield* seen
+        const result: Result = { ...row, ...together(reports), requests, refused, arrivedInTenSeconds }
         yield* Effect.sync(() => console.error(summary(result)))
         return result
       })

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
 import * as Tenant from "../../../src/Tenant.js"
 import type { Limit } from "./scenarios.js"
+import { mostWithin } from "./windows.js"
 import { seedFor } from "./work.js"
 
 /** What the process is started with. */
@@ -32,7 +33,7 @@ export interface Seen extends Question {
   readonly requests: number
   readonly refused: number
   /** The most calls that arrived within any ten seconds. */
-  readonly inTenSeconds: number
+  readonly arrivedInTenSeconds: number
 }
 
 const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
@@ -40,10 +41,6 @@ const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
     status: response.status,
     headers: Headers.remove(response.headers, "retry-after")
   }).pipe(HttpServerResponse.setBody(response.body))
-
-/** The most calls that arrived in any window of this length. */
-const mostWithin = (calls: ReadonlyArray<{ readonly at: number }>, millis: number): number =>
-  Math.max(0, ...calls.map(({ at }) => calls.filter((other) => other.at >= at && other.at < at + millis).length))
 
 const tenantFor = (limit: Limit, retryAfter: boolean) =>
   Effect.gen(function*() {
@@ -64,7 +61,7 @@ const tenantFor = (limit: Limit, retryAfter: boolean) =>
       const calls = all.filter(({ operation }) => operation !== "token")
       return {
         requests: calls.length,
-        inTenSeconds: mostWithin(calls, 10_000),
+        arrivedInTenSeconds: mostWithin(calls.map(({ at }) => at), 10_000),
         refused: calls.filter(({ status }) => status === 429).length
       }
     })
