@@ -160,8 +160,8 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
 }
 
 /** The items of a page; none if the list is optional and absent. */
-const itemsOf = ({ items }: PagedEndpoint, success: unknown): ReadonlyArray<unknown> => {
-  const list = Predicate.isRecord(success) ? success[items] : undefined
+const itemsOf = ({ items = "" }: PagedEndpoint, success: unknown): ReadonlyArray<unknown> => {
+  const list = Predicate.isRecord(success) ? success[items] : success
   return Array.isArray(list) ? list : []
 }
 
@@ -171,6 +171,6 @@ const endless = ({ items, name }: Any & PagedEndpoint, reason: string) =>
     status: 200,
     reason: "endless",
     message: `${name}: the pages do not end: ${reason}`,
-    path: items,
+    ...(items !== undefined && { path: items }),
     shape: "JSON"
   })

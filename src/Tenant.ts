@@ -11,6 +11,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
+import { scopesOf } from "./Endpoint.js"
 import { prefix, servedOperations, tokenPaths } from "./tenant/api/routes.js"
 import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
 import { type Json, openapi } from "./tenant/docs/openapi.js"
@@ -37,15 +38,16 @@ export interface Route {
   readonly method: string
   /** The path from the root of the host; `:name` stands for a parameter. */
   readonly path: string
-  /** The scope that the call needs; `undefined` for the token endpoint. */
+  /** The scope that the call needs, or `a or b` if any of several is enough; `undefined` for the token endpoint. */
   readonly scope: string | undefined
 }
 
 /** The routes of all operations and of the token endpoint. @since 0.1.0 @category constants */
 export const routes: ReadonlyArray<Route> = [
-  ...servedOperations.map(({ endpoint: { method, name, path, scope } }) => (
-    { operation: name, method, path: `${prefix}${path}`, scope }
-  )),
+  ...servedOperations.map(({ endpoint }) => {
+    const { method, name, path } = endpoint
+    return { operation: name, method, path: `${prefix}${path}`, scope: scopesOf(endpoint).join(" or ") || undefined }
+  }),
   ...tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scope: undefined }))
 ]
 

@@ -9,11 +9,11 @@ import { EventId } from "./schemas.js"
  * `id` has exactly 26 characters. Requires the scope `delete:event_streams`.
  * @since 0.1.0 @category operations
  */
-export const deleteEventStream = Operation.make("deleteEventStream", {
+export const deleteEventStream = Operation.make("deleteEventStream", () => ({
   method: "DELETE",
   path: "/event-streams/:id",
   params: { id: EventId },
   scope: "delete:event_streams",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))

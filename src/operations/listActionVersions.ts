@@ -7,58 +7,64 @@ import { integer, list, omittable, oneOf } from "./schemas.js"
 
 const string = omittable(Schema.String)
 
-const TriggerDescriptor = Schema.Struct({
-  id: string,
-  version: string,
-  status: string,
-  runtimes: list(Schema.String),
-  default_runtime: string,
-  compatible_triggers: list(Schema.Struct({ id: string, version: string })),
-  binding_policy: string
-}).annotations({ identifier: "TriggerDescriptor" })
-
-const version = Schema.Struct({
-  id: string,
-  action_id: string,
-  code: string,
-  dependencies: list(Schema.Struct({ name: string, version: string, registry_url: string })),
-  deployed: omittable(Schema.Boolean),
-  runtime: string,
-  secrets: list(Schema.Struct({ name: string, updated_at: omittable(Timestamp) })),
-  status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
-  number: omittable(Schema.Number),
-  errors: list(Schema.Struct({ id: string, msg: string, url: string })),
-  action: omittable(Schema.Struct({
+const TriggerDescriptor = Schema.suspend(() =>
+  Schema.Struct({
     id: string,
-    name: string,
-    supported_triggers: list(TriggerDescriptor),
-    all_changes_deployed: omittable(Schema.Boolean),
+    version: string,
+    status: string,
+    runtimes: list(Schema.String),
+    default_runtime: string,
+    compatible_triggers: list(Schema.Struct({ id: string, version: string })),
+    binding_policy: string
+  }).annotations({ identifier: "TriggerDescriptor" })
+)
+
+const version = Schema.suspend(() =>
+  Schema.Struct({
+    id: string,
+    action_id: string,
+    code: string,
+    dependencies: list(Schema.Struct({ name: string, version: string, registry_url: string })),
+    deployed: omittable(Schema.Boolean),
+    runtime: string,
+    secrets: list(Schema.Struct({ name: string, updated_at: omittable(Timestamp) })),
+    status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
+    number: omittable(Schema.Number),
+    errors: list(Schema.Struct({ id: string, msg: string, url: string })),
+    action: omittable(Schema.Struct({
+      id: string,
+      name: string,
+      supported_triggers: list(TriggerDescriptor),
+      all_changes_deployed: omittable(Schema.Boolean),
+      created_at: omittable(Timestamp),
+      updated_at: omittable(Timestamp)
+    })),
+    built_at: omittable(Timestamp),
     created_at: omittable(Timestamp),
-    updated_at: omittable(Timestamp)
-  })),
-  built_at: omittable(Timestamp),
-  created_at: omittable(Timestamp),
-  updated_at: omittable(Timestamp),
-  supported_triggers: list(TriggerDescriptor),
-  modules: list(Schema.Struct({
-    module_id: string,
-    module_name: string,
-    module_version_id: string,
-    module_version_number: omittable(Schema.Number)
-  }))
-}).annotations({ identifier: "ActionVersion" })
+    updated_at: omittable(Timestamp),
+    supported_triggers: list(TriggerDescriptor),
+    modules: list(Schema.Struct({
+      module_id: string,
+      module_name: string,
+      module_version_id: string,
+      module_version_number: omittable(Schema.Number)
+    }))
+  }).annotations({ identifier: "ActionVersion" })
+)
 
 /** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category models */
 export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
 /** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category schemas */
 export const ActionVersion: Schema.Schema<ActionVersion> = version
 
-const page = Schema.Struct({
-  total: Schema.Number,
-  page: omittable(Schema.Number),
-  per_page: Schema.Number,
-  versions: Schema.Array(ActionVersion)
-}).annotations({ identifier: "ActionVersions" })
+const page = Schema.suspend(() =>
+  Schema.Struct({
+    total: Schema.Number,
+    page: omittable(Schema.Number),
+    per_page: Schema.Number,
+    versions: Schema.Array(ActionVersion)
+  }).annotations({ identifier: "ActionVersions" })
+)
 
 /** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category models */
 export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
@@ -72,7 +78,7 @@ export const ActionVersions: Schema.Schema<ActionVersions> = page
  * `read:actions`.
  * @since 0.1.0 @category operations
  */
-export const listActionVersions = Operation.make("listActionVersions", {
+export const listActionVersions = Operation.make("listActionVersions", () => ({
   method: "GET",
   path: "/actions/actions/:actionId/versions",
   params: { actionId: Schema.String },
@@ -82,4 +88,4 @@ export const listActionVersions = Operation.make("listActionVersions", {
   scope: "read:actions",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))

@@ -12,11 +12,11 @@ import { EventId } from "./schemas.js"
  * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations
  */
-export const redeliverEvent = Operation.make("redeliverEvent", {
+export const redeliverEvent = Operation.make("redeliverEvent", () => ({
   method: "POST",
   path: "/event-streams/:id/redeliver/:event_id",
   params: { id: EventId, event_id: EventId },
   scope: "update:event_deliveries",
   idempotent: false,
   error: [Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
-})
+}))

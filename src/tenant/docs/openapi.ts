@@ -3,7 +3,7 @@ import * as JSONSchema from "effect/JSONSchema"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import type { Any, ContentType, Fields } from "../../Endpoint.js"
+import { type Any, type ContentType, type Fields, scopesOf } from "../../Endpoint.js"
 import { version } from "../../internal/http/requestEncoder.js"
 import { withoutUndefined } from "../../internal/schema/schemaTree.js"
 import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
@@ -121,10 +121,14 @@ const failures = (): JsonObject =>
     ["default", response(0, "Any other failure", jsonContent(FailureBody))]
   ])
 
-const describe = ({ endpoint: { idempotent, scope }, handler: { bucket, global } }: ServedOperation): string =>
+const describe = ({ endpoint, handler: { bucket, global } }: ServedOperation): string =>
   [
-    `Needs the scope \`${scope}\`${global === true ? " and a global client" : ""}.`,
-    idempotent ? "Idempotent: repeating the call is harmless." : "Not idempotent: each call takes effect again.",
+    `Needs the scope ${scopesOf(endpoint).map((scope) => `\`${scope}\``).join(" or ")}${
+      global === true ? " and a global client" : ""
+    }.`,
+    endpoint.idempotent
+      ? "Idempotent: repeating the call is harmless."
+      : "Not idempotent: each call takes effect again.",
     bucket === undefined ? "" : "Has its own rate limit."
   ].filter((sentence) => sentence !== "").join(" ")
 
@@ -135,7 +139,7 @@ const operation = (served: ServedOperation): Json => {
     summary: words(endpoint.name),
     description: describe(served),
     // Every operation accepts both schemes (contract: Authentication).
-    security: [{ clientCredentials: [endpoint.scope] }, { bearer: [endpoint.scope] }],
+    security: scopesOf(endpoint).flatMap((scope) => [{ clientCredentials: [scope] }, { bearer: [scope] }]),
     parameters: [
       ...parameters(endpoint, "path", endpoint.params),
       ...parameters(endpoint, "query", endpoint.query)
@@ -211,7 +215,11 @@ export const openapi: { readonly [name: string]: Json } = {
         flows: {
           clientCredentials: {
             tokenUrl,
-            scopes: Object.fromEntries(servedOperations.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
+            scopes: Object.fromEntries(
+              servedOperations.flatMap(({ endpoint }) =>
+                scopesOf(endpoint).map((scope) => [scope, words(endpoint.name)])
+              )
+            )
           }
         }
       },

@@ -5,6 +5,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
+import { scopesOf } from "../../Endpoint.js"
 import { servedOperations } from "../api/routes.js"
 import { openapi } from "./openapi.js"
 
@@ -24,7 +25,7 @@ const scalar = {
       clientCredentials: {
         flows: {
           clientCredentials: {
-            selectedScopes: servedOperations.map(({ endpoint }) => endpoint.scope),
+            selectedScopes: servedOperations.flatMap(({ endpoint }) => scopesOf(endpoint)),
             "x-scalar-credentials-location": "body",
             "x-scalar-security-body": { audience: "/api/v2/" }
           }

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
+import { scopesOf } from "../../../src/Endpoint.js"
 import * as Tenant from "../../../src/Tenant.js"
 import {
   action,
@@ -33,7 +34,7 @@ describe("every operation", () => {
         const response = yield* call(endpoint, sent, { ...demoClients.full, id: "only" })
         assert.strictEqual(response.status, status)
         assert.isTrue(endpoint.success === undefined || Schema.is(endpoint.success)(response.json))
-      }), { clients: [{ ...demoClients.full, id: "only", scopes: [endpoint.scope] }] })
+      }), { clients: [{ ...demoClients.full, id: "only", scopes: scopesOf(endpoint) }] })
 
     itInProcess(
       `${endpoint.name} is refused without its scope, and the response names it`,
