@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
-import { TransportError, UnexpectedResponse } from "../../Errors.js"
+import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
@@ -39,6 +39,14 @@ type Refuse = (
 
 const decoderOf = memoizeByEndpoint(({ success = Schema.Unknown }) => Decode.make(success))
 
+/** Decodes JSON. Nothing, `null` and `""` are an absent value where it may be absent. */
+const decodeJson = (endpoint: Any, value: unknown): Either.Either<unknown, Issue> => {
+  const decode = decoderOf(endpoint)
+  if (value !== "" && value !== null) return decode(value)
+  const absent = decode(undefined)
+  return Either.orElse(absent, () => Either.orElse(decode(value), () => absent))
+}
+
 /** Decodes a success. The value is the very object that was parsed, unless nulls had to be removed from a copy. */
 const decode = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
@@ -57,9 +65,7 @@ const decode = <Input, Success, Failure>(
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
   const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
-  const decoded = Either.isLeft(json)
-    ? Either.left(undefined)
-    : decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
+  const decoded = Either.flatMap(Either.mapLeft(json, () => undefined), (value) => decodeJson(endpoint, value))
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
   // Where a value is optional, a text such as `OK` or `true` is a success without it. An object may be cut off.
   const isText = /^text\/plain\b/i.test(contentType) && !/^\s*[[{]/.test(text)
