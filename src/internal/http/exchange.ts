@@ -1,9 +1,12 @@
 /** Sends one request and reads its response, over the platform's HTTP client or over a leaner transport. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import * as Stream from "effect/Stream"
+import * as FiberAccess from "../runtime/fiber.js"
 import * as Streams from "../runtime/streams.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as PlatformClient from "./platformClient.js"
@@ -52,31 +55,31 @@ const run = (task: SendTask, time: Timeouts.TimeLimit): Effect.Effect<RawRespons
     (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
   )
 
-/** Sends a request whose body is a stream over a lean transport. The stream ends with the request, however that ends. */
-const runStreamed = (
-  transport: LeanTransport,
-  request: RawRequest,
-  body: HttpBody.Stream,
-  bodyLimit: BodyLimit,
-  time: Timeouts.TimeLimit
-): Effect.Effect<RawResponse, NoResponse> =>
-  Effect.flatMap(
-    Streams.toIterable(body.stream),
-    ({ iterable, stop }) => Effect.ensuring(run(transport(request, bodyLimit, iterable), time), stop)
-  )
-
-/** Tells a failure of the caller's stream from one of the network. */
+/**
+ * Tells a failure of the caller's stream from one of the network. The stream ends with the request, however that ends: not every
+ * client does that, and `fetch` of Node waits for the next chunk. It then fails, so that a part is never taken for the whole.
+ */
 const withStreamFailures = (send: Exchange): Exchange => (request, bodyLimit, time) => {
   const { body } = request
   if (body._tag !== "Stream") return send(request, bodyLimit, time)
   let [hasBegun, hasFailed] = [false, false]
+  const ended = FiberAccess.makeDeferred<never, "ended">()
   const stream = body.stream.pipe(
     Stream.tap(() => Effect.sync(() => void (hasBegun = true))),
-    Stream.tapErrorCause(() => Effect.sync(() => void (hasFailed = true)))
+    Stream.catchAllCause((cause) => {
+      hasFailed ||= !Cause.isInterruptedOnly(cause)
+      return Stream.fail("failed")
+    }),
+    Stream.interruptWhenDeferred(ended)
   )
-  return Effect.mapError(
-    send({ ...request, body: HttpBody.stream(stream, body.contentType, body.contentLength) }, bodyLimit, time),
-    (error) => hasFailed ? new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code: bodyFailed }) : error
+  const streamed = { ...request, body: HttpBody.stream(stream, body.contentType, body.contentLength) }
+  return send(streamed, bodyLimit, time).pipe(
+    Effect.catchAllCause((cause) =>
+      hasFailed && !Cause.isInterruptedOnly(cause)
+        ? new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code: bodyFailed })
+        : Effect.failCause(cause)
+    ),
+    Effect.ensuring(Deferred.fail(ended, "ended"))
   )
 }
 
@@ -86,7 +89,10 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
   if (transport !== undefined) {
     return withStreamFailures((request, bodyLimit, time) =>
       request.body._tag === "Stream"
-        ? runStreamed(transport, request, request.body, bodyLimit, time)
+        ? Effect.flatMap(
+          Streams.toIterable(request.body.stream),
+          (iterable) => run(transport(request, bodyLimit, iterable), time)
+        )
         : run(transport(request, bodyLimit), time)
     )
   }

@@ -43,15 +43,9 @@ export const makeSignal = /* @__PURE__ */ Effect.map(/* @__PURE__ */ PubSub.slid
 export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Stream.toPull(stream), Effect.map(Chunk.toReadonlyArray))
 
-/** Makes a stream readable outside of fibers, once. `stop` ends it; its finalizers run in the background. */
-export const toIterable = <A, E>(stream: Stream.Stream<A, E>) =>
-  Effect.map(makeRunner(), ({ runtime }) => {
-    const iterator = Stream.toAsyncIterableRuntime(stream, runtime)[Symbol.asyncIterator]()
-    return {
-      iterable: { [Symbol.asyncIterator]: () => iterator },
-      stop: Effect.sync(() => void iterator.return?.())
-    }
-  })
+/** Makes a stream readable outside of fibers. */
+export const toIterable = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<AsyncIterable<A>> =>
+  Effect.map(makeRunner(), ({ runtime }) => Stream.toAsyncIterableRuntime(stream, runtime))
 
 /** Emits parts of a stream. */
 export type Emitter<A, E> = Channel.Channel<Chunk.Chunk<A>, unknown, E, unknown, unknown, unknown>
