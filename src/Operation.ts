@@ -5,6 +5,7 @@ import type * as Types from "effect/Types"
 import type { Any, Endpoint, Fields, PagingKind } from "./Endpoint.js"
 import type { ClientError, RateLimited } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import type { File } from "./internal/schema/file.js"
 
 /** A call of the interface: a function from input to Effect, with its description. @since 0.1.0 @category models */
 export interface Operation<Input, Success, Failure> {
@@ -151,6 +152,14 @@ type ValidatedBody<D> =
   & Check<[IsUnion<BodyKind<D>>] extends [false] ? true : false, "`payload`, `body` and `multipart` exclude each other">
   & (D extends { readonly body: infer S extends Schema.Schema.AnyNoContext }
     ? Check<Extends<Schema.Schema.Encoded<S>, Schema.Schema.Type<S>>, "the schema of `body` must not transform">
+    : unknown)
+  & (D extends { readonly multipart: Fields } ? Check<
+      Extends<
+        Schema.Struct.Type<Part<D, "multipart">>,
+        { readonly [_ in string]?: string | number | boolean | File | undefined }
+      >,
+      "fields of `multipart` must be strings, numbers, booleans or files"
+    >
     : unknown)
 
 type ValidatedSuccess<D> =
