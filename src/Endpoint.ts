@@ -8,9 +8,6 @@ export type Fields = Schema.Struct.Fields
 /** The encodings of a payload (contract: Endpoints 1 and 2). @since 0.1.0 @category models */
 export type ContentType = "application/json" | "application/x-www-form-urlencoded"
 
-/** A scope, for example `read:users`. @since 0.1.0 @category models */
-export type Scope = `${"create" | "read" | "update" | "delete"}:${string}`
-
 /**
  * How a list goes on. `number`: the query has `page`, counted from 0, and mostly `per_page`. `checkpoint`: the query has
  * `from` and `take`; the field `next` of a page is the next call's `from`. `both`: the service offers either.
@@ -53,7 +50,7 @@ export interface Any {
   /** How the list goes on. Present if the operation returns the pages of a list. */
   readonly paging?: PagingKind
   /** The scope that the token needs, for example `read:users`, or a list: any of them is enough, and an empty one needs none. */
-  readonly scope: Scope | ReadonlyArray<Scope>
+  readonly scope: string | ReadonlyArray<string>
   /** `true` if sending the request twice is harmless. If `false`, it is retried only after a 429 or if it was certainly not sent. */
   readonly idempotent: boolean
   /** The classes of the failures that the operation declares. Every other status is `UnexpectedResponse`. */
@@ -68,5 +65,5 @@ export interface Endpoint<Input, Success, Failure> extends Any {
 }
 
 /** The scopes of which a token needs one. Empty: it needs none. @since 0.1.0 @category accessors */
-export const scopesOf = ({ scope }: Pick<Any, "scope">): ReadonlyArray<Scope> =>
+export const scopesOf = ({ scope }: Pick<Any, "scope">): ReadonlyArray<string> =>
   typeof scope === "string" ? [scope] : scope

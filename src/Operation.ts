@@ -55,6 +55,8 @@ type Placeholder<Path extends string> = Path extends `${string}/:${infer Name}/$
 type Part<D, Name extends "params" | "query" | "headers" | "payload" | "multipart"> = D extends
   { readonly [_ in Name]: infer Found extends Fields } ? Found : {}
 
+type ParamsOf<D> = Schema.Struct.Type<Part<D, "params">>
+
 /** All fields of the request. */
 type AllFields<D> =
   & Part<D, "params">
@@ -123,7 +125,7 @@ type Validated<D extends Declaration> =
     "a field of `params` has no placeholder in `path`"
   >
   & Check<
-    Extends<Part<D, "params">[keyof Part<D, "params">], Schema.Schema<string>>,
+    Extends<ParamsOf<D>[keyof ParamsOf<D>], string>,
     "fields of `params` must be strings"
   >
   & Check<Extends<SharedNames<D>, never>, "two parts of the input must not share a name">

@@ -214,8 +214,8 @@ const laws: Readonly<Record<string, () => void>> = {
     Operation.make("bad", () => ({ ...shared, path: "/a", params: { id: Schema.String } }))
     // @ts-expect-error: no RateLimited
     Operation.make("bad", () => ({ ...shared, path: "/a", error: [] }))
-    // @ts-expect-error: no verb
-    Operation.make("bad", () => ({ ...shared, path: "/a", scope: "things" }))
+    // @ts-expect-error: not a string
+    Operation.make("bad", () => ({ ...shared, path: "/a", scope: 1 }))
   },
   "a field that no declaration has does not compile": () => {
     // @ts-expect-error: misspelt
@@ -226,8 +226,8 @@ const laws: Readonly<Record<string, () => void>> = {
   "any of several scopes, or none, can be declared": () => {
     Operation.make("fine", { ...shared, path: "/a", scope: ["read:users", "read:user_idp_tokens"] })
     Operation.make("fine", { ...shared, path: "/a", scope: [] })
-    // @ts-expect-error: no verb
-    Operation.make("bad", { ...shared, path: "/a", scope: ["read:users", "things"] })
+    // @ts-expect-error: a number among them
+    Operation.make("bad", { ...shared, path: "/a", scope: ["read:users", 1] })
   },
   "header parameters are strings with names in lower case, in the input like all fields": () => {
     const headers = { "auth0-custom-domain": Schema.optional(Schema.String) }
@@ -308,6 +308,7 @@ const laws: Readonly<Record<string, () => void>> = {
   },
   "a placeholder without a parameter does not compile": () => {
     Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.String } })
+    Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.Literal("duo", "sms") } })
     // @ts-expect-error: `other` has no parameter
     Operation.make("bad", { ...shared, path: "/a/:id/b/:other", params: { id: Schema.String } })
     // @ts-expect-error: no placeholder has a parameter
@@ -349,8 +350,8 @@ const laws: Readonly<Record<string, () => void>> = {
   "an invalid path, scope, method or error class does not compile": () => {
     // @ts-expect-error: no slash
     Operation.make("bad", { ...shared, path: "a" })
-    // @ts-expect-error: no verb
-    Operation.make("bad", { ...shared, path: "/a", scope: "things" })
+    // @ts-expect-error: no scope
+    Operation.make("bad", { ...shared, path: "/a", scope: undefined })
     // @ts-expect-error: no such method
     Operation.make("bad", { ...shared, path: "/a", method: "HEAD" })
     // @ts-expect-error: InvalidInput has no status

@@ -27,12 +27,15 @@ const ByteStream = /* @__PURE__ */ Schema.declare(
 )
 
 /** A file to send in a `multipart/form-data` body. @since 0.1.0 @category schemas */
-export const File: Schema.Schema<File> = /* @__PURE__ */ Schema.suspend(() =>
-  Schema.Struct({
-    name: Schema.String,
-    contentType: Schema.optional(Schema.String),
-    content: Schema.Union(Schema.Uint8ArrayFromSelf, Schema.String, ByteStream).annotations({
-      description: "bytes, a string or a stream of bytes"
+export const File: Schema.Schema<File> = /* @__PURE__ */ Schema.annotations(
+  /* @__PURE__ */ Schema.suspend(() =>
+    Schema.Struct({
+      name: Schema.String,
+      contentType: Schema.optional(Schema.String),
+      content: Schema.Union(Schema.Uint8ArrayFromSelf, Schema.String, ByteStream).annotations({
+        description: "bytes, a string or a stream of bytes"
+      })
     })
-  }).annotations({ description: "a file", jsonSchema: { type: "string", format: "binary" } })
+  ),
+  { description: "a file", jsonSchema: { type: "string", format: "binary" } }
 )
