@@ -95,19 +95,19 @@ export const setAuthenticationMethods = Operation.make("setAuthenticationMethods
 }))
 
 // A list that goes on by checkpoint: the field `next` of a page is the `from` of the next request.
-/** Returns a part of an organization's members. */
-export const listMembers = Operation.make("listMembers", () => ({
+/** Returns a part of the users that have a role. */
+export const listRoleUsers = Operation.make("listRoleUsers", () => ({
   method: "GET",
-  path: "/organizations/:id/members",
+  path: "/roles/:id/users",
   params: { id: Schema.String },
   query: { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Int) },
   success: Schema.Struct({
     next: Schema.optionalWith(Schema.String, { exact: true }),
-    members: Schema.Array(Schema.Struct({ user_id: Schema.String }))
+    users: Schema.Array(Schema.Struct({ user_id: Schema.String }))
   }),
-  items: "members",
+  items: "users",
   paging: "checkpoint",
-  scope: "read:organization_members",
+  scope: "read:role_members",
   idempotent: true,
   error: [Errors.NotFound, Errors.RateLimited]
 }))
@@ -177,10 +177,10 @@ it.effect("sends a list and returns one", () =>
 
 it.live("streams a list that goes on by checkpoint", () =>
   Effect.gen(function*() {
-    const members = yield* Stream.runCollect(Pagination.stream(listMembers, { id: "org_1", take: 1 }))
-    assert.deepStrictEqual(Chunk.toReadonlyArray(members).map(({ user_id }) => user_id), ["a", "b"])
+    const users = yield* Stream.runCollect(Pagination.stream(listRoleUsers, { id: "rol_1", take: 1 }))
+    assert.deepStrictEqual(Chunk.toReadonlyArray(users).map(({ user_id }) => user_id), ["a", "b"])
     assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), ["take=1", "take=1&from=x"])
   }).pipe(Effect.provide(clientAbove(
-    Testing.reply({ body: { next: "x", members: [{ user_id: "a" }] } }),
-    Testing.reply({ body: { members: [{ user_id: "b" }] } })
+    Testing.reply({ body: { next: "x", users: [{ user_id: "a" }] } }),
+    Testing.reply({ body: { users: [{ user_id: "b" }] } })
   ))))

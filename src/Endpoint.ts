@@ -9,7 +9,7 @@ export type Fields = Schema.Struct.Fields
 export type ContentType = "application/json" | "application/x-www-form-urlencoded"
 
 /**
- * How a list goes on. `number`: the query has `page`, counted from 0, and mostly `per_page`. `checkpoint`: the query has
+ * The way in which a list goes on. `number`: the query has `page`, counted from 0, and mostly `per_page`. `checkpoint`: the query has
  * `from` and `take`; the field `next` of a page is the next call's `from`. `both`: the service offers either.
  * @since 0.1.0 @category models
  */
@@ -47,7 +47,7 @@ export interface Any {
   readonly events?: Schema.Schema.AnyNoContext
   /** The field of the success that holds the items of a page. Absent if each success is a bare list. */
   readonly items?: string
-  /** How the list goes on. Present if the operation returns the pages of a list. */
+  /** The way in which the list goes on. Present if the operation returns the pages of a list. */
   readonly paging?: PagingKind
   /** The scope that the token needs, for example `read:users`, or a list: any of them is enough, and an empty one needs none. */
   readonly scope: string | ReadonlyArray<string>
@@ -64,6 +64,6 @@ export interface Endpoint<Input, Success, Failure> extends Any {
   readonly error: ReadonlyArray<ErrorClass<Failure>>
 }
 
-/** The scopes of which a token needs one. Empty: it needs none. @since 0.1.0 @category accessors */
+/** The scopes that are each enough. Empty: the token needs none. @since 0.1.0 @category accessors */
 export const scopesOf = ({ scope }: Pick<Any, "scope">): ReadonlyArray<string> =>
   typeof scope === "string" ? [scope] : scope

@@ -1,10 +1,12 @@
 /** Turns one declaration into the function that users call, with the declaration attached as data. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import type { Any, Endpoint, Fields, PagingKind } from "./Endpoint.js"
-import type { ClientError, RateLimited } from "./Errors.js"
+import type { ClientError, RateLimited, TransportError, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import type { ServerSentEvent } from "./internal/http/media/eventStream.js"
 import type { File } from "./internal/schema/file.js"
 
 /** A call of the interface: a function from input to Effect, with its description. @since 0.1.0 @category models */
@@ -25,19 +27,46 @@ export interface Paged<Input, Success, Failure, Items extends string> extends Op
   readonly endpoint: Endpoint<Input, Success, Failure> & { readonly items?: Items; readonly paging: PagingKind }
 }
 
+/** The success of an endpoint with events. @since 0.1.0 @category models */
+export type Events<Event> = Stream.Stream<ServerSentEvent<Event>, TransportError | UnexpectedResponse>
+
+export type { ServerSentEvent } from "./internal/http/media/eventStream.js"
+
+/**
+ * An operation whose response is server-sent events. Its stream keeps the connection open until it ends or the program stops
+ * reading; `IdentityClient.withTimeout` limits the time until the response begins. It does not connect again: a program that wants
+ * to go on after a `TransportError` calls again, from the last event that it has seen.
+ * @since 0.1.0 @category models
+ */
+export interface Subscription<Input, Event, Failure> {
+  (input: Input): Stream.Stream<ServerSentEvent<Event>, Failure | ClientError, IdentityClient>
+  /** The name under which the operation is declared. To read it builds no schema. */
+  readonly name: string
+  /** The declaration as data. Its success is the stream of events. */
+  readonly endpoint: Endpoint<Input, Events<Event>, Failure>
+}
+
 interface AnyOperation {
-  (input: never): Effect.Effect<unknown, unknown, IdentityClient>
+  (input: never): Effect.Effect<unknown, unknown, IdentityClient> | Stream.Stream<unknown, unknown, IdentityClient>
   readonly endpoint: Any
 }
 
 /** Input: `Operation.Input<typeof deleteEventStream>` is `{ readonly id: string }`. @since 0.1.0 @category models */
 export type Input<Op extends AnyOperation> = Parameters<Op>[0]
 
-/** The success: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`. @since 0.1.0 @category models */
-export type Success<Op extends AnyOperation> = Effect.Effect.Success<ReturnType<Op>>
+/**
+ * The success: `Operation.Success<typeof createUsersExport>` is `UsersExportJob`. With server-sent events, one of them.
+ * @since 0.1.0 @category models
+ */
+export type Success<Op extends AnyOperation> = Result<ReturnType<Op>>["success"]
 
 /** Every failure of an operation: those that it declares, and `Errors.ClientError`. @since 0.1.0 @category models */
-export type Failure<Op extends AnyOperation> = Effect.Effect.Error<ReturnType<Op>>
+export type Failure<Op extends AnyOperation> = Result<ReturnType<Op>>["failure"]
+
+type Result<Call> = Call extends
+  | Effect.Effect<infer Success, infer Failure, infer _>
+  | Stream.Stream<infer Success, infer Failure, infer _> ? { readonly success: Success; readonly failure: Failure }
+  : never
 
 /**
  * The declaration of an operation: its endpoint without `name` and `input`. Field names are those of the service.
@@ -151,7 +180,7 @@ type ValidatedHeaders<D> = D extends { readonly headers: Fields } ?
   : unknown
 
 type ValidatedBody<D> =
-  & Check<[IsUnion<BodyKind<D>>] extends [false] ? true : false, "`payload`, `body` and `multipart` exclude each other">
+  & Check<Extends<IsUnion<BodyKind<D>>, false>, "`payload`, `body` and `multipart` exclude each other">
   & (D extends { readonly body: infer S extends Schema.Schema.AnyNoContext }
     ? Check<Extends<Schema.Schema.Encoded<S>, Schema.Schema.Type<S>>, "the schema of `body` must not transform">
     : unknown)
@@ -165,6 +194,10 @@ type ValidatedBody<D> =
     : unknown)
 
 type ValidatedSuccess<D> =
+  & Check<Extends<IsUnion<keyof D & ("success" | "events")>, false>, "`success` and `events` exclude each other">
+  & (D extends { readonly events: infer S extends Schema.Schema.AnyNoContext }
+    ? Check<Extends<Schema.Schema.Encoded<S>, Schema.Schema.Type<S>>, "the schema of `events` must not transform">
+    : unknown)
   & (D extends { readonly success: infer S extends Schema.Schema.AnyNoContext }
     ? Check<Extends<Schema.Schema.Encoded<S>, Schema.Schema.Type<S>>, "the schema of `success` must not transform">
     : unknown)
@@ -180,9 +213,10 @@ type ValidatedSuccess<D> =
 
 type IsPaged<D> = D extends { readonly items: string } | { readonly paging: PagingKind } ? true : false
 
-/** The type of a declared operation: paged if `items` or `paging` is declared. */
-type Declared<D extends Declaration> = IsPaged<D> extends true
-  ? Paged<InputOf<D>, SuccessOf<D>, FailureOf<D>, ItemsOf<D>>
+/** The type of a declared operation: paged if `items` or `paging` is declared, a stream if `events` is. */
+type Declared<D extends Declaration> = D extends { readonly events: infer S extends Schema.Schema.AnyNoContext }
+  ? Subscription<InputOf<D>, Schema.Schema.Type<S>, FailureOf<D>>
+  : IsPaged<D> extends true ? Paged<InputOf<D>, SuccessOf<D>, FailureOf<D>, ItemsOf<D>>
   : Operation<InputOf<D>, SuccessOf<D>, FailureOf<D>>
 
 /** A struct without fields would allow any field. */
@@ -228,7 +262,11 @@ export const make: {
   // Sound: `InputOf` and `SuccessOf` are the types of these schemas, and `FailureOf` is the instance type of these classes.
   const build = () => endpointOf(name, typeof declaration === "function" ? declaration() : declaration) as Declaring
   const endpoint = () => built ??= build()
-  const execute = (input: InputOf<D>) => Effect.flatMap(IdentityClient, (client) => client.execute(endpoint(), input))
+  const call = (input: InputOf<D>) => Effect.flatMap(IdentityClient, (client) => client.execute(endpoint(), input))
+  // Sound: the success of an operation with events is the stream of them.
+  const subscribe = (input: InputOf<D>) =>
+    Stream.unwrap(call(input) as Effect.Effect<unknown> as Effect.Effect<Events<unknown>>)
+  const execute = (input: InputOf<D>) => endpoint().events === undefined ? call(input) : subscribe(input)
   Object.defineProperties(execute, { name: { value: name }, endpoint: { get: endpoint, enumerable: true } })
   return execute as unknown as Declared<D> // sound: it has the properties that were just defined
 }

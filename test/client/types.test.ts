@@ -271,6 +271,25 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: transforms
     Operation.make("bad", { ...shared, path: "/a", success: Schema.NumberFromString })
   },
+  "server-sent events make a stream of them": () => {
+    const events = Schema.Struct({ offset: Schema.Number })
+    const subscribe = Operation.make("subscribe", () => ({ ...shared, path: "/a", events }))
+    same<
+      ReturnType<typeof subscribe>,
+      Stream.Stream<
+        Operation.ServerSentEvent<{ readonly offset: number }>,
+        Errors.RateLimited | Errors.ClientError,
+        IdentityClient.IdentityClient
+      >
+    >()
+    same<Operation.Input<typeof subscribe>, {}>()
+    same<Operation.Success<typeof subscribe>, Operation.ServerSentEvent<{ readonly offset: number }>>()
+    same<Operation.Failure<typeof subscribe>, Errors.RateLimited | Errors.ClientError>()
+    // @ts-expect-error: either a success or events
+    Operation.make("bad", { ...shared, path: "/a", events, success: events })
+    // @ts-expect-error: transforms
+    Operation.make("bad", { ...shared, path: "/a", events: Schema.NumberFromString })
+  },
   "lists that go on by checkpoint need `from` and `take`, and a list in each success": () => {
     const query = { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Number) }
     const list = Schema.Array(Schema.Struct({ id: Schema.String }))

@@ -203,7 +203,7 @@ describe.each(Object.entries(networks))("over %s", (_, network) => {
       }
     }))
 
-  it.scopedLive("a missing scope names those of the declaration, of which any is enough", () =>
+  it.scopedLive("a missing scope names those of the declaration: any is enough", () =>
     Effect.gen(function*() {
       const { reply, url } = yield* serve
       Object.assign(reply, { status: 403, body: "{\"errorCode\":\"insufficient_scope\"}" })

@@ -330,7 +330,7 @@ describe("a payload", () => {
 describe("texts that messages must not repeat", () => {
   const texts = (fields: Readonly<Record<string, unknown>>, headers: Record<string, string> = {}) =>
     strings(
-      { fields, headers: Headers.fromInput(headers), method: "GET", target: "", content: undefined }
+      { fields, headers: Headers.fromInput(headers), method: "GET", target: "", content: undefined, events: false }
     )
 
   it("are the strings of the input, at any depth, also in a cycle", () => {

@@ -174,7 +174,7 @@ describe("Pagination.stream", () => {
     ["a checkpoint that is its own next", 2, () => ({ users: users(1), next: "x" })],
     ["a cycle of checkpoints", 12, (_, nth) => ({ users: users(1), next: `x${nth % 5}` })],
     ["empty pages without end", 101, (_, nth) => ({ users: [], next: `x${nth}` })]
-  ])("fails on %s", ([_, most, respond]) =>
+  ])("fails on %s", ([, most, respond]) =>
     Effect.gen(function*() {
       const { layer, queries } = serving(respond)
       const error = yield* Effect.flip(collect(Pagination.stream(byCheckpoint, {}), layer))

@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Streams from "../runtime/streams.js"
 import * as Timeouts from "../runtime/timeouts.js"
+import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformClient from "./platformClient.js"
 import { bodyFailed, type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
 
@@ -57,7 +58,7 @@ const run = (task: SendTask, time: Timeouts.TimeLimit): Effect.Effect<RawRespons
 
 /**
  * Tells a failure of the caller's stream from one of the network. The stream ends with the request, however that ends: not every
- * client does that, and `fetch` of Node waits for the next chunk. It then fails, so that a part is never taken for the whole.
+ * client does that, and `fetch` of Node waits for the next chunk. It then fails, so that the service never takes a part as the whole.
  */
 const withStreamFailures = (send: Exchange): Exchange => (request, bodyLimit, time) => {
   const { body } = request
@@ -100,4 +101,11 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
   return withStreamFailures((request, bodyLimit, time) =>
     Effect.flatMap(send(request, bodyLimit), (task) => run(task, time))
   )
+}
+
+/** Makes exchanges that do not read server-sent events, but give their bytes to `onEvents`. The lean transport cannot do that. */
+export const makeOpening = (client: HttpClient.HttpClient, maxBodySize: number) => {
+  const send = PlatformClient.over(client, maxBodySize)
+  return (onEvents: (bytes: ByteStream) => void): Exchange => (request, bodyLimit, time) =>
+    Effect.flatMap(send(request, bodyLimit, onEvents), (task) => run(task, time))
 }

@@ -28,6 +28,8 @@ export const version = "0.1.0"
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 
+const eventHeaders = { ...defaultHeaders, accept: "text/event-stream" }
+
 const anyOrigin = "http://localhost"
 
 /** Writes a path segment as URL parsers do, because a transport may send it as it is. */
@@ -108,6 +110,8 @@ export interface EncodedRequest {
   readonly content: Content | undefined
   /** The caller's headers. */
   readonly headers: Headers.Headers
+  /** `true` if the response is going to be server-sent events. */
+  readonly events: boolean
   readonly fields: InputFields
 }
 
@@ -153,7 +157,14 @@ const encode: Encode = (endpoint, input, settings) => {
   if (Either.isLeft(content)) return Either.left(invalid([content.left]))
   const target = query.right === "" ? path.right : `${path.right}?${query.right}`
   const headers = plan.headers.length === 0 ? settings.headers : Headers.merge(settings.headers, parameters)
-  return Either.right({ method, target, content: content.right, headers, fields })
+  return Either.right({
+    method,
+    target,
+    content: content.right,
+    headers,
+    events: endpoint.events !== undefined,
+    fields
+  })
 }
 
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
@@ -204,7 +215,7 @@ export const validate = <Input, Success, Failure>(
 
 /** Adds the headers of one attempt. A caller's headers replace the defaults and `trace`, but never `authorization`. */
 export const withAuthorization = (
-  { content, headers, method, target }: EncodedRequest,
+  { content, events, headers, method, target }: EncodedRequest,
   baseUrl: string,
   authorization: string,
   trace?: Readonly<Record<string, string>>
@@ -213,7 +224,7 @@ export const withAuthorization = (
   url: `${baseUrl}${target}`,
   headers: {
     ...trace,
-    ...defaultHeaders,
+    ...(events ? eventHeaders : defaultHeaders),
     ...headers,
     ...(content !== undefined && { "content-type": content.contentType }),
     authorization

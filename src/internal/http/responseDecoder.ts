@@ -12,6 +12,7 @@ import * as Issues from "../schema/issues.js"
 import { hostOf } from "./baseUrl.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
+import * as EventStream from "./media/eventStream.js"
 import type { BodyLimit, RawBody, RawResponse } from "./rawExchange.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
@@ -60,6 +61,9 @@ const decode = <Input, Success, Failure>(
   const text = decodeText(body)
   // A web page comes from a proxy. Old pages are not UTF-8, and a truncated page may end within a character.
   if (ErrorBody.isHtml(text ?? ErrorBody.text(body))) return refuse("html", "the response is a web page")
+  if (endpoint.events !== undefined && !/^text\/event-stream\b/i.test(contentType)) {
+    return refuse("schema", "expected server-sent events")
+  }
   if (isVoid) return Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
   if (text === undefined || completeness === "corrupt") {
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
@@ -128,3 +132,12 @@ export const interpret = <Input, Success, Failure>(
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
   return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))
 }
+
+/** Decodes the events of a success. */
+export const events = (
+  endpoint: Any,
+  tenant: string,
+  bytes: EventStream.ByteStream,
+  { token }: { readonly token: Redacted.Redacted },
+  strings: () => ReadonlyArray<string>
+) => EventStream.decode(endpoint, tenant, bytes, ErrorBody.makeRedactor(token, strings).code)

@@ -13,12 +13,12 @@ export interface PagingInput {
 }
 
 /** A page's new items, by their indexes, and the input of the next request, if any; or the reason why the listing would never end. */
-export type NextPage<Input> =
+type NextPage<Input> =
   | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly next: Input | undefined }
   | { readonly _tag: "Endless"; readonly reason: string }
 
 /** One listing. */
-export interface Pages<Input> {
+interface Pages<Input> {
   readonly first: Input
   /** The number of the first page. */
   readonly start: number

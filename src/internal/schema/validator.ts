@@ -14,7 +14,7 @@ export type Validator = (value: unknown) => boolean
 /** The treatment of fields that the schema does not name, as Effect calls it. */
 type ExtraFields = "ignore" | "error"
 
-/** What the parts of one schema share while they are compiled. */
+/** State that the parts of one schema share while they are compiled. */
 class Context {
   readonly extra: ExtraFields
   /** The validators of the types that are built on demand. */

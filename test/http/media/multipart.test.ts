@@ -151,7 +151,7 @@ describe.each(Object.entries(networks))("a multipart body over %s", (_, network)
       assert.deepStrictEqual(texts, ["run 1", "run 2"])
     }))
 
-  it.scopedLive("whose stream fails gives a TransportError, and is not sent again", () =>
+  it.scopedLive("whose stream fails gives a TransportError, and is not retried", () =>
     Effect.gen(function*() {
       const { arrived, url } = yield* serve()
       let runs = 0
