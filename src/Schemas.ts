@@ -4,6 +4,8 @@
  */
 import * as Schema from "effect/Schema"
 
+export { File } from "./internal/schema/file.js"
+
 /** A format of strings: a name for messages, and a check. @since 0.1.0 @category models */
 export interface Format {
   /** The name after `format` in JSON Schema, for example `uri`. */
@@ -28,7 +30,13 @@ export interface StringLimits {
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
 const words = (min: number, max: number): string =>
-  min === max ? `exactly ${max}` : min === 0 ? `at most ${max}` : max === Infinity ? `at least ${min}` : `${min} to ${max}`
+  min === max
+    ? `exactly ${max}`
+    : min === 0
+    ? `at most ${max}`
+    : max === Infinity
+    ? `at least ${min}`
+    : `${min} to ${max}`
 
 const plural = (count: string, unit: string): string => `${count} ${unit}${/\b1$/.test(count) ? "" : "s"}`
 
@@ -41,7 +49,8 @@ const checked = <A>(
   description: string,
   jsonSchema: object,
   test: (value: A) => boolean
-): Schema.Schema<A> => schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
+): Schema.Schema<A> =>
+  schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
 
 /** Patterns of JSON Schema are Unicode-aware; some in use are valid only without that. */
 const regex = (pattern: string): RegExp => {

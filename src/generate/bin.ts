@@ -2,7 +2,8 @@
 /** Starts the command, if the packages that it needs are installed. */
 import { version } from "../internal/http/requestEncoder.js"
 
-const packages = "@effect/cli @effect/platform-node @seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript"
+const packages =
+  "@effect/cli @effect/platform-node @seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript"
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
@@ -12,6 +13,8 @@ try {
   main(process.argv, version)
 } catch (error) {
   if (!isMissing(error)) throw error
-  process.stderr.write(`${String(error)}\nThe command needs packages that the library does not: npm install --save-dev ${packages}\n`)
+  process.stderr.write(
+    `${String(error)}\nThe command needs packages that the library does not: npm install --save-dev ${packages}\n`
+  )
   process.exitCode = 1
 }

@@ -82,7 +82,9 @@ const run = (options: {
     const operations = Object.keys(facts.operations).length
     if (!options.check) {
       yield* Folder.write(options.out, files)
-      return yield* Console.log(`${options.out}: ${operations} operations, ${Object.keys(facts.schemas).length} schemas`)
+      return yield* Console.log(
+        `${options.out}: ${operations} operations, ${Object.keys(facts.schemas).length} schemas`
+      )
     }
     const existing = yield* Folder.read(options.out)
     const differences = Folder.differences(existing, files)

@@ -1,6 +1,6 @@
 /** Writes generated files into a folder, all or none of them, or compares them with it. */
-import * as FileSystem from "@effect/platform/FileSystem"
 import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -51,7 +51,9 @@ export const write = (
     const foreign = [...existing].find(([name, text]) => !isOurs(name, text))
     if (foreign !== undefined) {
       return yield* new FolderError({
-        message: `${path.join(folder, foreign[0])} was not generated, and the folder would be replaced: choose another folder`
+        message: `${
+          path.join(folder, foreign[0])
+        } was not generated, and the folder would be replaced: choose another folder`
       })
     }
     yield* fs.makeDirectory(path.dirname(target), { recursive: true })
@@ -60,7 +62,9 @@ export const write = (
       const [next, old] = [path.join(temporary, "new"), path.join(temporary, "old")]
       const folders = new Set(files.map((file) => path.dirname(path.join(next, file.path))))
       yield* Effect.forEach(folders, (name) => fs.makeDirectory(name, { recursive: true }), { discard: true })
-      yield* Effect.forEach(files, (file) => fs.writeFileString(path.join(next, file.path), file.text), { discard: true })
+      yield* Effect.forEach(files, (file) => fs.writeFileString(path.join(next, file.path), file.text), {
+        discard: true
+      })
       yield* Effect.uninterruptible(
         existing.size === 0 && !(yield* fs.exists(target))
           ? fs.rename(next, target)

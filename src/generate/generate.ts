@@ -38,7 +38,10 @@ const select = (all: ReadonlyArray<Read>, { groups = [], only = [], stage = "bet
   const names = all.map(({ name }) => name)
   const unknownName = only.find((name) => !names.includes(name))
   if (unknownName !== undefined) {
-    throw new SpecError({ pointer: "#/paths", message: `the document has no operation ${unknownName}, only ${names.join(", ")}` })
+    throw new SpecError({
+      pointer: "#/paths",
+      message: `the document has no operation ${unknownName}, only ${names.join(", ")}`
+    })
   }
   const unknownGroup = groups.find((group) => !all.some((read) => isInGroup(read, group)))
   if (unknownGroup !== undefined) {

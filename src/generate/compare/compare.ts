@@ -49,7 +49,11 @@ const compareLimits = (path: string, before: Shape, after: Shape): ReadonlyArray
 const compareChecks = (path: string, label: string, before: string, after: string): ReadonlyArray<Change> =>
   before === after
     ? []
-    : change(before === "" ? "narrowed" : after === "" ? "widened" : "changed", path, `${label} ${before || "none"} → ${after || "none"}`)
+    : change(
+      before === "" ? "narrowed" : after === "" ? "widened" : "changed",
+      path,
+      `${label} ${before || "none"} → ${after || "none"}`
+    )
 
 const membersOf = (shape: Shape): ReadonlyArray<Shape> => shape._tag === "Union" ? shape.members : [shape]
 

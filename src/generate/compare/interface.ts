@@ -83,7 +83,9 @@ const factsOf = (components: Components, operation: Operation): OperationFacts =
     method,
     path,
     input: sorted([...fields("path", params), ...fields("query", query), ...fields("header", headers), ...bodyFields]),
-    success: success === undefined ? null : { ...success, shape: expressed(components, success.shape, "response") },
+    success: success === undefined
+      ? null
+      : { ...success, shape: expressed(components, components.close(success.shape), "response") },
     statuses,
     scopes,
     idempotent,
@@ -100,9 +102,9 @@ export const interfaceOf = (
   document,
   operations: sorted(operations.map((operation) => [operation.name, factsOf(components, operation)])),
   schemas: sorted(
-    operations.flatMap((operation) => components.usedBy(operation)).map(({ direction, name, shape }) =>
-      [name, expressed(components, shape, direction)]
-    )
+    operations.flatMap((operation) => components.usedBy(operation)).map((
+      { direction, name, shape }
+    ) => [name, expressed(components, shape, direction)])
   )
 })
 
@@ -113,4 +115,6 @@ const section = (name: string, entries: { readonly [name: string]: unknown }): s
 
 /** Writes an interface as JSON with a line for each operation and each schema. */
 export const stringify = ({ document, operations, schemas }: Interface): string =>
-  `{\n  "document": ${JSON.stringify(document)},\n${section("operations", operations)},\n${section("schemas", schemas)}\n}\n`
+  `{\n  "document": ${JSON.stringify(document)},\n${section("operations", operations)},\n${
+    section("schemas", schemas)
+  }\n}\n`

@@ -19,7 +19,11 @@ const known: ReadonlyArray<readonly [route: string, idempotent: boolean, reason:
   ["PATCH /organizations/{}", true, "sets the fields of the organization to the values of the request"],
   ["PATCH /organizations/{}/connections/{}", true, "sets the fields of the connection to the values of the request"],
   ["PATCH /organizations/{}/discovery-domains/{}", true, "sets the fields of the domain to the values of the request"],
-  ["PATCH /organizations/{}/enabled_connections/{}", true, "sets the fields of the connection to the values of the request"],
+  [
+    "PATCH /organizations/{}/enabled_connections/{}",
+    true,
+    "sets the fields of the connection to the values of the request"
+  ],
   ["PATCH /resource-servers/{}", true, "sets the fields of the server to the values of the request"],
   ["PATCH /roles/{}", true, "sets the name and the description of the role"],
   ["PATCH /tenants/settings", true, "sets the settings of the request"],

@@ -7,7 +7,8 @@ const reserved = new Set(
     "eval export extends false final finally float for function goto if implements import in instanceof int interface let long " +
     "native new null package private protected public return short static super switch synchronized this throw throws transient " +
     "true try typeof undefined var void volatile while with yield async of get set type never unknown any string number symbol " +
-    "object array integer list nonNull omittable oneOf record sized uri email hostname uuid dateTime date ipv4 ipv6 index").split(" ")
+    "object array integer list nonNull omittable oneOf record sized uri email hostname uuid dateTime date ipv4 ipv6 index")
+    .split(" ")
 )
 
 /** Names of types and values that generated files import or that TypeScript itself knows. */
@@ -35,7 +36,7 @@ const checked = (name: string, text: string, pointer: string): string =>
   identifier.test(name) ? name : fail(pointer, `no identifier can be made of the name ${JSON.stringify(text)}`)
 
 /** Words whose plural is the same, or that are used in the plural only. */
-const pluralOnly = new Set(["stats", "settings", "analytics", "news", "series", "metadata"])
+const pluralOnly = new Set(["analytics", "aws", "dns", "metadata", "news", "series", "settings", "sms", "stats"])
 
 const singularOf = (word: string): string => {
   const lower = word.toLowerCase()
@@ -45,8 +46,16 @@ const singularOf = (word: string): string => {
   return lower.endsWith("s") ? word.slice(0, -1) : word
 }
 
-const singular = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
-  words.map((word, index) => index === words.length - 1 ? singularOf(word) : word)
+const pluralOf = (word: string): string => {
+  const lower = word.toLowerCase()
+  if (pluralOnly.has(lower) || (lower.endsWith("s") && singularOf(word) !== word)) return word
+  if (/[^aeiou]y$/.test(lower)) return `${word.slice(0, -1)}ies`
+  return /(?:s|x|ch|sh)$/.test(lower) ? `${word}es` : `${word}s`
+}
+
+/** Changes the last word of a group. */
+const last = (words: ReadonlyArray<string>, change: (word: string) => string): ReadonlyArray<string> =>
+  words.map((word, index) => index === words.length - 1 ? change(word) : word)
 
 /**
  * The name of an operation from the SDK's: `client.users.get` is `getUser`, `client.actions.versions.list` is `listActionVersions`,
@@ -56,10 +65,13 @@ const fromGroup = (group: ReadonlyArray<string>, method: string): string => {
   const [verb = "", ...rest] = wordsOf(method)
   const [first] = rest
   const isMany = first === "All" || first === "Many"
-  const groups = group.map(wordsOf)
   const isPlural = isMany || (verb === "list" && (rest.length === 0 || first === "By"))
+  const all = group.map(wordsOf)
+  // `users.listUsersByEmail` names its group itself.
+  const named = pascal(rest).toLowerCase().startsWith(pascal(all.at(-1) ?? []).toLowerCase())
+  const groups = named ? all.slice(0, -1) : all
   const nouns = groups.flatMap((words, index) =>
-    isPlural && index === groups.length - 1 ? words : singular(words)
+    last(words, isPlural && index === groups.length - 1 ? pluralOf : singularOf)
   )
   const [before, after] = isMany ? [[first], rest.slice(1)] : [[], rest]
   return verb.toLowerCase() + pascal([...before, ...nouns, ...after])

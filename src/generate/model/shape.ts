@@ -2,6 +2,13 @@
 
 export type Primitive = string | number | boolean
 
+export interface LiteralShape {
+  readonly _tag: "Literal"
+  readonly values: ReadonlyArray<Primitive>
+  /** It tells the members of a union apart, so that no other value is accepted even in responses. */
+  readonly isTag?: true
+}
+
 export interface StringShape {
   readonly _tag: "String"
   readonly min?: number | undefined
@@ -64,7 +71,7 @@ export interface UnionShape {
 
 export type Shape =
   | { readonly _tag: "Unknown" | "Never" | "Null" | "Boolean" | "File" }
-  | { readonly _tag: "Literal"; readonly values: ReadonlyArray<Primitive> }
+  | LiteralShape
   | StringShape
   | NumberShape
   | ArrayShape

@@ -1,6 +1,6 @@
 /** Decides which schemas of `components` get a name, one for both directions or one for each, and in which file they are. */
-import type { Direction, Operation } from "../model/operation.js"
 import { schemaName } from "../model/names.js"
+import type { Direction, Operation } from "../model/operation.js"
 import { children, type Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
 import type { SchemaReader } from "../read/schemaReader.js"
@@ -19,8 +19,6 @@ export interface Variant {
   readonly name: string
   /** It contains itself, so that its type is written out. */
   readonly isRecursive: boolean
-  /** A member of a union, whose tags stay closed. */
-  readonly isMember: boolean
   readonly shape: Shape
   /** The names of the operations that use it. */
   readonly users: ReadonlySet<string>
@@ -57,13 +55,16 @@ export class Components {
   readonly #reader: SchemaReader
   readonly #texts = new Map<Key, Text>()
   readonly #variants = new Map<Key, Variant>()
-  readonly #members: ReadonlySet<string>
+  readonly #closed = new Map<string, Shape>()
+  /** The schemas that are members of unions of several objects. */
+  #members: ReadonlySet<string> = new Set()
 
   constructor(reader: SchemaReader, operations: ReadonlyArray<Operation>) {
     this.#reader = reader
-    const users = this.#findUsers(operations)
-    this.#members = this.#findMembers(operations, [...users.keys()])
-    this.#makeVariants(users)
+    this.#members = this.#findMembers(operations, [...this.#findUsers(operations).keys()])
+    // The tags of members are written out, so other schemas are used now.
+    this.#texts.clear()
+    this.#makeVariants(this.#findUsers(operations))
   }
 
   /** The variant of a schema; `undefined` if it is so short that it is written out. */
@@ -71,9 +72,61 @@ export class Components {
     return this.#variants.get(keyOf(direction, component))
   }
 
-  /** The shape of a schema. */
+  /** The shape of a schema, whose tags are closed if it is a member of a union. */
   shape(component: string): Shape {
-    return this.#reader.component(component)
+    if (!this.#members.has(component)) return this.close(this.#reader.component(component))
+    const known = this.#closed.get(component)
+    if (known !== undefined) return known
+    const shape = this.close(this.#withClosedTags(this.#reader.component(component)))
+    this.#closed.set(component, shape)
+    return shape
+  }
+
+  /** Closes the tags of the objects that are members of unions in a shape. */
+  close(shape: Shape): Shape {
+    switch (shape._tag) {
+      case "Array":
+        return { ...shape, items: this.close(shape.items) }
+      case "Tuple":
+        return {
+          ...shape,
+          elements: shape.elements.map((element) => this.close(element)),
+          rest: shape.rest && this.close(shape.rest)
+        }
+      case "Object":
+        return {
+          ...shape,
+          fields: shape.fields.map((field) => ({ ...field, shape: this.close(field.shape) })),
+          additional: typeof shape.additional === "string" ? shape.additional : this.close(shape.additional)
+        }
+      case "Union":
+        return {
+          ...shape,
+          members: shape.members.map((member) =>
+            this.close(this.#isUnionOfObjects(shape) ? this.#withClosedTags(member) : member)
+          )
+        }
+      default:
+        return shape
+    }
+  }
+
+  /** Closes the required fields of an object that have one value. */
+  #withClosedTags(shape: Shape): Shape {
+    if (shape._tag !== "Object") return shape
+    return {
+      ...shape,
+      fields: shape.fields.map((field) => {
+        const target = field.shape._tag === "Ref" ? this.#reader.component(field.shape.name) : field.shape
+        return shape.required.includes(field.name) && target._tag === "Literal" && target.values.length === 1
+          ? { ...field, shape: { ...target, isTag: true as const } }
+          : field
+      })
+    }
+  }
+
+  #isUnionOfObjects(shape: Shape): boolean {
+    return shape._tag === "Union" && shape.members.filter((member) => this.#isObject(member)).length > 1
   }
 
   /** The variants that an operation uses, those first that others refer to. */
@@ -93,7 +146,7 @@ export class Components {
     const roots = rootsOf(operation)
     for (const direction of directions) {
       for (const shape of roots[direction]) {
-        this.#refs(shape, direction).forEach((name) => visitName(name, direction))
+        this.#refs(this.close(shape), direction).forEach((name) => visitName(name, direction))
       }
     }
     return [...found]
@@ -124,7 +177,7 @@ export class Components {
     const shape = this.shape(component)
     const refs = this.#refs(shape, direction)
     const printer = new SchemaPrinter({ ref: (name) => `<${name}>`, use: (name) => name }, direction)
-    const text = { text: printer.print(shape, true), refs }
+    const text = { text: printer.print(shape), refs }
     this.#texts.set(key, text)
     return text
   }
@@ -144,7 +197,7 @@ export class Components {
       const roots = rootsOf(operation)
       for (const direction of directions) {
         for (const shape of roots[direction]) {
-          for (const name of this.#refs(shape, direction)) visit(name, direction, operation.name)
+          for (const name of this.#refs(this.close(shape), direction)) visit(name, direction, operation.name)
         }
       }
     }
@@ -163,7 +216,7 @@ export class Components {
   #findMembers(operations: ReadonlyArray<Operation>, keys: ReadonlyArray<Key>): ReadonlySet<string> {
     const found = new Set<string>()
     const visit = (shape: Shape): void => {
-      if (shape._tag === "Union" && shape.members.filter((member) => this.#isObject(member)).length > 1) {
+      if (shape._tag === "Union" && this.#isUnionOfObjects(shape)) {
         for (const member of shape.members) if (member._tag === "Ref") found.add(member.name)
       }
       children(shape).forEach(visit)
@@ -174,7 +227,7 @@ export class Components {
   }
 
   #isObject(shape: Shape): boolean {
-    return (shape._tag === "Ref" ? this.shape(shape.name) : shape)._tag === "Object"
+    return this.#reader.dereference(shape)._tag === "Object"
   }
 
   #makeVariants(users: ReadonlyMap<Key, ReadonlySet<string>>): void {
@@ -210,7 +263,6 @@ export class Components {
         direction,
         name: nameOf(component, direction),
         isRecursive: cycle.length > 0,
-        isMember: this.#members.has(component),
         shape: this.shape(component),
         users: new Set([
           ...users.get(keyOf(direction, component)) ?? [],

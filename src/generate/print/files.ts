@@ -1,6 +1,6 @@
 /** Writes the files of operations, of shared schemas and the index. */
-import type { Body, Operation, Parameter } from "../model/operation.js"
 import { variableName } from "../model/names.js"
+import type { Body, Operation, Parameter } from "../model/operation.js"
 import type { Shape } from "../model/shape.js"
 import type { SchemaReader } from "../read/schemaReader.js"
 import type { Components, Variant } from "./components.js"
@@ -137,15 +137,15 @@ export class FilePrinter {
 
   /** A type and a schema of the same name. The schema is built when it is first used. */
   #schema(variant: Variant, imports: Imports, taken: ReadonlyArray<string>): string {
-    const { component, direction, isMember, isRecursive, name, shape } = variant
+    const { component, direction, isRecursive, name, shape } = variant
     const comment = docComment(paragraphs(this.#reader.description(component)))
-    const schema = new SchemaPrinter(imports, direction).print(shape, isMember)
+    const schema = new SchemaPrinter(imports, direction).print(shape)
     const annotated = `${imports.use("Schema")}.suspend(() => ${schema}.annotations({ identifier: ${quote(name)} }))`
     const suspended = `/* @__PURE__ */ ${annotated}`
     if (isRecursive) {
       const types = new TypePrinter(imports, direction)
       const type = shape._tag === "Object"
-        ? `export interface ${name} {\n${types.fields(shape, isMember)}\n}`
+        ? `export interface ${name} {\n${types.fields(shape)}\n}`
         : `export type ${name} = ${types.print(shape)}`
       return `${comment}${type}\n${comment}export const ${name}: Schema.Schema<${name}> = ${suspended}\n`
     }
@@ -165,18 +165,24 @@ export class FilePrinter {
     const lines = [
       `method: ${quote(operation.method)}`,
       `path: ${quote(operation.path.replace(/\{([^}]*)\}/g, ":$1"))}`,
-      ...operation.params.length === 0 ? [] : [`params: ${printer.fields(params.map((param) => ({ ...printed(param), required: true })))}`],
+      ...operation.params.length === 0
+        ? []
+        : [`params: ${printer.fields(params.map((param) => ({ ...printed(param), required: true })))}`],
       ...part("query", query),
       ...part("headers", headers),
       ...this.#body(operation.body, imports),
       ...this.#success(success, imports),
       ...paging?.items === undefined ? [] : [`items: ${quote(paging.items)}`],
-      ...paging === undefined || (paging.kind === "number" && paging.items !== undefined) ? [] : [`paging: ${quote(paging.kind)}`],
+      ...paging === undefined || (paging.kind === "number" && paging.items !== undefined)
+        ? []
+        : [`paging: ${quote(paging.kind)}`],
       `scope: ${scopes.length === 1 ? quote(scopes.join("")) : `[${scopes.map(quote).join(", ")}]`}`,
       `idempotent: ${operation.idempotent}`,
       `error: [${operation.statuses.flatMap((status) => errorClasses[status] ?? []).map(imports.error).join(", ")}]`
     ]
-    return `${operationComment(operation)}export const ${name} = /* @__PURE__ */ Operation.make(${quote(name)}, () => ({\n${lines.join(",\n")}\n}))\n`
+    return `${operationComment(operation)}export const ${name} = /* @__PURE__ */ Operation.make(${
+      quote(name)
+    }, () => ({\n${lines.join(",\n")}\n}))\n`
   }
 
   #body(body: Body | undefined, imports: Imports): ReadonlyArray<string> {
@@ -199,7 +205,7 @@ export class FilePrinter {
 
   #success(success: Operation["success"], imports: Imports): ReadonlyArray<string> {
     if (success === undefined) return []
-    const schema = new SchemaPrinter(imports, "response").print(success.shape)
+    const schema = new SchemaPrinter(imports, "response").print(this.#components.close(success.shape))
     if (success.isStream) return [`events: ${schema}`]
     return [`success: ${success.isOptional ? `${imports.use("Schema")}.UndefinedOr(${schema})` : schema}`]
   }

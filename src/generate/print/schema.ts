@@ -2,8 +2,9 @@
 import type { Direction } from "../model/operation.js"
 import {
   anyString,
-  isPlainString,
   type Field,
+  isPlainString,
+  type LiteralShape,
   type NumberShape,
   type ObjectShape,
   type Primitive,
@@ -84,8 +85,8 @@ export class SchemaPrinter {
     return `${this.#names.use(name)}(${args.filter((arg) => arg !== "").join(", ")})`
   }
 
-  /** The schema of a shape. The tags of a union's members are not opened, so that they tell the members apart. */
-  print(shape: Shape, isMember = false): string {
+  /** The schema of a shape. */
+  print(shape: Shape): string {
     const target = this.#direction === "response" ? loosen(shape) : shape
     switch (target._tag) {
       case "Unknown":
@@ -98,39 +99,52 @@ export class SchemaPrinter {
       case "Ref":
         return this.#names.ref(target.name, this.#direction)
       case "Literal":
-        return this.#literals(target.values)
+        return this.#literals(target)
       case "String":
         return this.#string(target)
       case "Number":
         return this.#number(target)
       case "Array": {
         const items = this.print(target.items)
-        const limits = options([["min", target.min], ["max", target.max], ["unique", target.unique ? "true" : undefined]])
+        const limits = options([["min", target.min], ["max", target.max], [
+          "unique",
+          target.unique ? "true" : undefined
+        ]])
         return limits === "" ? this.#schema(`Array(${items})`) : this.#helper("array", items, limits)
       }
       case "Tuple":
         return this.#tuple(target)
       case "Object":
-        return this.#object(target, isMember)
+        return this.#object(target)
       case "Union":
         return this.#union(target.members)
     }
   }
 
-  #literals(values: ReadonlyArray<Primitive>): string {
-    if (this.#direction === "request") return this.#schema(`Literal(${values.map(literal).join(", ")})`)
+  #literals({ isTag, values }: LiteralShape): string {
+    if (this.#direction === "request" || isTag === true) {
+      return this.#schema(`Literal(${values.map(literal).join(", ")})`)
+    }
     const [strings = [], numbers = [], booleans = []] = kinds(values)
     const schemas = [
-      ...[strings, numbers].filter(({ length }) => length > 0).map((known) => this.#helper("oneOf", ...known.map(literal))),
+      ...[strings, numbers].filter(({ length }) => length > 0).map((known) =>
+        this.#helper("oneOf", ...known.map(literal))
+      ),
       ...booleans.length > 0 ? [this.#schema("Boolean")] : []
     ]
     return schemas.length === 1 ? schemas.join("") : this.#schema(`Union(${schemas.join(", ")})`)
   }
 
   #string(shape: StringShape): string {
-    if (this.#direction === "response") return shape.format === "date-time" ? this.#names.use("Timestamp") : this.#schema("String")
+    if (this.#direction === "response") {
+      return shape.format === "date-time"
+        ? this.#names.use("Timestamp")
+        : this.#schema("String")
+    }
     const { max, min, patterns: [pattern, ...patterns] } = shape
-    const format = shape.format === undefined || !Object.hasOwn(formats, shape.format) ? undefined : formats[shape.format]
+    const format = shape.format === undefined || !Object.hasOwn(formats, shape.format)
+      ? undefined
+      : formats[shape.format]
     const given = options([
       ["min", min],
       ["max", max],
@@ -139,7 +153,10 @@ export class SchemaPrinter {
     ])
     const schema = given === "" ? this.#schema("String") : this.#helper("string", given)
     return patterns.reduce(
-      (schema, pattern) => `${schema}.pipe(${this.#schema("filter")}(${this.#schema("is")}(${this.#helper("string", options([["pattern", quote(pattern)]]))})))`,
+      (schema, pattern) =>
+        `${schema}.pipe(${this.#schema("filter")}(${this.#schema("is")}(${
+          this.#helper("string", options([["pattern", quote(pattern)]]))
+        })))`,
       schema
     )
   }
@@ -158,7 +175,7 @@ export class SchemaPrinter {
     return this.#schema(rest === undefined ? `Tuple(${schemas})` : `Tuple([${schemas}], ${this.print(rest)})`)
   }
 
-  #object(shape: ObjectShape, isMember: boolean): string {
+  #object(shape: ObjectShape): string {
     const isRequest = this.#direction === "request"
     const fields = fieldsOf(shape, this.#direction)
     const { additional } = shape
@@ -174,26 +191,22 @@ export class SchemaPrinter {
     const index = rest === undefined ? "" : `{ key: ${this.#schema("String")}, value: ${rest} }`
     const schema = fields.length === 0
       ? this.#schema(`Record(${index})`)
-      : this.#schema(`Struct(${this.fields(fields, isMember)}${index === "" ? "" : `, ${index}`})`)
+      : this.#schema(`Struct(${this.fields(fields)}${index === "" ? "" : `, ${index}`})`)
     const limits = isRequest ? options([["min", shape.min], ["max", shape.max]]) : ""
     return limits === "" ? schema : this.#helper("sized", schema, limits)
   }
 
   /** The fields of a struct or of a part of the request, on one line if they are short and without comments. */
-  fields(fields: ReadonlyArray<PrintedField>, isMember = false): string {
-    const texts = fields.map((field) => `${comment(field)}${key(field.name)}: ${this.#field(field, isMember)}`)
+  fields(fields: ReadonlyArray<PrintedField>): string {
+    const texts = fields.map((field) => `${comment(field)}${key(field.name)}: ${this.#field(field)}`)
     const line = `{ ${texts.join(", ")} }`
     if (fields.length === 0) return "{}"
     return line.length <= 90 && !line.includes("\n") ? line : `{\n${texts.join(",\n")}\n}`
   }
 
-  #field({ isFile = false, required, shape }: PrintedField, isMember: boolean): string {
+  #field({ isFile = false, required, shape }: PrintedField): string {
     if (isFile) return required ? this.#names.use("File") : this.#schema(`optional(${this.#names.use("File")})`)
-    if (required) {
-      return isMember && shape._tag === "Literal" && shape.values.length === 1
-        ? this.#schema(`Literal(${shape.values.map(literal).join("")})`)
-        : this.print(shape)
-    }
+    if (required) return this.print(shape)
     if (this.#direction === "request") return this.#schema(`optional(${this.print(shape)})`)
     const target = loosen(shape)
     if (target._tag === "Array") return this.#helper("list", this.print(target.items))
@@ -203,13 +216,15 @@ export class SchemaPrinter {
   #union(members: ReadonlyArray<Shape>): string {
     const others = members.filter(({ _tag }) => _tag !== "Null")
     const known = others.flatMap((member) =>
-      member._tag === "Literal" && member.values.every((value) => typeof value === "string") ? member.values : []
+      member._tag === "Literal" && !member.isTag && member.values.every((value) => typeof value === "string")
+        ? member.values
+        : []
     )
     // A string beside literals is an open list of known values.
     const isOpen = others.some(isPlainString) && known.length > 0
     const literals = isOpen ? [this.#helper("oneOf", ...known.map(literal))] : []
     const rest = others.filter((member) => !isOpen || (member._tag !== "Literal" && !isPlainString(member)))
-    const schemas = [...literals, ...rest.map((member) => this.print(member, rest.length > 1))]
+    const schemas = [...literals, ...rest.map((member) => this.print(member))]
     const schema = schemas.length === 1 ? schemas.join("") : this.#schema(`Union(${schemas.join(", ")})`)
     return others.length === members.length ? schema : this.#schema(`NullOr(${schema})`)
   }

@@ -38,5 +38,7 @@ export const paragraphs = (text: string | undefined): ReadonlyArray<string> =>
 export const docComment = (parts: ReadonlyArray<string>): string => {
   const lines = parts.flatMap((part, index) => index === 0 || part.startsWith("@") ? wrap(part) : ["", ...wrap(part)])
   if (lines.length === 0) return ""
-  return lines.length === 1 ? `/** ${lines[0]} */\n` : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`
+  return lines.length === 1
+    ? `/** ${lines[0]} */\n`
+    : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`
 }

@@ -18,7 +18,7 @@ export class TypePrinter {
   }
 
   /** The type of the values of a shape. */
-  print(shape: Shape, isMember = false): string {
+  print(shape: Shape): string {
     const target = this.#direction === "response" ? loosen(shape) : shape
     switch (target._tag) {
       case "Unknown":
@@ -31,7 +31,9 @@ export class TypePrinter {
       case "Ref":
         return this.#names.ref(target.name, this.#direction)
       case "Literal":
-        return [...new Set(target.values.map(this.#direction === "request" ? literal : typeOfLiteral))].join(" | ")
+        return [
+          ...new Set(target.values.map(this.#direction === "request" || target.isTag ? literal : typeOfLiteral))
+        ].join(" | ")
       case "String":
         return this.#direction === "response" && target.format === "date-time" ? this.#names.use("Timestamp") : "string"
       case "Number":
@@ -46,21 +48,21 @@ export class TypePrinter {
         return `readonly [${[...elements, ...rest].join(", ")}]`
       }
       case "Object":
-        return `{ ${this.fields(target, isMember)} }`
+        return `{ ${this.fields(target)} }`
       case "Union": {
         const isOpen = target.members.some(isPlainString)
         const members = isOpen
           ? union(target.members.filter((member) => member._tag !== "Literal"))
           : target
         return members._tag === "Union"
-          ? members.members.map((member) => this.print(member, members.members.length > 1)).join(" | ")
+          ? members.members.map((member) => this.print(member)).join(" | ")
           : this.print(members)
       }
     }
   }
 
   /** The fields of an object's type. */
-  fields(shape: ObjectShape, isMember = false): string {
+  fields(shape: ObjectShape): string {
     const isRequest = this.#direction === "request"
     const fields = fieldsOf(shape, this.#direction)
     const { additional } = shape
@@ -72,9 +74,7 @@ export class TypePrinter {
       ? "unknown"
       : undefined
     const lines = fields.map(({ name, required, shape }) => {
-      const type = isMember && required && shape._tag === "Literal" && shape.values.length === 1
-        ? shape.values.map(literal).join("")
-        : this.print(shape)
+      const type = this.print(shape)
       const optional = isRequest && shape !== unknown ? `${type} | undefined` : type
       return required ? `readonly ${key(name)}: ${type}` : `readonly ${key(name)}?: ${optional}`
     })

@@ -1,9 +1,9 @@
 /** Reads the bodies of requests. */
-import * as Json from "./json.js"
 import type { Body } from "../model/operation.js"
-import type { SchemaReader } from "./schemaReader.js"
 import type { ObjectShape, Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
+import * as Json from "./json.js"
+import type { SchemaReader } from "./schemaReader.js"
 
 const isJson = (type: string): boolean => /^application\/(?:[\w.+-]+\+)?json\b/.test(type)
 

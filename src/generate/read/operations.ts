@@ -1,15 +1,15 @@
 /** Reads the operations of a document into the model. */
 import { isIdempotent } from "../model/idempotency.js"
-import * as Json from "./json.js"
+import { operationName } from "../model/names.js"
 import type { Method, Operation, Stage } from "../model/operation.js"
 import { stages } from "../model/operation.js"
-import { operationName } from "../model/names.js"
-import { readPaging } from "./paging.js"
-import { readBody } from "./body.js"
-import { readParameters } from "./parameters.js"
-import { readSuccess } from "./success.js"
-import type { SchemaReader } from "./schemaReader.js"
 import { at, fail, SpecError } from "../model/specError.js"
+import { readBody } from "./body.js"
+import * as Json from "./json.js"
+import { readPaging } from "./paging.js"
+import { readParameters } from "./parameters.js"
+import type { SchemaReader } from "./schemaReader.js"
+import { readSuccess } from "./success.js"
 
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -20,10 +20,12 @@ const prefix = "/api/v2"
 const classes = [400, 401, 402, 403, 404, 409, 410, 412, 413, 429, 500, 503]
 
 /** An operation, or the reason that it could not be read. */
-export type Read = { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage } & (
-  | { readonly _tag: "Operation"; readonly operation: Operation }
-  | { readonly _tag: "Unreadable"; readonly error: SpecError }
-)
+export type Read =
+  & { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage }
+  & (
+    | { readonly _tag: "Operation"; readonly operation: Operation }
+    | { readonly _tag: "Unreadable"; readonly error: SpecError }
+  )
 
 interface Place {
   readonly document: Json.JsonObject

@@ -1,8 +1,8 @@
 /** Recognizes lists that come in pages. */
 import type { Paging, Parameter, Success } from "../model/operation.js"
-import type { SchemaReader } from "./schemaReader.js"
 import type { Shape } from "../model/shape.js"
 import { at } from "../model/specError.js"
+import type { SchemaReader } from "./schemaReader.js"
 
 /** The forms of a success. */
 const formsOf = (shape: Shape, reader: SchemaReader): ReadonlyArray<Shape> => {
@@ -35,7 +35,10 @@ export const readPaging = (
   const forms = formsOf(success.shape, reader)
   const objects = forms.filter(({ _tag }) => _tag !== "Array")
   const common = objects.map((form) => listsOf(form, reader))
-    .reduce<ReadonlyArray<string> | undefined>((a, b) => a === undefined ? b : a.filter((name) => b.includes(name)), undefined)
+    .reduce<ReadonlyArray<string> | undefined>(
+      (a, b) => a === undefined ? b : a.filter((name) => b.includes(name)),
+      undefined
+    )
   if (common === undefined) return { kind, items: undefined }
   const last = letters(path.split("/").findLast((segment) => !segment.startsWith("{")) ?? "")
   const items = common.length === 1 ? common[0] : common.find((name) => letters(name) === last)

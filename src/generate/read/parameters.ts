@@ -1,9 +1,9 @@
 /** Reads the parameters of an operation: path, query and header. */
-import * as Json from "./json.js"
 import type { Parameter } from "../model/operation.js"
-import type { SchemaReader } from "./schemaReader.js"
 import { anyString, type Shape, union } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
+import * as Json from "./json.js"
+import type { SchemaReader } from "./schemaReader.js"
 
 interface Read extends Parameter {
   readonly place: "path" | "query" | "header"
@@ -106,7 +106,11 @@ export const readParameters = (
 const pathParameters = (path: string, params: ReadonlyArray<Parameter>): ReadonlyArray<Parameter> => {
   const pointer = at("#/paths", path)
   const names = path.split("/").flatMap((segment) => {
-    if (!/[{}]/.test(segment)) return segment.startsWith(":") ? fail(pointer, "a segment cannot begin with a colon") : []
+    if (!/[{}]/.test(segment)) {
+      return segment.startsWith(":")
+        ? fail(pointer, "a segment cannot begin with a colon")
+        : []
+    }
     const [, name] = /^\{([^{}]+)\}$/.exec(segment) ?? []
     return name ?? fail(pointer, `the segment ${segment} is not one parameter as a whole`)
   })
@@ -115,6 +119,7 @@ const pathParameters = (path: string, params: ReadonlyArray<Parameter>): Readonl
   const stray = params.find(({ name }) => !names.includes(name))
   if (stray !== undefined) fail(pointer, `the path has no place for the parameter ${stray.name}`)
   return names.map((name) =>
-    params.find((parameter) => parameter.name === name) ?? fail(pointer, `the path's parameter ${name} is not described`)
+    params.find((parameter) => parameter.name === name) ??
+      fail(pointer, `the path's parameter ${name} is not described`)
   )
 }

@@ -1,7 +1,5 @@
 /** Reads the schemas of a document into shapes. */
 import { intersect } from "../model/intersect.js"
-import * as Json from "./json.js"
-import { unknownKeywords } from "./keywords.js"
 import {
   anyString,
   boolean,
@@ -18,6 +16,8 @@ import {
   unknown
 } from "../model/shape.js"
 import { at, fail, type Note } from "../model/specError.js"
+import * as Json from "./json.js"
+import { unknownKeywords } from "./keywords.js"
 
 const components = "#/components/schemas/"
 
@@ -200,7 +200,9 @@ export class SchemaReader {
   #types(schema: Json.JsonObject, pointer: string): ReadonlyArray<string> | undefined {
     const { type } = schema
     if (type !== undefined) {
-      return Array.isArray(type) ? type.map(String) : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
+      return Array.isArray(type)
+        ? type.map(String)
+        : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
     }
     const has = (...names: ReadonlyArray<string>) => names.some((name) => name in schema)
     if (

@@ -1,9 +1,9 @@
 /** Reads the bodies of successes. */
-import * as Json from "./json.js"
 import type { Success } from "../model/operation.js"
-import type { SchemaReader } from "./schemaReader.js"
 import { type Shape, union } from "../model/shape.js"
 import { at } from "../model/specError.js"
+import * as Json from "./json.js"
+import type { SchemaReader } from "./schemaReader.js"
 
 const isJson = (type: string): boolean => /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/.test(type)
 

@@ -147,6 +147,10 @@ const operation = (served: ServedOperation): Json => {
     ...(endpoint.payload !== undefined && { requestBody: requestBody(endpoint, endpoint.payload) }),
     responses: {
       [status]: response(status, reasonPhrase(status), status === 204 ? undefined : jsonContent(endpoint.success)),
+      // The body may be absent.
+      ...(endpoint.success !== undefined && Schema.is(endpoint.success)(undefined) && {
+        204: response(204, reasonPhrase(204), undefined)
+      }),
       ...Object.fromEntries(
         [...endpoint.error, { status: "default" }]
           .map(({ status }) => [status, { $ref: `#/components/responses/${status}` }])

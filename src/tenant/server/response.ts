@@ -1,7 +1,7 @@
 /** Responses as plain data in the service's shapes, so that handlers stay pure and a fault can change a response. */
 import * as Headers from "@effect/platform/Headers"
 import * as Schema from "effect/Schema"
-import { omittable } from "../../operations/schemas.js"
+import { omittable } from "../../Schemas.js"
 
 export interface PlainResponse {
   readonly status: number
