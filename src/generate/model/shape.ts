@@ -27,7 +27,7 @@ export interface NumberShape {
   readonly multipleOf?: number | undefined
 }
 
-export interface ArrayShape {
+interface ArrayShape {
   readonly _tag: "Array"
   readonly items: Shape
   readonly min?: number | undefined
@@ -64,7 +64,7 @@ export interface ObjectShape {
   readonly max?: number | undefined
 }
 
-export interface UnionShape {
+interface UnionShape {
   readonly _tag: "Union"
   readonly members: ReadonlyArray<Shape>
 }

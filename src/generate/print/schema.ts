@@ -25,7 +25,7 @@ export interface Names {
 }
 
 /** Formats that requests are checked for, by the names of their functions. */
-export const formats: Readonly<Record<string, string>> = {
+const formats: Readonly<Record<string, string>> = {
   uri: "uri",
   email: "email",
   hostname: "hostname",

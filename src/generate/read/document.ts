@@ -48,6 +48,8 @@ interface AjvError {
   readonly keyword: string
   readonly message?: string
   readonly params: Json.JsonObject
+  /** The name that is not allowed, if the issue is about one. */
+  readonly propertyName?: string
 }
 
 /** The most telling of the validator's issues: the deepest, and of those at one place not the one about alternatives. */
@@ -58,10 +60,11 @@ const mostTelling = (errors: ReadonlyArray<AjvError>): AjvError | undefined =>
   )[0]
 
 const issueOf = (errors: ReadonlyArray<AjvError>): SpecError => {
-  const { instancePath = "", message = "is invalid", params = {} } = mostTelling(errors) ?? {}
+  const { instancePath = "", message = "is invalid", params = {}, propertyName } = mostTelling(errors) ?? {}
+  const pointer = propertyName === undefined ? `#${instancePath}` : at(`#${instancePath}`, propertyName)
   const [name] = Object.values(params).filter((value) => typeof value === "string")
   const text = name === undefined || message.includes(String(name)) ? message : `${message}: ${String(name)}`
-  return new SpecError({ pointer: `#${instancePath}`, message: `${text} (at #${instancePath})` })
+  return new SpecError({ pointer, message: `${text} (at ${pointer})` })
 }
 
 const parse = (text: string): Effect.Effect<unknown, SpecError> =>
