@@ -55,7 +55,7 @@ const select = (all: ReadonlyArray<Read>, { groups = [], only = [], stage = "bet
   )
 }
 
-/** Where each schema lies depends on the whole document, so that a selection has the same files as the whole. */
+/** The file of a schema depends on the whole document, so that a selection has the same files as the whole. */
 const print = (document: JsonObject, selection: Selection): Generated => {
   const reader = new SchemaReader(document)
   const all = readOperations(document, reader)

@@ -1,5 +1,5 @@
 /** Tests the command: what it writes, selects, checks and refuses. */
-import { FileSystem, Path } from "@effect/platform"
+import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
@@ -182,7 +182,10 @@ describe("files", () => {
       const [before, again] = [yield* generated(several), yield* generated(several)]
       assert.deepStrictEqual(again.files, before.files)
       const { paths } = several as { paths: Json }
-      const reordered = yield* generated({ ...several, paths: Object.fromEntries(Object.entries(paths).reverse()) })
+      const reordered = yield* generated({
+        ...several,
+        paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => a < b ? 1 : -1))
+      })
       assert.deepStrictEqual(reordered.files, before.files)
       assert.strictEqual(stringify(reordered.interface), stringify(before.interface))
       const next = yield* generated({
@@ -196,7 +199,7 @@ describe("files", () => {
       assert.deepStrictEqual(differing.map(({ path }) => path), ["index.ts", "listRoles.ts"])
     }))
 
-  it.effect("say where they come from, and the index of which version", () =>
+  it.effect("say where they come from, and the index names the version", () =>
     Effect.gen(function*() {
       const { files } = yield* generated(several)
       const format = yield* makeFormatter

@@ -215,7 +215,7 @@ const kinds: ReadonlyArray<Kind> = [
     get: "/** *\\/ process.exit() @deprecated */ a: omittable(Schema.String)"
   },
   {
-    title: "oneOf with a discriminator that members do not state",
+    title: "oneOf with a discriminator that branches do not state",
     parts: {
       success: ref("Pet"),
       schemas: {
@@ -231,7 +231,7 @@ const kinds: ReadonlyArray<Kind> = [
       "Schema.Union(Schema.Struct({ kind: Schema.Literal(\"cat\"), lives: omittable(Schema.Number) }), Schema.Struct({ kind: Schema.Literal(\"dog\"), tricks: list(Schema.String) }))"
   },
   {
-    title: "unions whose members state their tags, which stay closed in responses",
+    title: "unions whose branches state their tags, which stay closed in responses",
     parts: {
       success: { oneOf: [ref("Cat"), ref("Dog")] },
       schemas: {
@@ -573,7 +573,7 @@ const pointer = "#/paths/~1things/get/responses/200/content/application~1json/sc
 
 const failures: ReadonlyArray<readonly [title: string, parts: Parts, pointer: string, message: RegExp]> = [
   ["an unknown keyword", things({ type: "string", maxLenght: 5 }), `${pointer}/maxLenght`, /keyword maxLenght is not/],
-  ["a keyword that it does not understand", things({ if: {}, then: {} }), `${pointer}/if`, /keyword if is not/],
+  ["a keyword that it does not understand", things({ if: {} }), `${pointer}/if`, /keyword if is not/],
   ["a broken reference", things(ref("Nothing")), `${pointer}/$ref`, /Nothing leads to nothing/],
   ["a reference to another file", things({ $ref: "other.yaml#/A" }), `${pointer}/$ref`, /bundle it first/],
   [
@@ -595,7 +595,7 @@ const failures: ReadonlyArray<readonly [title: string, parts: Parts, pointer: st
     "a union within itself",
     { success: ref("A"), schemas: { A: { oneOf: [ref("A"), string] } } },
     "#/components/schemas/A",
-    /member of itself/
+    /branch of itself/
   ],
   ["allOf that nothing can match", things({ allOf: [string, { type: "number" }] }), pointer, /no value can match/],
   ["an enum that nothing can match", things({ type: "string", enum: [1] }), `${pointer}/enum`, /no value can match/],

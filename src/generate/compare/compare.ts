@@ -28,7 +28,7 @@ const compareSets = <A>(
   ]
 }
 
-/** Limits of a shape by which more or fewer values match. A lower limit that rises narrows; an upper one that rises widens. */
+/** Limits of a shape. A lower limit that rises narrows; an upper one that rises widens. */
 const limits = {
   min: 1,
   above: 1,
@@ -45,7 +45,7 @@ const compareLimits = (path: string, before: Shape, after: Shape): ReadonlyArray
     return change((b - a) * sign > 0 ? "narrowed" : "widened", path, `${name} ${old ?? "none"} → ${now ?? "none"}`)
   })
 
-/** Compares facts of which a present one accepts less than an absent one. */
+/** Compares checks: a present one accepts less than an absent one. */
 const compareChecks = (path: string, label: string, before: string, after: string): ReadonlyArray<Change> =>
   before === after
     ? []
@@ -55,7 +55,7 @@ const compareChecks = (path: string, label: string, before: string, after: strin
       `${label} ${before || "none"} → ${after || "none"}`
     )
 
-const membersOf = (shape: Shape): ReadonlyArray<Shape> => shape._tag === "Union" ? shape.members : [shape]
+const branchesOf = (shape: Shape): ReadonlyArray<Shape> => shape._tag === "Union" ? shape.branches : [shape]
 
 const nameOf = (shape: Shape): string => {
   switch (shape._tag) {
@@ -68,13 +68,13 @@ const nameOf = (shape: Shape): string => {
     case "Array":
       return `list of ${nameOf(shape.items)}`
     case "Union":
-      return shape.members.map(nameOf).join(" or ")
+      return shape.branches.map(nameOf).join(" or ")
     default:
       return shape._tag.toLowerCase()
   }
 }
 
-/** Whether every value of the first is one of the second, as far as their kinds say. */
+/** Tells that every value of the first is one of the second, as far as their kinds say. */
 const isWithin = (a: Shape, b: Shape): boolean =>
   b._tag === "Unknown" || a._tag === "Never" || equals(a, b) ||
   (a._tag === "Literal" && b._tag === "String" && a.values.every((value) => typeof value === "string")) ||
@@ -84,9 +84,9 @@ const isWithin = (a: Shape, b: Shape): boolean =>
 const compareShapes = (path: string, before: Shape, after: Shape): ReadonlyArray<Change> => {
   if (equals(before, after)) return []
   if (before._tag === "Union" || after._tag === "Union") {
-    const [old, now] = [membersOf(before), membersOf(after)]
-    const lost = old.filter((member) => !now.some((other) => equals(member, other)))
-    const gained = now.filter((member) => !old.some((other) => equals(member, other)))
+    const [old, now] = [branchesOf(before), branchesOf(after)]
+    const lost = old.filter((branch) => !now.some((other) => equals(branch, other)))
+    const gained = now.filter((branch) => !old.some((other) => equals(branch, other)))
     const [a] = lost
     const [b] = gained
     if (lost.length === 1 && gained.length === 1 && a !== undefined && b !== undefined) return compareShapes(path, a, b)
@@ -105,7 +105,7 @@ const compareShapes = (path: string, before: Shape, after: Shape): ReadonlyArray
   return [...compareLimits(path, before, after), ...compareParts(path, before, after)]
 }
 
-/** Compares what shapes of one kind have beside limits. */
+/** Compares the parts that shapes of one kind have beside limits. */
 const compareParts = (path: string, before: Shape, after: Shape): ReadonlyArray<Change> => {
   if (before._tag === "String" && after._tag === "String") {
     return [
@@ -211,7 +211,7 @@ const compareNamed = <A>(
     return now === undefined ? change("removed", `${prefix}${name}`, "") : compare(name, old, now)
   })
 
-/** What changed from one interface to another. */
+/** Lists the changes from one interface to another. */
 export const compare = (before: Interface, after: Interface): ReadonlyArray<Change> => [
   ...compareNamed(before.operations, after.operations, "", compareOperations),
   ...compareNamed(before.schemas, after.schemas, "", (name, old, now) => compareShapes(name, old, now))

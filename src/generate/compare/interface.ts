@@ -46,7 +46,7 @@ const expressed = (components: Components, shape: Shape, direction: Direction): 
     case "Tuple":
       return { ...target, elements: target.elements.map(inner), rest: target.rest && inner(target.rest) }
     case "Union":
-      return { ...target, members: target.members.map(inner) }
+      return { ...target, branches: target.branches.map(inner) }
     case "Object": {
       const fields = fieldsOf(target, direction)
       return {
@@ -93,7 +93,7 @@ const factsOf = (components: Components, operation: Operation): OperationFacts =
   }
 }
 
-/** What the files of these operations offer. */
+/** The interface that the files of these operations offer. */
 export const interfaceOf = (
   document: Interface["document"],
   components: Components,

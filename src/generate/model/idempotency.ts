@@ -1,4 +1,4 @@
-/** The operations of which it is known whether repeating a request is harmless, beside what their methods say. */
+/** Says for which operations it is harmless to repeat a request: by their methods, and by a table of exceptions. */
 
 /** By HTTP, repeating these has the effect of one request. */
 const byMethod: Readonly<Record<string, boolean>> = { GET: true, PUT: true, DELETE: true, POST: false, PATCH: false }
@@ -35,6 +35,6 @@ const known: ReadonlyArray<readonly [route: string, idempotent: boolean, reason:
 
 const byRoute = new Map(known.map(([route, idempotent]) => [route, idempotent]))
 
-/** Whether repeating a request is harmless. `path` has its parameters in braces. */
+/** Tells whether it is harmless to repeat a request. `path` has its parameters in braces. */
 export const isIdempotent = (method: string, path: string): boolean =>
   byRoute.get(`${method} ${path.replace(/\{[^}]*\}/g, "{}")}`) ?? byMethod[method] ?? false

@@ -10,7 +10,7 @@ const highest = (a: number | undefined, b: number | undefined) =>
 const lowest = (a: number | undefined, b: number | undefined) =>
   a === undefined ? b : b === undefined ? a : Math.min(a, b)
 
-/** Whether a literal is of the kind of a schema. Limits are not considered. */
+/** Tells whether a literal is of the kind of a schema. Limits are not considered. */
 const accepts = (shape: Shape, value: Primitive): boolean => {
   switch (shape._tag) {
     case "String":
@@ -58,8 +58,8 @@ export const intersect = (a: Shape, b: Shape, resolve: Resolve): Shape | undefin
   if (a._tag === "Ref") return intersect(resolve(a.name), b, resolve)
   if (b._tag === "Ref") return intersect(a, resolve(b.name), resolve)
   if (a._tag === "Union" || b._tag === "Union") {
-    const pairs = (a._tag === "Union" ? a.members : [a]).flatMap((left) =>
-      (b._tag === "Union" ? b.members : [b]).map((right) => intersect(left, right, resolve))
+    const pairs = (a._tag === "Union" ? a.branches : [a]).flatMap((left) =>
+      (b._tag === "Union" ? b.branches : [b]).map((right) => intersect(left, right, resolve))
     )
     const possible = union(pairs.filter((shape) => shape !== undefined))
     return possible._tag === "Never" ? undefined : possible

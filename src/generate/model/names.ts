@@ -36,7 +36,7 @@ const checked = (name: string, text: string, pointer: string): string =>
   identifier.test(name) ? name : fail(pointer, `no identifier can be made of the name ${JSON.stringify(text)}`)
 
 /** Words whose plural is the same, or that are used in the plural only. */
-const pluralOnly = new Set(["analytics", "aws", "dns", "metadata", "news", "series", "settings", "sms", "stats"])
+const pluralOnly = new Set(["analytics", "aws", "dns", "metadata", "series", "settings", "sms", "stats"])
 
 const singularOf = (word: string): string => {
   const lower = word.toLowerCase()
@@ -113,5 +113,5 @@ export const variableName = (name: string, taken: ReadonlyArray<string>): string
   return made === name || taken.includes(made) || reserved.has(made) ? `${made}Schema` : made
 }
 
-/** Whether a field can be written without quotes. */
+/** Tells whether a field can be written without quotes. */
 export const isIdentifier = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name)

@@ -1,4 +1,4 @@
-/** What the generator knows about the operations of a document: plain data between reading and printing. */
+/** The operations of a document as plain data between reading and printing. */
 import type { ObjectShape, Shape } from "./shape.js"
 
 /** A field of the path, the query or the header. */
@@ -28,7 +28,7 @@ export interface Success {
   readonly isStream: boolean
 }
 
-/** How a list comes in pages. */
+/** The way in which a list comes in pages. */
 export interface Paging {
   readonly kind: "number" | "checkpoint" | "both"
   /** The field that holds the items of a page; absent if every success is a bare list. */
@@ -65,5 +65,5 @@ export const stages = ["ga", "ea", "beta"] as const
 
 export type Stage = typeof stages[number]
 
-/** Whether an object field takes part in requests or in responses. */
+/** The side that a schema is for. */
 export type Direction = "request" | "response"

@@ -5,7 +5,7 @@ export type Primitive = string | number | boolean
 export interface LiteralShape {
   readonly _tag: "Literal"
   readonly values: ReadonlyArray<Primitive>
-  /** It tells the members of a union apart, so that no other value is accepted even in responses. */
+  /** It tells the branches of a union apart, so that no other value is accepted even in responses. */
   readonly isTag?: true
 }
 
@@ -66,7 +66,7 @@ export interface ObjectShape {
 
 interface UnionShape {
   readonly _tag: "Union"
-  readonly members: ReadonlyArray<Shape>
+  readonly branches: ReadonlyArray<Shape>
 }
 
 export type Shape =
@@ -88,7 +88,7 @@ export const boolean: Shape = { _tag: "Boolean" }
 export const anyString: StringShape = { _tag: "String", patterns: [] }
 export const ref = (name: string): Shape => ({ _tag: "Ref", name })
 
-/** Whether a string shape accepts every string. */
+/** Tells whether a shape accepts every string. */
 export const isPlainString = (shape: Shape): boolean =>
   shape._tag === "String" && shape.min === undefined && shape.max === undefined && shape.patterns.length === 0 &&
   shape.format === undefined
@@ -96,18 +96,18 @@ export const isPlainString = (shape: Shape): boolean =>
 /** Compares shapes by their content. */
 export const equals = (a: Shape, b: Shape): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** A union without members of members, repetitions and members that another one contains. */
+/** A union without branches of branches, repetitions and branches that another one contains. */
 export const union = (shapes: ReadonlyArray<Shape>): Shape => {
-  const members: Array<Shape> = []
-  for (const shape of shapes.flatMap((shape) => shape._tag === "Union" ? shape.members : [shape])) {
-    if (shape._tag === "Never" || members.some((member) => equals(member, shape))) continue
-    members.push(shape)
+  const branches: Array<Shape> = []
+  for (const shape of shapes.flatMap((shape) => shape._tag === "Union" ? shape.branches : [shape])) {
+    if (shape._tag === "Never" || branches.some((branch) => equals(branch, shape))) continue
+    branches.push(shape)
   }
-  if (members.some(({ _tag }) => _tag === "Unknown")) return unknown
-  const anyStrings = members.some(isPlainString)
-  const kept = members.filter((member) => !anyStrings || member._tag !== "String" || isPlainString(member))
+  if (branches.some(({ _tag }) => _tag === "Unknown")) return unknown
+  const anyStrings = branches.some(isPlainString)
+  const kept = branches.filter((branch) => !anyStrings || branch._tag !== "String" || isPlainString(branch))
   const [first, ...others] = kept
-  return first === undefined ? never : others.length === 0 ? first : { _tag: "Union", members: kept }
+  return first === undefined ? never : others.length === 0 ? first : { _tag: "Union", branches: kept }
 }
 
 /** Makes a schema accept null. */
@@ -126,7 +126,7 @@ export const children = (shape: Shape): ReadonlyArray<Shape> => {
         ...(typeof shape.additional === "string" ? [] : [shape.additional])
       ]
     case "Union":
-      return shape.members
+      return shape.branches
     default:
       return []
   }

@@ -56,13 +56,13 @@ export class Components {
   readonly #texts = new Map<Key, Text>()
   readonly #variants = new Map<Key, Variant>()
   readonly #closed = new Map<string, Shape>()
-  /** The schemas that are members of unions of several objects. */
-  #members: ReadonlySet<string> = new Set()
+  /** The schemas that are branches of unions of several objects. */
+  #branches: ReadonlySet<string> = new Set()
 
   constructor(reader: SchemaReader, operations: ReadonlyArray<Operation>) {
     this.#reader = reader
-    this.#members = this.#findMembers(operations, [...this.#findUsers(operations).keys()])
-    // The tags of members are written out, so other schemas are used now.
+    this.#branches = this.#findBranches(operations, [...this.#findUsers(operations).keys()])
+    // The tags of branches are written out, so other schemas are used now.
     this.#texts.clear()
     this.#makeVariants(this.#findUsers(operations))
   }
@@ -72,9 +72,9 @@ export class Components {
     return this.#variants.get(keyOf(direction, component))
   }
 
-  /** The shape of a schema, whose tags are closed if it is a member of a union. */
+  /** The shape of a schema, whose tags are closed if it is a branch of a union. */
   shape(component: string): Shape {
-    if (!this.#members.has(component)) return this.close(this.#reader.component(component))
+    if (!this.#branches.has(component)) return this.close(this.#reader.component(component))
     const known = this.#closed.get(component)
     if (known !== undefined) return known
     const shape = this.close(this.#withClosedTags(this.#reader.component(component)))
@@ -82,7 +82,7 @@ export class Components {
     return shape
   }
 
-  /** Closes the tags of the objects that are members of unions in a shape. */
+  /** Closes the tags of the objects that are branches of unions in a shape. */
   close(shape: Shape): Shape {
     switch (shape._tag) {
       case "Array":
@@ -102,8 +102,8 @@ export class Components {
       case "Union":
         return {
           ...shape,
-          members: shape.members.map((member) =>
-            this.close(this.#isUnionOfObjects(shape) ? this.#withClosedTags(member) : member)
+          branches: shape.branches.map((branch) =>
+            this.close(this.#isUnionOfObjects(shape) ? this.#withClosedTags(branch) : branch)
           )
         }
       default:
@@ -126,7 +126,7 @@ export class Components {
   }
 
   #isUnionOfObjects(shape: Shape): boolean {
-    return shape._tag === "Union" && shape.members.filter((member) => this.#isObject(member)).length > 1
+    return shape._tag === "Union" && shape.branches.filter((branch) => this.#isObject(branch)).length > 1
   }
 
   /** The variants that an operation uses, those first that others refer to. */
@@ -204,20 +204,20 @@ export class Components {
     return users
   }
 
-  /** Fails if a union is a member of itself: no value could be checked. */
+  /** Fails if a union is a branch of itself: no value could be checked. */
   #checkUnion(component: string, seen: ReadonlyArray<string> = []): void {
-    if (seen.includes(component)) fail(pointerOf(component), "the union is a member of itself")
+    if (seen.includes(component)) fail(pointerOf(component), "the union is a branch of itself")
     const shape = this.shape(component)
     if (shape._tag !== "Union") return
-    for (const member of shape.members) if (member._tag === "Ref") this.#checkUnion(member.name, [...seen, component])
+    for (const branch of shape.branches) if (branch._tag === "Ref") this.#checkUnion(branch.name, [...seen, component])
   }
 
-  /** The schemas that are members of unions of several objects. */
-  #findMembers(operations: ReadonlyArray<Operation>, keys: ReadonlyArray<Key>): ReadonlySet<string> {
+  /** The schemas that are branches of unions of several objects. */
+  #findBranches(operations: ReadonlyArray<Operation>, keys: ReadonlyArray<Key>): ReadonlySet<string> {
     const found = new Set<string>()
     const visit = (shape: Shape): void => {
       if (shape._tag === "Union" && this.#isUnionOfObjects(shape)) {
-        for (const member of shape.members) if (member._tag === "Ref") found.add(member.name)
+        for (const branch of shape.branches) if (branch._tag === "Ref") found.add(branch.name)
       }
       children(shape).forEach(visit)
     }

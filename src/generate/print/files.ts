@@ -219,7 +219,7 @@ const printed = ({ deprecated, description, name, required, shape }: Parameter):
   description
 })
 
-/** Whether a schema is in the file of the one operation that uses it. */
+/** Tells whether a schema is in the file of the one operation that uses it. */
 export const isLocal = ({ users }: Variant): boolean => users.size === 1
 
 const operationComment = (operation: Operation): string => {

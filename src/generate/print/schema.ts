@@ -58,13 +58,13 @@ export const loosen = (shape: Shape): Shape => {
     case "Array":
       return { _tag: "Array", items: shape.items, unique: false }
     case "Union":
-      return union(shape.members.map(loosen))
+      return union(shape.branches.map(loosen))
     default:
       return shape
   }
 }
 
-/** Whether a list of literals is one kind that a lenient schema opens. */
+/** The literals by their kinds: strings, numbers, booleans. */
 const kinds = (values: ReadonlyArray<Primitive>) =>
   (["string", "number", "boolean"] as const).map((kind) => values.filter((value) => typeof value === kind))
 
@@ -77,8 +77,8 @@ export class SchemaPrinter {
     this.#direction = direction
   }
 
-  #schema(member: string): string {
-    return `${this.#names.use("Schema")}.${member}`
+  #schema(branch: string): string {
+    return `${this.#names.use("Schema")}.${branch}`
   }
 
   #helper(name: string, ...args: ReadonlyArray<string>): string {
@@ -117,7 +117,7 @@ export class SchemaPrinter {
       case "Object":
         return this.#object(target)
       case "Union":
-        return this.#union(target.members)
+        return this.#union(target.branches)
     }
   }
 
@@ -213,20 +213,20 @@ export class SchemaPrinter {
     return this.#helper("omittable", target === unknown ? this.#names.use("nonNull") : this.print(target))
   }
 
-  #union(members: ReadonlyArray<Shape>): string {
-    const others = members.filter(({ _tag }) => _tag !== "Null")
-    const known = others.flatMap((member) =>
-      member._tag === "Literal" && !member.isTag && member.values.every((value) => typeof value === "string")
-        ? member.values
+  #union(branches: ReadonlyArray<Shape>): string {
+    const others = branches.filter(({ _tag }) => _tag !== "Null")
+    const known = others.flatMap((branch) =>
+      branch._tag === "Literal" && !branch.isTag && branch.values.every((value) => typeof value === "string")
+        ? branch.values
         : []
     )
     // A string beside literals is an open list of known values.
     const isOpen = others.some(isPlainString) && known.length > 0
     const literals = isOpen ? [this.#helper("oneOf", ...known.map(literal))] : []
-    const rest = others.filter((member) => !isOpen || (member._tag !== "Literal" && !isPlainString(member)))
-    const schemas = [...literals, ...rest.map((member) => this.print(member))]
+    const rest = others.filter((branch) => !isOpen || (branch._tag !== "Literal" && !isPlainString(branch)))
+    const schemas = [...literals, ...rest.map((branch) => this.print(branch))]
     const schema = schemas.length === 1 ? schemas.join("") : this.#schema(`Union(${schemas.join(", ")})`)
-    return others.length === members.length ? schema : this.#schema(`NullOr(${schema})`)
+    return others.length === branches.length ? schema : this.#schema(`NullOr(${schema})`)
   }
 }
 

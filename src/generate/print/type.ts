@@ -50,13 +50,13 @@ export class TypePrinter {
       case "Object":
         return `{ ${this.fields(target)} }`
       case "Union": {
-        const isOpen = target.members.some(isPlainString)
-        const members = isOpen
-          ? union(target.members.filter((member) => member._tag !== "Literal"))
+        const isOpen = target.branches.some(isPlainString)
+        const branches = isOpen
+          ? union(target.branches.filter((branch) => branch._tag !== "Literal"))
           : target
-        return members._tag === "Union"
-          ? members.members.map((member) => this.print(member)).join(" | ")
-          : this.print(members)
+        return branches._tag === "Union"
+          ? branches.branches.map((branch) => this.print(branch)).join(" | ")
+          : this.print(branches)
       }
     }
   }

@@ -81,7 +81,7 @@ export const readBody = (reader: SchemaReader, value: unknown, valuePointer: str
     reader.note(at(place, type), "the body must be sent as a form: call with IdentityClient.withFormBody")
   }
   const isOptional = body["required"] === false ||
-    (body["required"] !== true && target._tag === "Union" && target.members.some(({ _tag }) => _tag === "Null"))
+    (body["required"] !== true && target._tag === "Union" && target.branches.some(({ _tag }) => _tag === "Null"))
   if (target._tag !== "Object" || (target.fields.length === 0 && target.additional !== "closed") || isOptional) {
     return { _tag: "Whole", shape, isOptional }
   }

@@ -7,7 +7,7 @@ import type { SchemaReader } from "./schemaReader.js"
 /** The forms of a success. */
 const formsOf = (shape: Shape, reader: SchemaReader): ReadonlyArray<Shape> => {
   const target = reader.dereference(shape)
-  return target._tag === "Union" ? target.members.flatMap((member) => formsOf(member, reader)) : [target]
+  return target._tag === "Union" ? target.branches.flatMap((branch) => formsOf(branch, reader)) : [target]
 }
 
 /** The fields that hold a list. */

@@ -27,14 +27,14 @@ const asText = (shape: Shape, reader: SchemaReader): Shape => {
     case "Boolean":
       return { _tag: "Literal", values: ["true", "false"] }
     case "Union":
-      return union(target.members.filter(({ _tag }) => _tag !== "Null").map((member) => asText(member, reader)))
+      return union(target.branches.filter(({ _tag }) => _tag !== "Null").map((branch) => asText(branch, reader)))
     default:
       return anyString
   }
 }
 
 const withoutNull = (shape: Shape): Shape =>
-  shape._tag === "Union" ? union(shape.members.filter(({ _tag }) => _tag !== "Null")) : shape
+  shape._tag === "Union" ? union(shape.branches.filter(({ _tag }) => _tag !== "Null")) : shape
 
 const shapeOf = (reader: SchemaReader, parameter: Json.JsonObject, pointer: string): Shape => {
   if (parameter["schema"] !== undefined) return reader.read(parameter["schema"], at(pointer, "schema"))

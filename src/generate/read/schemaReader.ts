@@ -133,9 +133,9 @@ export class SchemaReader {
   #combined(schema: Json.JsonObject, pointer: string): ReadonlyArray<Shape> {
     const list = (name: string): ReadonlyArray<Shape> => {
       const place = at(pointer, name)
-      const members = Json.array(schema[name], place)
-      if (members.length === 0) fail(place, `${name} has no schemas`)
-      return members.map((member, index) => this.read(member, at(place, index)))
+      const branches = Json.array(schema[name], place)
+      if (branches.length === 0) fail(place, `${name} has no schemas`)
+      return branches.map((branch, index) => this.read(branch, at(place, index)))
     }
     return [
       ..."allOf" in schema ? list("allOf") : [],
@@ -144,20 +144,20 @@ export class SchemaReader {
     ]
   }
 
-  /** Gives each member of a union the value of the discriminator, if the member itself does not state it. */
-  #discriminated(schema: Json.JsonObject, members: ReadonlyArray<Shape>, pointer: string): ReadonlyArray<Shape> {
-    if (schema["discriminator"] === undefined) return members
+  /** Gives each branch of a union the value of the discriminator, if the branch itself does not state it. */
+  #discriminated(schema: Json.JsonObject, branches: ReadonlyArray<Shape>, pointer: string): ReadonlyArray<Shape> {
+    if (schema["discriminator"] === undefined) return branches
     const discriminator = Json.object(schema["discriminator"], pointer)
     const name = Json.string(discriminator["propertyName"]) ?? fail(pointer, "expected a propertyName")
     const mapping = Object.entries(Json.objectOrEmpty(discriminator["mapping"], at(pointer, "mapping")))
-    return members.map((member) => {
-      if (member._tag !== "Ref") return member
-      const target = this.dereference(member)
-      if (target._tag !== "Object") return member
+    return branches.map((branch) => {
+      if (branch._tag !== "Ref") return branch
+      const target = this.dereference(branch)
+      if (target._tag !== "Object") return branch
       const field = target.fields.find((field) => field.name === name)
-      if (field !== undefined && this.dereference(field.shape)._tag === "Literal") return member
-      const named = mapping.filter(([, to]) => to === member.name || to === `${components}${member.name}`)
-      const values = named.length === 0 ? [member.name] : named.map(([value]) => value)
+      if (field !== undefined && this.dereference(field.shape)._tag === "Literal") return branch
+      const named = mapping.filter(([, to]) => to === branch.name || to === `${components}${branch.name}`)
+      const values = named.length === 0 ? [branch.name] : named.map(([value]) => value)
       const tag: ObjectShape = {
         _tag: "Object",
         fields: [{ name, shape: { _tag: "Literal", values }, readOnly: false, writeOnly: false, deprecated: false }],
@@ -168,7 +168,7 @@ export class SchemaReader {
     })
   }
 
-  /** What a schema says without those that it refers to. */
+  /** The shape of a schema's own keywords, without the schemas that it refers to. */
   #own(schema: Json.JsonObject, pointer: string): Shape {
     const types = this.#types(schema, pointer)
     const typed = types === undefined

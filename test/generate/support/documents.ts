@@ -44,7 +44,7 @@ export const documentOf = ({ body, get = {}, openapi = "3.1.0", paths = {}, sche
 })
 
 /** Reads and generates a document, which may be text. */
-export const generating = (document: Json | string, selection: Selection = {}) =>
+const generating = (document: Json | string, selection: Selection = {}) =>
   Effect.flatMap(
     readDocument(typeof document === "string" ? document : JSON.stringify(document)),
     (read) => generate(read, selection)
