@@ -27,6 +27,8 @@ export interface Generated {
   readonly notes: ReadonlyArray<Note>
 }
 
+const isWithin = (pointer: string, place: string): boolean => pointer === place || pointer.startsWith(`${place}/`)
+
 const letters = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, "")
 
 const isInGroup = ({ group }: Read, wanted: string): boolean => {
@@ -72,7 +74,11 @@ const print = (document: JsonObject, selection: Selection): Generated => {
   return {
     files: [printer.index(files.map(({ path }) => path), String(version)), ...files],
     interface: interfaceOf({ title: String(title), version: String(version) }, components, selected),
-    notes: reader.notes
+    notes: reader.notes.filter(({ pointer }) =>
+      // Those of operations that are not selected are left out.
+      !all.some((read) => read._tag === "Operation" && isWithin(pointer, read.operation.pointer)) ||
+      selected.some((operation) => isWithin(pointer, operation.pointer))
+    )
   }
 }
 

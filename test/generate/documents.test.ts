@@ -210,9 +210,10 @@ const kinds: ReadonlyArray<Kind> = [
           b: { type: "string", enum: ["\u2028\"', \\", "${1}"] }
         }
       },
+      paths: { "/*/evil": { get: { operationId: "star", responses: { 204: { description: "" } } } } },
       get: { summary: "*/ evil() /*", description: "one\r\n\r\ntwo */ `evil`\n@deprecated" }
     },
-    get: "/** *\\/ process.exit() @deprecated */ a: omittable(Schema.String)"
+    get: "/** *\\/ process.exit() \\@deprecated */ a: omittable(Schema.String)"
   },
   {
     title: "oneOf with a discriminator that branches do not state",

@@ -1,4 +1,4 @@
-/** Says for which operations it is harmless to repeat a request: by their methods, and by a table of exceptions. */
+/** Says which operations are idempotent: by their methods, and by a table of exceptions. */
 
 /** By HTTP, repeating these has the effect of one request. */
 const byMethod: Readonly<Record<string, boolean>> = { GET: true, PUT: true, DELETE: true, POST: false, PATCH: false }
@@ -35,6 +35,6 @@ const known: ReadonlyArray<readonly [route: string, idempotent: boolean, reason:
 
 const byRoute = new Map(known.map(([route, idempotent]) => [route, idempotent]))
 
-/** Tells whether it is harmless to repeat a request. `path` has its parameters in braces. */
+/** Tells whether an operation is idempotent. `path` has its parameters in braces. */
 export const isIdempotent = (method: string, path: string): boolean =>
   byRoute.get(`${method} ${path.replace(/\{[^}]*\}/g, "{}")}`) ?? byMethod[method] ?? false

@@ -110,7 +110,8 @@ export const schemaName = (name: string, pointer: string): string => {
 /** The name of the variable beside the type and the schema of this name: `UsersExportJob` gives `usersExportJob`. */
 export const variableName = (name: string, taken: ReadonlyArray<string>): string => {
   const made = name.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (letters) => letters.toLowerCase())
-  return made === name || taken.includes(made) || reserved.has(made) ? `${made}Schema` : made
+  const free = (candidate: string): string => taken.includes(candidate) ? free(`${candidate}_`) : candidate
+  return free(made === name || taken.includes(made) || reserved.has(made) ? `${made}Schema` : made)
 }
 
 /** Tells whether a field can be written without quotes. */

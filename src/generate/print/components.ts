@@ -64,6 +64,7 @@ export class Components {
     this.#branches = this.#findBranches(operations, [...this.#findUsers(operations).keys()])
     // The tags of branches are written out, so other schemas are used now.
     this.#texts.clear()
+    this.#closed.clear()
     this.#makeVariants(this.#findUsers(operations))
   }
 
@@ -74,10 +75,10 @@ export class Components {
 
   /** The shape of a schema, whose tags are closed if it is a branch of a union. */
   shape(component: string): Shape {
-    if (!this.#branches.has(component)) return this.close(this.#reader.component(component))
     const known = this.#closed.get(component)
     if (known !== undefined) return known
-    const shape = this.close(this.#withClosedTags(this.#reader.component(component)))
+    const read = this.#reader.component(component)
+    const shape = this.close(this.#branches.has(component) ? this.#withClosedTags(read) : read)
     this.#closed.set(component, shape)
     return shape
   }
@@ -155,7 +156,7 @@ export class Components {
   /** The names of the schemas that a shape refers to itself. */
   #refs(shape: Shape, direction: Direction): ReadonlyArray<string> {
     const target = direction === "response" ? loosen(shape) : shape
-    if (target._tag === "Ref") return isTrivial(this.shape(target.name), direction) ? [] : [target.name]
+    if (target._tag === "Ref") return isTrivial(this.#reader.component(target.name), direction) ? [] : [target.name]
     const inner = target._tag === "Object"
       ? [
         ...fieldsOf(target, direction).map(({ shape }) => shape),

@@ -94,7 +94,8 @@ export class FilePrinter {
   operation(operation: Operation): File {
     const imports = new Imports(this.#components, true)
     const own = this.#components.usedBy(operation).filter(isLocal)
-    const schemas = own.map((variant) => this.#schema(variant, imports, [operation.name]))
+    const taken = [operation.name]
+    const schemas = own.map((variant) => this.#schema(variant, imports, taken))
     const call = this.#call(operation, imports)
     return {
       path: `${operation.name}.ts`,
@@ -111,7 +112,8 @@ export class FilePrinter {
   /** The file of the schemas that several operations share: one, or several that contain each other. */
   schemas(file: string, variants: ReadonlyArray<Variant>): File {
     const imports = new Imports(this.#components, false)
-    const texts = variants.map((variant) => this.#schema(variant, imports, []))
+    const taken: Array<string> = []
+    const texts = variants.map((variant) => this.#schema(variant, imports, taken))
     return {
       path: `schemas/${file}.ts`,
       text: [
@@ -135,8 +137,8 @@ export class FilePrinter {
     return docComment([`${origin} ${part} of ${this.#title}; do not edit.`]).trimEnd()
   }
 
-  /** A type and a schema of the same name. The schema is built when it is first used. */
-  #schema(variant: Variant, imports: Imports, taken: ReadonlyArray<string>): string {
+  /** A type and a schema of the same name. The schema is built when it is first used. Adds its variable to `taken`. */
+  #schema(variant: Variant, imports: Imports, taken: Array<string>): string {
     const { component, direction, isRecursive, name, shape } = variant
     const comment = docComment(paragraphs(this.#reader.description(component)))
     const schema = new SchemaPrinter(imports, direction).print(shape)
@@ -150,6 +152,7 @@ export class FilePrinter {
       return `${comment}${type}\n${comment}export const ${name}: Schema.Schema<${name}> = ${suspended}\n`
     }
     const variable = variableName(name, taken)
+    taken.push(variable)
     const inferred = `Schema.Schema.Type<typeof ${variable}>`
     const type = shape._tag === "Object"
       ? `export interface ${name} extends ${inferred} {}`
@@ -224,7 +227,8 @@ export const isLocal = ({ users }: Variant): boolean => users.size === 1
 
 const operationComment = (operation: Operation): string => {
   const { deprecated, description, idempotent, method, path, scopes, sdkName, stage, summary } = operation
-  const [first = `\`${method} ${path}\``, ...rest] = [...paragraphs(summary), ...paragraphs(description)]
+  const route = `\`${method} ${paragraphs(path).join(" ")}\``
+  const [first = route, ...rest] = [...paragraphs(summary), ...paragraphs(description)]
   const list = scopes.map((scope) => `\`${paragraphs(scope).join("")}\``)
   const needs = list.length === 0
     ? "Requires no scope."

@@ -28,7 +28,7 @@ const wrap = (paragraph: string): ReadonlyArray<string> => {
 
 /** Text of a document that ends no comment and begins no tag. */
 const harmless = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim().replaceAll("*/", "*\\/").replace(/^@/, "\\@")
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim().replaceAll("*/", "*\\/").replace(/(^|\s)@/g, "$1\\@")
 
 /** The paragraphs of a text that people wrote in Markdown. */
 export const paragraphs = (text: string | undefined): ReadonlyArray<string> =>
