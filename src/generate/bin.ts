@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 /** Starts the command, if the packages that it needs are installed. */
-import { version } from "../internal/http/requestEncoder.js"
 
 const packages =
-  "@effect/cli @effect/platform-node @seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript"
+  "@effect/cli @effect/platform-node @seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript yaml"
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
 
 try {
   const { main } = await import("./command.js")
-  main(process.argv, version)
+  main(process.argv)
 } catch (error) {
   if (!isMissing(error)) throw error
   process.stderr.write(

@@ -8,6 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { version } from "../internal/http/requestEncoder.js"
 import { type Change, compare } from "./compare/compare.js"
 import { type Interface, stringify } from "./compare/interface.js"
 import * as Folder from "./folder.js"
@@ -115,7 +116,7 @@ const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /** Runs the command with the arguments of the process. A failure is printed without its stack, and the exit code is 1. */
-export const main = (args: ReadonlyArray<string>, version: string): void =>
+export const main = (args: ReadonlyArray<string>): void =>
   Command.run(root, { name: "effect-identity-client", version })(spread(args)).pipe(
     Effect.tapError((error) => isValidationError(error) ? Effect.void : Console.error(error.message)), // the others are printed
     Effect.provide(NodeContext.layer),

@@ -3,6 +3,7 @@ import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { transformSync } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { compare } from "../../src/generate/compare/compare.js"
 import { stringify } from "../../src/generate/compare/interface.js"
@@ -121,6 +122,21 @@ describe("the command", () => {
       ),
     120_000
   )
+})
+
+describe("the command without the packages that it needs", () => {
+  it.live("says which to install", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { code } = transformSync(yield* fs.readFileString("src/generate/bin.ts"), { loader: "ts", format: "esm" })
+        yield* fs.writeFileString(`${folder}/bin.mjs`, code)
+        yield* fs.writeFileString(`${folder}/command.js`, "import \"@effect/cli/Command\"")
+        const { status, stderr } = spawnSync(process.execPath, [`${folder}/bin.mjs`], { encoding: "utf8" })
+        assert.strictEqual(status, 1)
+        assert.match(stderr, /package '@effect\/cli'[^]*npm install --save-dev @effect\/cli .*yaml\n$/)
+      })
+    ))
 })
 
 describe("a selection", () => {
