@@ -10,13 +10,15 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import * as Endpoint from "../../Endpoint.js"
+import type * as Endpoint from "../../Endpoint.js"
 import { isLoopback } from "../../internal/http/baseUrl.js"
 import { readStream } from "../../internal/http/body.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
-import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
+import type { Responders } from "../api/responders.js"
+import { allScopes, prefix, scopesOf, type ServedOperation, tokenPaths } from "../api/routes.js"
 import { deliverQueued, type State } from "../api/state.js"
-import { docsRoutes } from "../docs/routes.js"
+import type { JsonObject } from "../docs/jsonSchema.js"
+import * as DocsRoutes from "../docs/routes.js"
 import { peerCertificate } from "./clientAuthentication.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
@@ -29,6 +31,9 @@ import { authorize, type TokenIssuer } from "./tokens.js"
 
 /** The mutable parts of a tenant. */
 export interface TenantParts {
+  readonly served: ReadonlyArray<ServedOperation>
+  readonly openapi: () => JsonObject
+  readonly responders: Responders
   readonly state: Ref.Ref<State>
   readonly tokens: TokenIssuer
   readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
@@ -84,7 +89,7 @@ export const restrict = (app: HttpApp.Default, address: HttpServer.Address): Htt
     )
 
 export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
-  const { bodySize, buckets, faults, log, state, tokens } = parts
+  const { bodySize, buckets, faults, log, openapi, responders, served, state, tokens } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
@@ -125,16 +130,19 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
         (response) => addHeaders(response, headers)
       ))
 
-  const operation = ({ endpoint, handler }: ServedOperation) =>
-    respond(endpoint.name, endpoint.payload, (request) =>
+  const operation = (served: ServedOperation) => {
+    const { endpoint, handler } = served
+    return respond(endpoint.name, endpoint.payload, (request) =>
       metered(
         buckets[handler.bucket ?? "tenant"],
         Effect.gen(function*() {
           const client = yield* tokens.verify(request.authorization)
-          yield* authorize(client, Endpoint.scopesOf(endpoint), handler.global)
+          yield* authorize(client, scopesOf(endpoint), handler.global)
           const read = readInput(endpoint, request, yield* HttpRouter.params)
           // Sound: `readInput` validates with the schemas from which the handler's input type is computed.
           const input = (yield* Either.match(read, { onLeft: Effect.fail, onRight: Effect.succeed })) as never
+          const response = responders.respond(served, input)
+          if (response !== undefined) return yield* response
           const now = yield* Clock.currentTimeMillis
           const id = yield* randomId(16)
           const success = (body?: unknown) =>
@@ -145,6 +153,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
           )
         })
       ))
+  }
 
   const token = respond("token", undefined, ({ body }) =>
     Either.match(body, {
@@ -161,11 +170,11 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
   })
 
   const router = HttpRouter.fromIterable([
-    ...servedOperations.map((served) =>
+    ...served.map((served) =>
       HttpRouter.makeRoute(served.endpoint.method, `${prefix}${served.endpoint.path}`, operation(served))
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
-    ...docsRoutes
+    ...DocsRoutes.make(openapi, allScopes(served))
   ])
 
   return Effect.map(withExactPaths(HttpRouter.toHttpApp(router)), (app) =>

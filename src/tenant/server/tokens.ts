@@ -143,7 +143,7 @@ export const make = (
     return { issue, verify, revoke: Effect.sync(() => clientsByTokenId.clear()) }
   })
 
-/** Fails for a client that has none of the scopes, if there are any, or is not global where only global clients may call. */
+/** Fails for a client that has none of these scopes, or is not global where only global clients may call. */
 export const authorize = (
   client: AnyClient,
   scopes: ReadonlyArray<string>,

@@ -199,11 +199,11 @@ describe("every operation", () => {
 
   it("is listed in the routes, and so are both token paths", () => {
     assert.deepStrictEqual(
-      Tenant.routes.map(({ method, operation, path, scope }) => [operation, method, path, scope]),
+      Tenant.routes.map(({ method, operation, path, scopes }) => [operation, method, path, scopes]),
       [
-        ...endpoints.map(({ method, name, path, scope }) => [name, method, `/api/v2${path}`, scope]),
-        ["token", "POST", "/oauth/token/", undefined],
-        ["token", "POST", "/oauth/token", undefined]
+        ...endpoints.map(({ method, name, path, scope }) => [name, method, `/api/v2${path}`, [scope]]),
+        ["token", "POST", "/oauth/token/", []],
+        ["token", "POST", "/oauth/token", []]
       ]
     )
   })
