@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Endpoint from "../../Endpoint.js"
 import { append } from "../../internal/schema/issues.js"
-import { decodeForm, type FieldError } from "./formDecoding.js"
+import { decodeForm, decodeQuery, type FieldError } from "./formDecoding.js"
 import { failure, type PlainResponse } from "./response.js"
 
 /** A request as operations and the token endpoint read it. */
@@ -33,7 +33,7 @@ export const parseBody = (
 ): Either.Either<unknown, FieldError> => {
   switch (contentType?.replace(/;.*/, "").trim().toLowerCase()) {
     case "application/x-www-form-urlencoded":
-      return decodeForm(fields, new URLSearchParams(text))
+      return decodeForm(Schema.typeSchema(Schema.Struct(fields)), new URLSearchParams(text))
     case "application/json":
       return Either.try({
         try: (): unknown => JSON.parse(text),
@@ -82,7 +82,7 @@ export const readInput = (
   Either.map(
     Either.all([
       validatePart("Path", params, Either.right(pathParams)),
-      validatePart("Query", query, decodeForm(query ?? {}, request.query)),
+      validatePart("Query", query, decodeQuery(query ?? {}, request.query)),
       validatePart("Payload", payload, request.body, minProperties)
     ]),
     (parts) => Object.assign({}, ...parts)
