@@ -11,7 +11,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import type * as Endpoint from "./Endpoint.js"
+import * as Endpoint from "./Endpoint.js"
 import type { Operation } from "./Operation.js"
 import * as Responders from "./tenant/api/responders.js"
 import * as Routes from "./tenant/api/routes.js"
@@ -59,7 +59,7 @@ const routesOf = (served: ReadonlyArray<Routes.ServedOperation>): ReadonlyArray<
       operation: endpoint.name,
       method: endpoint.method,
       path: `${Routes.prefix}${endpoint.path}`,
-      scopes: Routes.scopesOf(endpoint)
+      scopes: Endpoint.scopesOf(endpoint)
     }
   )),
   ...Routes.tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scopes: [] }))

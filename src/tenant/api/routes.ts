@@ -1,7 +1,7 @@
 /** The routes that the tenant serves: the operations of the contract, those that it is given, and the token endpoint. */
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import type * as Endpoint from "../../Endpoint.js"
+import * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
 import { handlers, type OperationHandler, type OperationName } from "./handlers.js"
 import { schemaHandler } from "./schemaHandler.js"
@@ -39,12 +39,9 @@ export const tokenPaths = ["/oauth/token/", "/oauth/token"] as const
 export const routeKey = ({ method, path }: Pick<Endpoint.Any, "method" | "path">): string =>
   `${method} ${path.replace(/:[^/]+/g, ":")}`
 
-/** The scopes of which a call needs one; empty if the token alone is enough. */
-export const scopesOf = ({ scope }: Endpoint.Any): ReadonlyArray<string> => [scope].flat()
-
 /** Lists every scope once. */
 export const allScopes = (served: ReadonlyArray<ServedOperation>): ReadonlyArray<string> => [
-  ...new Set(served.flatMap(({ endpoint }) => scopesOf(endpoint)))
+  ...new Set(served.flatMap(({ endpoint }) => Endpoint.scopesOf(endpoint)))
 ]
 
 const isOperation = (value: unknown): value is AnyOperation => typeof value === "function" && "endpoint" in value

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document of a tenant, made from the declarations by which it serves its operations. */
 import * as Schema from "effect/Schema"
-import type { Any, ContentType, Fields } from "../../Endpoint.js"
+import { type Any, type ContentType, type Fields, scopesOf } from "../../Endpoint.js"
 import { version } from "../../internal/http/requestEncoder.js"
-import { allScopes, prefix, scopesOf, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
+import { allScopes, prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
 import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.js"
 import { TokenBody, TokenRequest } from "../server/tokens.js"
 import { examples } from "./examples.js"
@@ -189,7 +189,9 @@ const scopeDescriptions = (served: ReadonlyArray<ServedOperation>): JsonObject =
   Object.fromEntries(
     allScopes(served).map((scope) => [
       scope,
-      served.filter(({ endpoint }) => scopesOf(endpoint).includes(scope)).map(({ endpoint }) => words(endpoint.name))
+      served.filter(({ endpoint }) => scopesOf(endpoint).some((other) => other === scope)).map(({ endpoint }) =>
+        words(endpoint.name)
+      )
         .join(", ")
     ])
   )

@@ -10,12 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import type * as Endpoint from "../../Endpoint.js"
+import * as Endpoint from "../../Endpoint.js"
 import { isLoopback } from "../../internal/http/baseUrl.js"
 import { readStream } from "../../internal/http/body.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { Responders } from "../api/responders.js"
-import { allScopes, prefix, scopesOf, type ServedOperation, tokenPaths } from "../api/routes.js"
+import { allScopes, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
 import { deliverQueued, type State } from "../api/state.js"
 import type { JsonObject } from "../docs/jsonSchema.js"
 import * as DocsRoutes from "../docs/routes.js"
@@ -137,7 +137,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
         buckets[handler.bucket ?? "tenant"],
         Effect.gen(function*() {
           const client = yield* tokens.verify(request.authorization)
-          yield* authorize(client, scopesOf(endpoint), handler.global)
+          yield* authorize(client, Endpoint.scopesOf(endpoint), handler.global)
           const read = readInput(endpoint, request, yield* HttpRouter.params)
           // Sound: `readInput` validates with the schemas from which the handler's input type is computed.
           const input = (yield* Either.match(read, { onLeft: Effect.fail, onRight: Effect.succeed })) as never

@@ -201,7 +201,7 @@ describe("every operation", () => {
     assert.deepStrictEqual(
       Tenant.routes.map(({ method, operation, path, scopes }) => [operation, method, path, scopes]),
       [
-        ...endpoints.map(({ method, name, path, scope }) => [name, method, `/api/v2${path}`, [scope]]),
+        ...endpoints.map((endpoint) => [endpoint.name, endpoint.method, `/api/v2${endpoint.path}`, scopesOf(endpoint)]),
         ["token", "POST", "/oauth/token/", []],
         ["token", "POST", "/oauth/token", []]
       ]
