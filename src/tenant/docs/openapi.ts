@@ -24,7 +24,7 @@ const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
 const parameters = (
   { convert }: Converter,
   endpoint: Any,
-  place: "path" | "query",
+  place: "path" | "query" | "header",
   fields: Fields = {}
 ): ReadonlyArray<Json> => {
   const example = exampleOf(endpoint, fields)
@@ -48,8 +48,19 @@ const jsonContent = ({ convert }: Converter, schema: Schema.Schema.AnyNoContext 
 /** The content of a request body, which may be sent as JSON or as a form. */
 const requestContent = (media: JsonObject): Json => Object.fromEntries(contentTypes.map((type) => [type, media]))
 
-const requestBody = ({ convert }: Converter, endpoint: Any, payload: Fields): Json => {
-  const { minProperties } = endpoint
+const requestBody = ({ convert }: Converter, endpoint: Any): Json | undefined => {
+  const { body, minProperties, multipart, payload } = endpoint
+  if (body !== undefined) {
+    return {
+      required: !Schema.is(body)(undefined),
+      content: { "application/json": { schema: convert(body, "request") } }
+    }
+  }
+  if (multipart !== undefined) {
+    const schema = convert(Schema.Struct(multipart), "request")
+    return { required: true, content: { "multipart/form-data": { schema } } }
+  }
+  if (payload === undefined) return undefined
   const schema = Schema.Struct(payload).annotations({
     identifier: `${capitalize(endpoint.name)}Body`,
     ...(minProperties !== undefined && { jsonSchema: { minProperties } })
@@ -57,7 +68,10 @@ const requestBody = ({ convert }: Converter, endpoint: Any, payload: Fields): Js
   return {
     required: true,
     description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",
-    content: requestContent({ schema: convert(schema, "request"), example: exampleOf(endpoint, payload) })
+    content: requestContent({
+      schema: convert(schema, "request"),
+      ...(endpoint.name in examples && { example: exampleOf(endpoint, payload) })
+    })
   }
 }
 
@@ -113,6 +127,11 @@ const describe = ({ endpoint, handler: { bucket, global } }: ServedOperation): s
     bucket === undefined ? "" : "Has its own rate limit."
   ].filter((sentence) => sentence !== "").join(" ")
 
+const successContent = (converter: Converter, { events, success }: Any, status: number): Json | undefined => {
+  if (events !== undefined) return { "text/event-stream": { schema: converter.convert(events, "response") } }
+  return status === 204 ? undefined : jsonContent(converter, success)
+}
+
 /** Every operation accepts both schemes (contract: Authentication), with any of its scopes. */
 const security = (scopes: ReadonlyArray<string>): ReadonlyArray<Json> =>
   (scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])).flatMap((needed) => [
@@ -122,6 +141,7 @@ const security = (scopes: ReadonlyArray<string>): ReadonlyArray<Json> =>
 
 const operation = (converter: Converter, served: ServedOperation): Json => {
   const { endpoint, handler: { status } } = served
+  const body = requestBody(converter, endpoint)
   return {
     operationId: endpoint.name,
     summary: words(endpoint.name),
@@ -129,14 +149,15 @@ const operation = (converter: Converter, served: ServedOperation): Json => {
     security: security(scopesOf(endpoint)),
     parameters: [
       ...parameters(converter, endpoint, "path", endpoint.params),
-      ...parameters(converter, endpoint, "query", endpoint.query)
+      ...parameters(converter, endpoint, "query", endpoint.query),
+      ...parameters(converter, endpoint, "header", endpoint.headers)
     ],
-    ...(endpoint.payload !== undefined && { requestBody: requestBody(converter, endpoint, endpoint.payload) }),
+    ...(body !== undefined && { requestBody: body }),
     responses: {
       [status]: response(
         status,
         reasonPhrase(status),
-        status === 204 ? undefined : jsonContent(converter, endpoint.success)
+        successContent(converter, endpoint, status)
       ),
       // The body may be absent.
       ...(endpoint.success !== undefined && Schema.is(endpoint.success)(undefined) && {

@@ -1,7 +1,8 @@
 /**
- * Decodes a form (`application/x-www-form-urlencoded`) into JSON. Nested fields are written in brackets,
+ * Decodes forms (`application/x-www-form-urlencoded`, queries and `multipart/form-data`) into JSON. Nested fields are written in brackets,
  * `fields[0][name]=email`. The declaration decides which values are numbers or booleans, because a form holds only text.
  */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Fields } from "../../Endpoint.js"
@@ -113,11 +114,15 @@ export const decodeForm = (
   return decodeTree(root, fromSchema(schema), "")
 }
 
+/** The fields of a struct as nodes. */
+const fieldsOf = (fields: Fields): Struct["fields"] => {
+  const node = fromSchema(Schema.typeSchema(Schema.Struct(fields)))
+  return node._tag === "Struct" ? node.fields : []
+}
+
 /** Decodes a query, where a declared list is written as a repeated name: `id=a&id=b`. */
 export const decodeQuery = (fields: Fields, query: URLSearchParams): Either.Either<unknown, FieldError> => {
-  const schema = Schema.typeSchema(Schema.Struct(fields))
-  const node = fromSchema(schema)
-  const declared = node._tag === "Struct" ? node.fields : []
+  const declared = fieldsOf(fields)
   const isList = (name: string) =>
     declared.some((field) => field.name === name && typesOf(field.type).some(({ _tag }) => _tag === "Array"))
   const count = new Map<string, number>()
@@ -127,5 +132,36 @@ export const decodeQuery = (fields: Fields, query: URLSearchParams): Either.Eith
     count.set(name, index + 1)
     return [`${name}[${index}]`, value]
   })
-  return decodeForm(schema, numbered)
+  return decodeForm(Schema.typeSchema(Schema.Struct(fields)), numbered)
 }
+
+/** Decodes a part of a multipart body: a file has a name, everything else is text. */
+const decodePart = (value: FormDataEntryValue, type: SchemaNode | undefined): Effect.Effect<unknown> =>
+  typeof value === "string"
+    ? Effect.succeed(decodeScalar(value, typesOf(type)))
+    : Effect.map(Effect.promise(() => value.arrayBuffer()), (content) => ({
+      name: value.name,
+      ...(value.type !== "" && { contentType: value.type }),
+      content: new Uint8Array(content)
+    }))
+
+/** Decodes a body of the type `multipart/form-data`. */
+export const decodeMultipart = (
+  fields: Fields,
+  contentType: string,
+  content: Uint8Array | string
+): Effect.Effect<Either.Either<unknown, FieldError>> =>
+  Effect.gen(function*() {
+    const declared = fieldsOf(fields)
+    const body = new Response(content as BodyInit, { headers: { "content-type": contentType } }) // sound: no chunk of a server shares its memory
+    const form = yield* Effect.tryPromise({
+      try: () => body.formData(),
+      catch: (): FieldError => ({ path: "", message: "The body is not valid multipart/form-data" })
+    })
+    const decoded: Array<readonly [string, unknown]> = []
+    for (const [name, value] of form) {
+      if (form.getAll(name).length > 1) return yield* Effect.fail<FieldError>({ path: name, message: "is given twice" })
+      decoded.push([name, yield* decodePart(value, declared.find((field) => field.name === name)?.type)])
+    }
+    return Object.fromEntries(decoded)
+  }).pipe(Effect.either)

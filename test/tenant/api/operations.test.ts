@@ -1,5 +1,6 @@
 /** The tenant serves any operations: checked as declared, with responses from their schemas or set by the test. */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpServer from "@effect/platform/HttpServer"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,8 +17,19 @@ import { deleteEventStream, listActionVersions, redeliverEvent } from "../../../
 import * as Pagination from "../../../src/Pagination.js"
 import * as Tenant from "../../../src/Tenant.js"
 import * as Timestamp from "../../../src/Timestamp.js"
-import { action, itInProcess, send, stream, tokenOf } from "../support/calls.js"
-import { added, clientOf, createUser, deleteUser, getUser, listUsers, User, withTenant } from "../support/operations.js"
+import { action, host, itInProcess, send, stream, tokenOf } from "../support/calls.js"
+import {
+  added,
+  clientOf,
+  createUser,
+  deleteUser,
+  getUser,
+  importUsers,
+  listUsers,
+  putTags,
+  User,
+  withTenant
+} from "../support/operations.js"
 
 const user = {
   user_id: "string",
@@ -86,6 +98,129 @@ describe("an operation that the tenant is given", () => {
         assert.match(json.message, new RegExp(`^${part} validation error: .* on property ${field}$`))
       }
     }), { operations })
+
+  /** Sends a call of `putTags`. */
+  const put = Effect.fn(function*(body: HttpBody.HttpBody, headers: Record<string, string>, client?: Tenant.Client) {
+    const url = `${host}/api/v2/users/1/tags`
+    const authorization = `Bearer ${yield* tokenOf(client)}`
+    const response = yield* HttpClient.put(url, { headers: { authorization, ...headers }, body })
+    return { status: response.status, json: (yield* response.json) as any }
+  })
+
+  itInProcess("has any of its scopes, its headers and its whole body checked", () =>
+    Effect.gen(function*() {
+      const { respond } = yield* Tenant.Tenant
+      const inputs: Array<unknown> = []
+      yield* respond(putTags, (input) => {
+        inputs.push(input)
+        return Effect.succeed([])
+      })
+      const tags = [{ name: "a", size: 1 }]
+      yield* put(HttpBody.unsafeJson(tags), { "x-domain": "short", "x-other": "1" })
+      yield* put(HttpBody.empty, {})
+      yield* put(HttpBody.text("0[name]=a&0[size]=1", "application/x-www-form-urlencoded"), {})
+      assert.deepStrictEqual(inputs, [{ id: "1", "x-domain": "short", body: tags }, { id: "1" }, {
+        id: "1",
+        body: tags
+      }])
+      for (
+        const [body, headers, message] of [
+          [HttpBody.unsafeJson([{ size: 1 }]), {}, "Payload validation error: 'is missing' on property [0].name"],
+          [
+            HttpBody.unsafeJson([{ name: "a", other: 1 }]),
+            {},
+            "Payload validation error: 'is unexpected' on property [0].other"
+          ],
+          [HttpBody.text("[", "application/json"), {}, "Payload validation error: 'The body is not valid JSON'"],
+          [
+            HttpBody.text("<a/>", "text/xml"),
+            {},
+            "Payload validation error: 'The content type text/xml is not supported'"
+          ],
+          [
+            HttpBody.unsafeJson(tags),
+            { "x-domain": "too long" },
+            "Header validation error: 'Expected a string of at most 5 characters' on property x-domain"
+          ]
+        ] as const
+      ) {
+        const { json, status } = yield* put(body, headers)
+        assert.deepStrictEqual([status, json.message], [400, message])
+      }
+      assert.lengthOf(inputs, 3)
+    }), { operations })
+
+  for (const scope of ["update:users", "update:tags", "read:users"]) {
+    const isEnough = scope.startsWith("update")
+    const client = { ...Tenant.demoClients.full, scopes: [scope] }
+    itInProcess(
+      `${isEnough ? "allows" : "refuses"} a call with only ${scope} where either of two is needed`,
+      () =>
+        Effect.gen(function*() {
+          const { json, status } = yield* put(HttpBody.empty, {}, client)
+          if (isEnough) return assert.deepStrictEqual([status, json], [200, [{ name: "string" }]])
+          assert.deepStrictEqual([status, json.message], [
+            403,
+            "Insufficient scope, expected any of: update:users, update:tags"
+          ])
+        }),
+      { operations, clients: [client] }
+    )
+  }
+
+  itInProcess("needs only a token where it has no scope, and reads a multipart body", () =>
+    Effect.gen(function*() {
+      const { requests, respond } = yield* Tenant.Tenant
+      const inputs: Array<unknown> = []
+      const post = Effect.fn(function*(body: HttpBody.HttpBody) {
+        const authorization = `Bearer ${yield* tokenOf({ ...Tenant.demoClients.full, id: "none" })}`
+        const response = yield* HttpClient.post(`${host}/api/v2/imports`, { headers: { authorization }, body })
+        return [response.status, yield* response.json] as const
+      })
+      const form = (fields: Record<string, string | Blob>) => {
+        const data = new FormData()
+        for (const [name, value] of Object.entries(fields)) {
+          if (typeof value === "string") data.append(name, value)
+          else data.append(name, value, "ü.json")
+        }
+        return HttpBody.formData(data)
+      }
+      const bytes = new Uint8Array([0, 255, 13, 10, 45, 45])
+      const users = new Blob([bytes], { type: "application/json" })
+      assert.deepStrictEqual(yield* post(form({ users, upsert: "true", external_id: "7" })), [200, 1])
+      yield* respond(importUsers, (input) => {
+        inputs.push(input)
+        return Effect.succeed(null)
+      })
+      assert.deepStrictEqual(yield* post(form({ users, upsert: "true", external_id: "7" })), [200, null])
+      const file = { name: "ü.json", contentType: "application/json", content: bytes }
+      assert.deepStrictEqual(inputs, [{ users: file, upsert: true, external_id: "7" }])
+      assert.deepStrictEqual((yield* requests).at(-1)?.body, inputs[0])
+      const twice = new FormData()
+      twice.append("external_id", "1")
+      twice.append("external_id", "2")
+      for (
+        const [body, message] of [
+          [form({ upsert: "true" }), "'is missing' on property users"],
+          [form({ users, upsert: "maybe" }), "'Expected boolean' on property upsert"],
+          [form({ users, other: "1" }), "'is unexpected' on property other"],
+          [form({ users: "text" }), /^'Expected .*' on property users$/],
+          [HttpBody.formData(twice), "'is given twice' on property external_id"],
+          [HttpBody.unsafeJson({}), "'The content type application/json is not supported'"],
+          [HttpBody.text("x", "multipart/form-data"), "'The body is not valid multipart/form-data'"]
+        ] as const
+      ) {
+        const [status, json] = yield* post(body)
+        const { message: found } = json as { readonly message: string }
+        assert.strictEqual(status, 400)
+        const reason = found.replace("Payload validation error: ", "")
+        if (typeof message === "string") assert.strictEqual(reason, message)
+        else assert.match(reason, message)
+      }
+    }), {
+    operations,
+    clients: [{ ...Tenant.demoClients.full, id: "none", scopes: [] }]
+  })
 
   itInProcess("needs its scope, which the demo's clients have if they are the default", () =>
     Effect.gen(function*() {
@@ -268,6 +403,25 @@ describe("the document of a tenant", () => {
         $ref: "#/components/schemas/User"
       })
       assert.deepStrictEqual(security, [{ clientCredentials: ["read:users"] }, { bearer: ["read:users"] }])
+      const { parameters: tagParameters, requestBody: tagBody, security: tagSecurity } =
+        paths["/api/v2/users/{id}/tags"].put
+      assert.deepStrictEqual(tagParameters.map(({ in: place, name }: any) => [place, name]), [
+        ["path", "id"],
+        ["header", "x-domain"]
+      ])
+      assert.deepStrictEqual(
+        [tagBody.required, tagBody.content["application/json"].schema.type],
+        [false, "array"]
+      )
+      assert.deepStrictEqual(tagSecurity.map(({ bearer }: any) => bearer), [
+        undefined,
+        ["update:users"],
+        undefined,
+        ["update:tags"]
+      ])
+      const imports = paths["/api/v2/imports"].post
+      assert.deepStrictEqual(imports.security, [{ clientCredentials: [] }, { bearer: [] }])
+      assert.deepStrictEqual(Object.keys(imports.requestBody.content), ["multipart/form-data"])
       const { errors, valid } = yield* Effect.promise(() => new Validator().validate(structuredClone(openapi)))
       assert.isTrue(valid, JSON.stringify(errors))
       const get = (path: string) => Effect.flatMap(HttpClient.get(`https://tenant.test${path}`), ({ text }) => text)

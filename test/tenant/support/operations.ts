@@ -69,7 +69,39 @@ export const listUsers = Operation.make("listUsers", {
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
 })
 
-export const added = { getUser, createUser, deleteUser, listUsers, User }
+/** Any of two scopes, a header, and a whole body that may be absent. */
+export const putTags = Operation.make("putTags", {
+  method: "PUT",
+  path: "/users/:id/tags",
+  params: { id: Schema.String },
+  headers: { "x-domain": Schema.optional(string({ max: 5 })) },
+  body: Schema.UndefinedOr(Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.optional(Schema.Number) }))),
+  success: Schema.Array(Schema.Struct({ name: Schema.String })),
+  scope: ["update:users", "update:tags"],
+  idempotent: true,
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
+})
+
+/** No scope, and a multipart body. */
+export const importUsers = Operation.make("importUsers", {
+  method: "POST",
+  path: "/imports",
+  multipart: {
+    users: Schema.Struct({
+      name: Schema.String,
+      contentType: Schema.optional(Schema.String),
+      content: Schema.Uint8ArrayFromSelf
+    }),
+    upsert: Schema.optional(Schema.Boolean),
+    external_id: Schema.optional(Schema.String)
+  },
+  success: Schema.NullOr(Schema.Number),
+  scope: [],
+  idempotent: false,
+  error: [BadRequest, Unauthorized, Forbidden, RateLimited]
+})
+
+export const added = { putTags, importUsers, getUser, createUser, deleteUser, listUsers, User }
 
 /** A client of the tenant with this base URL. It does not retry. */
 export const clientOf = (baseUrl: string, client: Tenant.Client = Tenant.demoClients.full) =>
