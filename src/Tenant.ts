@@ -49,7 +49,7 @@ export interface Route {
   readonly method: string
   /** The path from the root of the host; `:name` stands for a parameter. */
   readonly path: string
-  /** The scopes of which a call needs one; empty for the token endpoint, and if the token alone is enough. */
+  /** The scopes: a call needs any of them. Empty for the token endpoint, and if the token alone is enough. */
   readonly scopes: ReadonlyArray<string>
 }
 

@@ -111,7 +111,7 @@ const failures = (converter: Converter, served: ReadonlyArray<ServedOperation>):
     ["default", response(0, "Any other failure", jsonContent(converter, FailureBody))]
   ])
 
-/** Names the scopes of which a call needs one. */
+/** Names the scopes; a call needs any of them. */
 const needs = (scopes: ReadonlyArray<string>): string => {
   const names = scopes.map((scope) => `\`${scope}\``)
   if (names.length === 0) return "Needs a token with any scopes"
