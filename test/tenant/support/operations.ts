@@ -5,9 +5,9 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../../../src/Errors.js"
 import * as IdentityClient from "../../../src/IdentityClient.js"
 import * as Operation from "../../../src/Operation.js"
-import { integer, omittable, oneOf, string } from "../../../src/operations/schemas.js"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import * as Retry from "../../../src/Retry.js"
+import { integer, omittable, oneOf, string } from "../../../src/Schemas.js"
 import * as Tenant from "../../../src/Tenant.js"
 import { Timestamp } from "../../../src/Timestamp.js"
 import * as TokenProvider from "../../../src/TokenProvider.js"
@@ -36,7 +36,7 @@ export const getUser = Operation.make("getUser", {
 export const createUser = Operation.make("createUser", {
   method: "POST",
   path: "/users",
-  payload: { email: string({ min: 3, max: 20 }), logins: Schema.optional(integer(0)) },
+  payload: { email: string({ min: 3, max: 20 }), logins: Schema.optional(integer({ min: 0 })) },
   success: User,
   scope: "create:users",
   idempotent: false,
@@ -55,7 +55,7 @@ export const deleteUser = Operation.make("deleteUser", {
 export const listUsers = Operation.make("listUsers", {
   method: "GET",
   path: "/users",
-  query: { page: Schema.optional(integer(0)), per_page: Schema.optional(integer(1)) },
+  query: { page: Schema.optional(integer({ min: 0 })), per_page: Schema.optional(integer({ min: 1 })) },
   success: Schema.Struct({
     start: Schema.Number,
     limit: Schema.Number,
