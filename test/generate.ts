@@ -8,7 +8,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
@@ -20,7 +21,15 @@ import * as TokenProvider from "../src/TokenProvider.js"
 import { type Described, type JsonObject, operationsOf } from "./generate/harness/document.js"
 import type { Received } from "./generate/harness/inputs.js"
 import { checkOperation, type Report, routeOf, type Subject, type World } from "./generate/harness/laws.js"
-import { type Checked, checkTypes, generate, lint, makeProject, type Project, root } from "./generate/harness/project.js"
+import {
+  type Checked,
+  checkTypes,
+  generate,
+  lint,
+  makeProject,
+  type Project,
+  root
+} from "./generate/harness/project.js"
 import { clientsOf, layer } from "./generate/harness/server.js"
 import { measureSizes, type Sizes } from "./generate/harness/sizes.js"
 import { Values } from "./generate/harness/values.js"
@@ -41,7 +50,11 @@ const clientLayer = (origin: string, client: Tenant.Client) =>
   )
 
 /** Calls every operation of the document. */
-const call = (document: JsonObject, described: ReadonlyArray<Described>, generated: Readonly<Record<string, unknown>>) => {
+const call = (
+  document: JsonObject,
+  described: ReadonlyArray<Described>,
+  generated: Readonly<Record<string, unknown>>
+) => {
   const subjects = Object.values(generated).filter((value): value is Subject =>
     typeof value === "function" && "endpoint" in value
   )
@@ -116,13 +129,19 @@ const show = (columns: ReadonlyArray<string | number>): string =>
 const check = async (file: string): Promise<Summary> => {
   const document: JsonObject = parse(readFileSync(file, "utf8"))
   const described = operationsOf(document)
-  const project = makeProject()
+  const project = await makeProject()
   try {
     console.log(`\n${basename(file)}: ${described.length} operations`)
     const { code, output, seconds: generateSeconds } = await generate(project, file)
     if (code !== 0) {
       console.log(output)
-      return { operations: described.length, failed: described.length, generateSeconds, typeCheckSeconds: 0, sizes: undefined }
+      return {
+        operations: described.length,
+        failed: described.length,
+        generateSeconds,
+        typeCheckSeconds: 0,
+        sizes: undefined
+      }
     }
     const types = await checkTypes(project)
     const style = await lint(project)
@@ -160,7 +179,7 @@ const sum = (summaries: ReadonlyArray<Summary>, of: (summary: Summary) => number
 
 /** The tenant's own document, as a file. */
 const ownDocument = (): string => {
-  const file = join(makeProject().folder, "tenant.json")
+  const file = join(mkdtempSync(join(tmpdir(), "document-")), "tenant.json")
   writeFileSync(file, JSON.stringify(Tenant.openapi))
   return file
 }

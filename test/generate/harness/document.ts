@@ -24,7 +24,9 @@ export interface Described {
   /** The path after the base URL, as the document writes it. */
   readonly path: string
   readonly parameters: ReadonlyArray<Parameter>
-  readonly body: { readonly required: boolean; readonly type: string; readonly schema: JsonObject } | undefined
+  readonly body:
+    | { readonly required: boolean | undefined; readonly type: string; readonly schema: JsonObject }
+    | undefined
   /** The successes, with the schema of their JSON; `undefined` if the body is empty or is not described. */
   readonly successes: ReadonlyArray<{ readonly status: number; readonly schema: JsonObject | undefined }>
   /** `true` if a success is a stream of events. */
@@ -49,6 +51,9 @@ const isJson = (type: string): boolean => /^application\/(?:[\w.+-]+\+)?json\b|^
 
 const methods = ["get", "post", "put", "patch", "delete"]
 
+/** HTTP allows no body with these statuses, whatever the document says. */
+const bodiless = [204, 205]
+
 const prefix = "/api/v2"
 
 export const operationsOf = (document: JsonObject): ReadonlyArray<Described> => {
@@ -58,7 +63,9 @@ export const operationsOf = (document: JsonObject): ReadonlyArray<Described> => 
     if (isPrefixed && !fullPath.startsWith(`${prefix}/`)) return [] // outside of the base URL
     const item = resolve(document, value)
     const path = isPrefixed ? fullPath.slice(prefix.length) : fullPath
-    return methods.flatMap((method) => isObject(item[method]) ? [describe(document, method, path, item, item[method])] : [])
+    return methods.flatMap((method) =>
+      isObject(item[method]) ? [describe(document, method, path, item, item[method])] : []
+    )
   })
 }
 
@@ -82,7 +89,10 @@ const describe = (
     })
   }
   const responses = Object.entries(objectOf(operation["responses"]))
-    .map(([status, response]) => ({ status: Number(status), content: objectOf(resolve(document, response)["content"]) }))
+    .map(([status, response]) => ({
+      status: Number(status),
+      content: objectOf(resolve(document, response)["content"])
+    }))
   const security = listOf(operation["security"] ?? document["security"])
   return {
     method: method.toUpperCase(),
@@ -92,7 +102,7 @@ const describe = (
     successes: responses.filter(({ status }) => status >= 200 && status < 300).map(({ content, status }) => {
       const type = Object.keys(content).find(isJson)
       const { schema } = objectOf(type === undefined ? undefined : content[type])
-      return { status, schema: schema === undefined ? undefined : objectOf(schema) }
+      return { status, schema: schema === undefined || bodiless.includes(status) ? undefined : objectOf(schema) }
     }),
     hasEvents: responses.some(({ content }) => "text/event-stream" in content && !Object.keys(content).some(isJson)),
     failures: responses.map(({ status }) => status).filter((status) => status >= 300),
@@ -107,5 +117,9 @@ const bodyOf = (document: JsonObject, operation: JsonObject): Described["body"] 
   const type = types.find(isJson) ?? types.find((type) => type.includes("urlencoded")) ?? types[0]
   if (type === undefined) return undefined
   const { schema } = objectOf(objectOf(content)[type])
-  return { required: required === true, type: isJson(type) ? "application/json" : type, schema: objectOf(schema) }
+  return {
+    required: typeof required === "boolean" ? required : undefined,
+    type: isJson(type) ? "application/json" : type,
+    schema: objectOf(schema)
+  }
 }

@@ -1,6 +1,6 @@
 /** Inputs of an operation, made from the document, and what its requests must look like on the wire. */
 import * as Stream from "effect/Stream"
-import { type Described, type Json, type JsonObject, isObject, objectOf, resolve } from "./document.js"
+import { type Described, isObject, type Json, type JsonObject, objectOf, resolve } from "./document.js"
 import type { Use, Values } from "./values.js"
 
 /** An input in the parts of the request that carry it. */
@@ -31,7 +31,12 @@ export const inputsOf = (described: Described, values: Values, kind: BodyKind): 
         return value === undefined ? [] : [[field.name, value]]
       }))
     // Sound: values of paths and headers are texts.
-    return { path: part("path") as Input["path"], query: part("query"), header: part("header") as Input["header"], body }
+    return {
+      path: part("path") as Input["path"],
+      query: part("query"),
+      header: part("header") as Input["header"],
+      body
+    }
   }
   const mayLackBody = described.body?.required === false && kind === "body"
   const full = pick(({ values }) => values[0], bodies[0])
@@ -47,8 +52,8 @@ export const inputsOf = (described: Described, values: Values, kind: BodyKind): 
 }
 
 const isFile = (document: JsonObject, schema: JsonObject): boolean => {
-  const { format, type } = resolve(document, schema)
-  return type === undefined || (type === "string" && format === "binary")
+  const { contentMediaType, format, type } = resolve(document, schema)
+  return type === undefined || (type === "string" && (format === "binary" || contentMediaType !== undefined))
 }
 
 /** The parts of a multipart body; files are marked. */
@@ -66,7 +71,11 @@ const fileName = "a \"ü\".json"
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** The three forms of a file's content. */
-const contents = [bytes, (text: string) => text, (text: string) => Stream.make(bytes(text.slice(0, 1)), bytes(text.slice(1)))]
+const contents = [
+  bytes,
+  (text: string) => text,
+  (text: string) => Stream.make(bytes(text.slice(0, 1)), bytes(text.slice(1)))
+]
 
 /** The input as the caller gives it. */
 export const callerInput = (
@@ -143,12 +152,16 @@ export const differences = (
     compare("content-type", headers["content-type"], "application/json")
     compare("body", parse(body.toString()), input.body)
   } else if (described.body?.type === "multipart/form-data") {
-    compare("body", multipart(headers["content-type"], body), partsOf(document, described, input).map((part) => [
-      part.name,
-      part.isFile ? "a \"ü\".json".replaceAll("\"", "%22") : undefined,
-      part.isFile ? "application/json" : undefined,
-      part.text
-    ]))
+    compare(
+      "body",
+      multipart(headers["content-type"], body),
+      partsOf(document, described, input).map((part) => [
+        part.name,
+        part.isFile ? "a \"ü\".json".replaceAll("\"", "%22") : undefined,
+        part.isFile ? "application/json" : undefined,
+        part.text
+      ])
+    )
   }
   return found
 }
@@ -170,6 +183,11 @@ const multipart = (contentType: unknown, body: Buffer): unknown => {
     const end = part.indexOf("\r\n\r\n")
     const head = part.slice(2, end)
     const field = (expression: RegExp) => expression.exec(head)?.[1]
-    return [field(/; name="([^"]*)"/), field(/filename="([^"]*)"/), field(/content-type: (.*)/i), part.slice(end + 4, -2)]
+    return [
+      field(/; name="([^"]*)"/),
+      field(/filename="([^"]*)"/),
+      field(/content-type: (.*)/i),
+      part.slice(end + 4, -2)
+    ]
   })
 }

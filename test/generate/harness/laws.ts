@@ -9,7 +9,7 @@ import type { Any } from "../../../src/Endpoint.js"
 import type { IdentityClient } from "../../../src/IdentityClient.js"
 import * as Retry from "../../../src/Retry.js"
 import type * as Tenant from "../../../src/Tenant.js"
-import { type Described, type Json, type JsonObject, isObject, resolve } from "./document.js"
+import { type Described, isObject, type Json, type JsonObject, resolve } from "./document.js"
 import { type BodyKind, callerInput, canonical, differences, type Input, inputsOf, type Received } from "./inputs.js"
 import type { Values } from "./values.js"
 
@@ -90,7 +90,9 @@ const tagOf = (exit: Exit.Exit<unknown, unknown>): string =>
 
 const messageOf = (exit: Exit.Exit<unknown, unknown>): string => {
   const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
-  return Predicate.hasProperty(error, "message") ? `${tagOf(exit)}: ${String(error.message).slice(0, 300)}` : tagOf(exit)
+  return Predicate.hasProperty(error, "message")
+    ? `${tagOf(exit)}: ${String(error.message).slice(0, 300)}`
+    : tagOf(exit)
 }
 
 /** Makes one call without retries, and gives its requests. */
@@ -177,23 +179,33 @@ const checkSuccesses = (check: Check, input: unknown) =>
 const wrongTypes: ReadonlyArray<unknown> = [{ not: "expected" }, ["not expected"], "not expected", 1.5, true, null]
 
 /** Inputs that the document does not allow: a field too many, one too few, and one of another type. */
-const mutations = ({ described, world: { document, values } }: Check, given: Readonly<Record<string, unknown>>, kind: BodyKind) => {
+const mutations = (
+  { described, world: { document, values } }: Check,
+  given: Readonly<Record<string, unknown>>,
+  kind: BodyKind
+) => {
   const parameter = described.parameters.find(({ required }) => required)
   const schema = resolve(document, described.body?.schema)
   const wrongType = described.parameters.flatMap(({ name, place, schema }) => {
-    const wrong = wrongTypes.find((value) => place === "query" ? !values.isValid(schema, value) : typeof value !== "string")
+    const wrong = wrongTypes.find((value) =>
+      place === "query" ? !values.isValid(schema, value) : typeof value !== "string"
+    )
     return wrong === undefined ? [] : [{ ...given, [name]: wrong }]
   })
   const wrongBody = described.body === undefined || kind === "multipart" ? [] : wrongTypes
     .filter((value) => !values.isValid(described.body!.schema, value))
     .flatMap((value) => kind === "body" ? [{ ...given, body: value }] : [])
-  const wrongField = Object.entries(isObject(schema["properties"]) ? schema["properties"] : {}).flatMap(([name, property]) => {
-    const wrong = wrongTypes.find((value) => isObject(property) && !values.isValid(property, value))
-    return kind !== "payload" || wrong === undefined ? [] : [{ ...given, [name]: wrong }]
-  })
+  const wrongField = Object.entries(isObject(schema["properties"]) ? schema["properties"] : {}).flatMap(
+    ([name, property]) => {
+      const wrong = wrongTypes.find((value) => isObject(property) && !values.isValid(property, value))
+      return kind !== "payload" || wrong === undefined ? [] : [{ ...given, [name]: wrong }]
+    }
+  )
   return [
     { ...given, "no field of the operation": 1 },
-    ...(parameter === undefined ? [] : [Object.fromEntries(Object.entries(given).filter(([name]) => name !== parameter.name))]),
+    ...(parameter === undefined
+      ? []
+      : [Object.fromEntries(Object.entries(given).filter(([name]) => name !== parameter.name))]),
     ...wrongType.slice(0, 1),
     ...wrongBody.slice(0, 1),
     ...wrongField.slice(0, 1)
@@ -201,13 +213,16 @@ const mutations = ({ described, world: { document, values } }: Check, given: Rea
 }
 
 const checkInvalid = (check: Check, given: Readonly<Record<string, unknown>>) =>
-  Effect.forEach(mutations(check, given, kindOf(check.operation.endpoint)), (invalid) =>
-    Effect.map(attempt(check, invalid), ({ exit, requests }) => {
-      if (tagOf(exit) !== "InvalidInput") {
-        check.faults.push(`${messageOf(exit)} for the invalid ${canonical(invalid).slice(0, 200)}`)
-      }
-      if (requests.length > 0) check.faults.push("an invalid input was sent")
-    }))
+  Effect.forEach(
+    mutations(check, given, kindOf(check.operation.endpoint)),
+    (invalid) =>
+      Effect.map(attempt(check, invalid), ({ exit, requests }) => {
+        if (tagOf(exit) !== "InvalidInput") {
+          check.faults.push(`${messageOf(exit)} for the invalid ${canonical(invalid).slice(0, 200)}`)
+        }
+        if (requests.length > 0) check.faults.push("an invalid input was sent")
+      })
+  )
 
 /** A call that may take effect twice is not repeated after a connection was cut. */
 const checkCut = (check: Check, input: unknown) =>

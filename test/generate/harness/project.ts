@@ -33,8 +33,11 @@ export interface Project {
   readonly remove: () => void
 }
 
-/** Makes the folder. Its `node_modules` has this library as sources, and the packages that it needs. */
-export const makeProject = (): Project => {
+/**
+ * Makes the folder. Its `node_modules` has this library, with the declarations that users have and the sources as code, and the
+ * packages that it needs.
+ */
+export const makeProject = async (): Promise<Project> => {
   const folder = mkdtempSync(join(tmpdir(), "generated-"))
   const library = join(folder, "node_modules/effect-identity-client")
   mkdirSync(library, { recursive: true })
@@ -49,8 +52,13 @@ export const makeProject = (): Project => {
     name: "effect-identity-client",
     type: "module",
     sideEffects: false,
-    exports: { ".": "./src/index.ts", "./*": "./src/*.ts" }
+    exports: {
+      ".": { types: "./types/index.d.ts", default: "./src/index.ts" },
+      "./*": { types: "./types/*.d.ts", default: "./src/*.ts" }
+    }
   })
+  const { code, output } = await run(bin("tsc"), ["-p", ".ci/build", "--outDir", join(library, "types")])
+  if (code !== 0) throw new Error(output)
   const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"))
   write("tsconfig.json", { compilerOptions: { ...compilerOptions, paths: {}, plugins: [] }, include: ["out"] })
   return { folder, out: join(folder, "out"), remove: () => rmSync(folder, { recursive: true, force: true }) }

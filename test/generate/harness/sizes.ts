@@ -1,3 +1,5 @@
 import type { Project } from "./project.js"
-export interface Sizes { readonly bytes: number }
+export interface Sizes {
+  readonly bytes: number
+}
 export const measureSizes = async (_: Project, __: ReadonlyArray<string>): Promise<Sizes> => ({ bytes: 0 })

@@ -34,8 +34,9 @@ const alphabets: Readonly<Record<Use, string>> = {
 
 const numberOf = (value: Json | undefined): number | undefined => typeof value === "number" ? value : undefined
 
-const uniqueBy = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> =>
-  [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+const uniqueBy = <A>(
+  values: ReadonlyArray<A>
+): ReadonlyArray<A> => [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 
 /** Takes from each list in turn, so that the first of all lists come first. */
 const interleave = <A>(lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> => {
@@ -52,7 +53,9 @@ const text = (length: number, use: Use): string => {
 
 const matching = (pattern: string, fits: (text: string) => boolean): ReadonlyArray<string> => {
   try {
-    const found = FastCheck.sample(FastCheck.stringMatching(new RegExp(pattern)), { seed: 7, numRuns: 300 }).filter(fits)
+    const found = FastCheck.sample(FastCheck.stringMatching(new RegExp(pattern)), { seed: 7, numRuns: 300 }).filter(
+      fits
+    )
     return found.slice(0, 3)
   } catch {
     return []
@@ -110,7 +113,9 @@ const merge = (a: JsonObject, b: JsonObject): JsonObject => {
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(required.length > 0 && { required }),
     ...(enumA !== undefined && enumB !== undefined && {
-      enum: listOf(enumA).filter((value) => listOf(enumB).some((other) => JSON.stringify(other) === JSON.stringify(value)))
+      enum: listOf(enumA).filter((value) =>
+        listOf(enumB).some((other) => JSON.stringify(other) === JSON.stringify(value))
+      )
     }),
     ...both("minLength", Math.max),
     ...both("minimum", Math.max),
@@ -162,7 +167,12 @@ export class Values {
       if (open.filter((name) => name === $ref).length >= levels) return []
       const target = resolve(this.document, { $ref })
       const siblings = without(given, "$ref", "description", "title", "x-release-lifecycle")
-      return this.make(Object.keys(siblings).length === 0 ? target : merge(target, siblings), use, [...open, $ref], limit)
+      return this.make(
+        Object.keys(siblings).length === 0 ? target : merge(target, siblings),
+        use,
+        [...open, $ref],
+        limit
+      )
     }
     if (given["nullable"] === true) {
       const values = this.make(without(given, "nullable"), use, open, limit)
@@ -232,18 +242,23 @@ export class Values {
     ]
     if (of.length === 0) return prefix.length >= least ? [prefix] : []
     const some = Math.min(Math.max(least, prefix.length + 2), most)
-    const counts = [some, least, Math.min(Math.max(least, prefix.length + of.length), most), ...(most <= 60 ? [most] : [])]
+    const counts = [
+      some,
+      least,
+      Math.min(Math.max(least, prefix.length + of.length), most),
+      ...(most <= 60 ? [most] : [])
+    ]
     return uniqueBy(
-      counts.map(sized).filter((list) =>
-        schema["uniqueItems"] !== true || uniqueBy(list).length === list.length
-      )
+      counts.map(sized).filter((list) => schema["uniqueItems"] !== true || uniqueBy(list).length === list.length)
     )
   }
 
   private objects(schema: JsonObject, use: Use, open: ReadonlyArray<string>, limit: number): ReadonlyArray<Json> {
     const required = listOf(schema["required"]).map(String)
     const hidden = use === "response" ? "writeOnly" : "readOnly"
-    const properties = Object.entries(objectOf(schema["properties"])).map(([name, value]) => [name, objectOf(value)] as const)
+    const properties = Object.entries(objectOf(schema["properties"])).map(([name, value]) =>
+      [name, objectOf(value)] as const
+    )
       .filter(([, property]) => resolve(this.document, property)[hidden] !== true && property[hidden] !== true)
     const fields = properties.map(([name, property]) => ({
       name,
@@ -261,7 +276,9 @@ export class Values {
       ...extra
     ])
     const minimal: JsonObject = Object.fromEntries([
-      ...present.filter(({ isRequired }) => isRequired).map(({ name, values }) => [name, values[1] ?? values[0]!] as const),
+      ...present.filter(({ isRequired }) => isRequired).map(({ name, values }) =>
+        [name, values[1] ?? values[0]!] as const
+      ),
       ...undescribed
     ])
     const least = numberOf(schema["minProperties"]) ?? 0
