@@ -229,7 +229,7 @@ export class Values {
   }
 
   private arrays(schema: JsonObject, use: Use, open: ReadonlyArray<string>): ReadonlyArray<Json> {
-    const first = listOf(schema["prefixItems"]).map((each) => this.make(objectOf(each), use, open, 1))
+    const first = listOf(schema["prefixItems"]).map((each) => this.make(objectOf(each), use, open, 1).slice(0, 1))
     if (first.some((values) => values.length === 0)) return []
     const prefix = first.flat()
     const { items } = schema
