@@ -28,6 +28,7 @@ import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
 
 export type { FailureResponse } from "./tenant/api/responders.js"
+export type { Operations } from "./tenant/api/routes.js"
 export type { Action, Connection, Job, Profile, Stream, StreamEvent, Version } from "./tenant/api/state.js"
 export type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 export type { Fault } from "./tenant/server/faults.js"

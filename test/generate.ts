@@ -4,23 +4,16 @@
  * inputs and cut connections. Without `--spec` the documents are the tenant's own and one with shapes of every kind. `--sizes`
  * also measures bundles and imports. The last line is JSON.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as HttpServer from "@effect/platform/HttpServer"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { parse } from "yaml"
-import * as IdentityClient from "../src/IdentityClient.js"
-import * as RateLimiter from "../src/RateLimiter.js"
 import * as Tenant from "../src/Tenant.js"
-import * as TokenProvider from "../src/TokenProvider.js"
-import { type Described, type JsonObject, operationsOf } from "./generate/harness/document.js"
-import type { Received } from "./generate/harness/inputs.js"
-import { checkOperation, type Report, routeOf, type Subject, type World } from "./generate/harness/laws.js"
+import { callAll } from "./generate/harness/calls.js"
+import { type JsonObject, operationsOf } from "./generate/harness/document.js"
 import {
   type Checked,
   checkTypes,
@@ -30,69 +23,11 @@ import {
   type Project,
   root
 } from "./generate/harness/project.js"
-import { clientsOf, layer } from "./generate/harness/server.js"
 import { measureSizes, type Sizes } from "./generate/harness/sizes.js"
-import { Values } from "./generate/harness/values.js"
 
 const { values: { sizes: withSizes, spec } } = parseArgs({
   options: { spec: { type: "string" }, sizes: { type: "boolean", default: false } }
 })
-
-const clientLayer = (origin: string, client: Tenant.Client) =>
-  IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
-    Layer.provide(RateLimiter.layerUnlimited),
-    Layer.provide(TokenProvider.layerClientCredentials({
-      authUrl: origin,
-      clientId: client.id,
-      clientSecret: client.secret
-    })),
-    Layer.provide(NodeHttpClient.layerUndici)
-  )
-
-/** Calls every operation of the document. */
-const call = (
-  document: JsonObject,
-  described: ReadonlyArray<Described>,
-  generated: Readonly<Record<string, unknown>>
-) => {
-  const subjects = Object.values(generated).filter((value): value is Subject =>
-    typeof value === "function" && "endpoint" in value
-  )
-  const byRoute = new Map(subjects.map((subject) => [routeOf(subject.endpoint), subject]))
-  const clients = clientsOf([...new Set(described.flatMap(({ scopes }) => scopes))])
-  const received: Array<Received> = []
-  const values = new Values(document)
-  const program = Effect.gen(function*() {
-    const tenant = yield* Tenant.Tenant
-    const { address } = yield* HttpServer.HttpServer
-    const origin = `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`
-    const contexts = new Map<string, Layer.Layer<IdentityClient.IdentityClient>>()
-    const scope = yield* Effect.scope
-    const clientOf = (client: Tenant.Client) =>
-      Effect.gen(function*() {
-        const known = contexts.get(client.id)
-        if (known !== undefined) return known
-        const context = yield* Layer.buildWithScope(clientLayer(origin, client), scope)
-        const made = Layer.succeedContext(context)
-        contexts.set(client.id, made)
-        return made
-      })
-    const as: World["as"] = (call, scope) =>
-      Effect.flatMap(
-        Effect.orDie(clientOf(scope === undefined ? clients.full : scope === "" ? clients.none : clients.only(scope))),
-        (client) => Effect.provide(call, client)
-      )
-    const world: World = { document, values, tenant, received, as }
-    return yield* Effect.forEach(described, (each): Effect.Effect<Report> => {
-      const subject = byRoute.get(routeOf(each))
-      received.length = 0
-      return subject === undefined
-        ? Effect.succeed({ name: routeOf(each), inputs: 0, responses: 0, statuses: 0, faults: ["was not generated"] })
-        : checkOperation(each, subject, world)
-    })
-  })
-  return program.pipe(Effect.scoped, Effect.provide(layer(generated, clients.all, received)), Effect.runPromise)
-}
 
 /** The files that a file imports, directly or through others. */
 const importsOf = ({ out }: Project, file: string, known = new Set<string>()): ReadonlySet<string> => {
@@ -147,7 +82,7 @@ const check = async (file: string): Promise<Summary> => {
     const style = await lint(project)
     const generated = await import(pathToFileURL(join(project.out, "index.ts")).href)
     const begin = performance.now()
-    const reports = await call(document, described, generated)
+    const reports = await Effect.runPromise(callAll(document, described, generated))
     const callSeconds = (performance.now() - begin) / 1000
     console.log(show(["operation", "types", "lint", "inputs", "responses", "statuses", "faults"]))
     let failed = 0

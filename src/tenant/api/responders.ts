@@ -1,7 +1,8 @@
 /** The responses that a test has set for operations, in place of their own. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Endpoint from "../../Endpoint.js"
-import { emptyResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
+import { emptyResponse, eventsResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
 import { routeKey, type ServedOperation } from "./routes.js"
 
 /** A failure that a test sets: its status, or also the message and the code in its body. @since 0.1.0 @category models */
@@ -43,7 +44,10 @@ export const make = (served: ReadonlyArray<ServedOperation>): Responders => {
       const respond = responders.get(routeKey(endpoint))
       return respond && Effect.match(respond(input), {
         onFailure: failed,
-        onSuccess: (value) => value === undefined ? emptyResponse(status) : jsonResponse(status, value)
+        onSuccess: (value) => {
+          if (endpoint.events !== undefined) return eventsResponse(Predicate.isIterable(value) ? value : [value])
+          return value === undefined ? emptyResponse(status) : jsonResponse(status, value)
+        }
       })
     }
   }

@@ -12,11 +12,14 @@ export interface ServedOperation {
 }
 
 /** An operation, as far as the tenant needs it. */
-export interface AnyOperation {
+interface AnyOperation {
   readonly endpoint: Endpoint.Any
 }
 
-/** Operations in a list or by name. Values that are no operations, such as the schemas of a module, are ignored. */
+/**
+ * Operations in a list or by name. Values that are no operations, such as the schemas of a module, are ignored.
+ * @since 0.1.0 @category models
+ */
 export type Operations = ReadonlyArray<AnyOperation> | Readonly<Record<string, unknown>>
 
 const declared: Pick<typeof operations, OperationName> = operations

@@ -97,7 +97,7 @@ const sampleArray = ({ items, minItems, prefixItems }: JsonObject, of: Sample): 
   const rest = isJsonObject(items) ? of(items) : undefined
   const least = numberOf(minItems) ?? 0
   const count = Math.max(least, rest === undefined ? 0 : 1)
-  const made = [...first, ...new Array<Json | undefined>(Math.max(0, count - first.length)).fill(rest)]
+  const made = [...first, ...Array.from({ length: Math.max(0, count - first.length) }, () => rest)]
   const end = made.indexOf(undefined)
   if (end < 0) return made.filter(Predicate.isNotUndefined)
   return end < least ? undefined : made.slice(0, end).filter(Predicate.isNotUndefined)

@@ -12,7 +12,7 @@ export const objectOf = (value: unknown): JsonObject => isObject(value) ? value 
 
 export const listOf = (value: unknown): ReadonlyArray<Json> => Array.isArray(value) ? value : []
 
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly place: "path" | "query" | "header"
   readonly required: boolean
@@ -29,8 +29,8 @@ export interface Described {
     | undefined
   /** The successes, with the schema of their JSON; `undefined` if the body is empty or is not described. */
   readonly successes: ReadonlyArray<{ readonly status: number; readonly schema: JsonObject | undefined }>
-  /** `true` if a success is a stream of events. */
-  readonly hasEvents: boolean
+  /** The schema of the data of each event, if a success is a stream of them. */
+  readonly events: JsonObject | undefined
   /** The documented statuses of failures. */
   readonly failures: ReadonlyArray<number>
   readonly scopes: ReadonlyArray<string>
@@ -104,10 +104,16 @@ const describe = (
       const { schema } = objectOf(type === undefined ? undefined : content[type])
       return { status, schema: schema === undefined || bodiless.includes(status) ? undefined : objectOf(schema) }
     }),
-    hasEvents: responses.some(({ content }) => "text/event-stream" in content && !Object.keys(content).some(isJson)),
+    events: eventsOf(responses.map(({ content }) => content)),
     failures: responses.map(({ status }) => status).filter((status) => status >= 300),
     scopes: [...new Set(security.flatMap((way) => Object.values(objectOf(way)).flatMap(listOf).map(String)))]
   }
+}
+
+const eventsOf = (contents: ReadonlyArray<JsonObject>): JsonObject | undefined => {
+  const found = contents.find((content) => "text/event-stream" in content)
+  if (found === undefined || contents.some((content) => Object.keys(content).some(isJson))) return undefined
+  return objectOf(objectOf(found["text/event-stream"])["schema"])
 }
 
 const bodyOf = (document: JsonObject, operation: JsonObject): Described["body"] => {

@@ -163,7 +163,7 @@ const checkStatuses = (check: Check, input: unknown) =>
 const checkSuccesses = (check: Check, input: unknown) =>
   Effect.gen(function*() {
     const { described, faults, operation, world: { tenant, values } } = check
-    if (described.hasEvents) return
+    if (described.events !== undefined) return
     for (const { schema, status } of described.successes) {
       const body = schema === undefined ? undefined : values.of(schema, "response")[0]
       yield* tenant.injectFault({
@@ -270,7 +270,8 @@ export const checkOperation = (described: Described, operation: Subject, world: 
     const inputs = inputsOf(described, values, kind)
     const bodies = described.successes.flatMap(({ schema }) => schema === undefined ? [] : [schema])
       .flatMap((schema) => values.of(schema, "response"))
-    const responses = described.hasEvents || bodies.length === 0 ? [undefined] : bodies
+    const events = described.events && values.of(described.events, "response")
+    const responses = events !== undefined ? [events, []] : bodies.length === 0 ? [undefined] : bodies
     const [input = { path: {}, query: {}, header: {}, body: undefined }] = inputs
     const given = callerInput(document, described, input, kind, 0)
     if (described.parameters.some((each) => each.required && values.of(each.schema, each.place).length === 0)) {
@@ -281,7 +282,7 @@ export const checkOperation = (described: Described, operation: Subject, world: 
       faults.push("the harness found no response")
     }
     if (!isOfContract(operation)) yield* checkOwnResponse(check, given)
-    if (!described.hasEvents) yield* checkExchanges(check, inputs, responses)
+    yield* checkExchanges(check, inputs, responses)
     yield* checkSuccesses(check, given)
     yield* checkStatuses(check, given)
     yield* checkInvalid(check, given)
@@ -290,7 +291,7 @@ export const checkOperation = (described: Described, operation: Subject, world: 
     return {
       name: operation.endpoint.name,
       inputs: inputs.length,
-      responses: bodies.length,
+      responses: responses.length,
       statuses: statuses.length + 1,
       faults
     }
