@@ -222,6 +222,34 @@ describe("an operation that the tenant is given", () => {
     clients: [{ ...Tenant.demoClients.full, id: "none", scopes: [] }]
   })
 
+  itInProcess("responds with server-sent events where it declares them", () =>
+    Effect.gen(function*() {
+      const watchEvents = Operation.make("watchEvents", {
+        method: "GET",
+        path: "/events",
+        events: Schema.Struct({ id: Schema.String }),
+        scope: [],
+        idempotent: true,
+        error: [Errors.RateLimited]
+      })
+      const tenant = yield* Tenant.make({ operations: { watchEvents } })
+      const get = Effect.flatMap(tokenOf(), (token) =>
+        HttpClient.get(`${host}/api/v2/events`, { headers: { authorization: `Bearer ${token}` } }).pipe(
+          Effect.flatMap(({ headers, text }) =>
+            Effect.map(text, (text) => [headers["content-type"], text])
+          )
+        )).pipe(
+          Effect.provide(Tenant.layerHttpClient),
+          Effect.provideService(Tenant.Tenant, tenant)
+        )
+      assert.deepStrictEqual(yield* get, ["text/event-stream", "data: {\"id\":\"string\"}\n\n"])
+      // Whatever the type of the operation is, the body is the list of events.
+      yield* tenant.respond(watchEvents, () => Effect.succeed([{ id: "1" }, { id: "2" }] as never))
+      assert.deepStrictEqual(yield* get, ["text/event-stream", "data: {\"id\":\"1\"}\n\ndata: {\"id\":\"2\"}\n\n"])
+      const { paths } = tenant.openapi as any
+      assert.deepStrictEqual(Object.keys(paths["/api/v2/events"].get.responses["200"].content), ["text/event-stream"])
+    }))
+
   itInProcess("needs its scope, which the demo's clients have if they are the default", () =>
     Effect.gen(function*() {
       const token = yield* tokenOf(Tenant.demoClients.readsActions)
