@@ -224,7 +224,7 @@ describe("an operation that the tenant is given", () => {
 
   itInProcess("responds with server-sent events where it declares them", () =>
     Effect.gen(function*() {
-      const watchEvents = Operation.make("watchEvents", {
+      const streamEvents = Operation.make("streamEvents", {
         method: "GET",
         path: "/events",
         events: Schema.Struct({ id: Schema.String }),
@@ -232,7 +232,7 @@ describe("an operation that the tenant is given", () => {
         idempotent: true,
         error: [Errors.RateLimited]
       })
-      const tenant = yield* Tenant.make({ operations: { watchEvents } })
+      const tenant = yield* Tenant.make({ operations: { streamEvents } })
       const get = Effect.flatMap(tokenOf(), (token) =>
         HttpClient.get(`${host}/api/v2/events`, { headers: { authorization: `Bearer ${token}` } }).pipe(
           Effect.flatMap(({ headers, text }) =>
@@ -244,7 +244,7 @@ describe("an operation that the tenant is given", () => {
         )
       assert.deepStrictEqual(yield* get, ["text/event-stream", "data: {\"id\":\"string\"}\n\n"])
       // Whatever the type of the operation is, the body is the list of events.
-      yield* tenant.respond(watchEvents, () => Effect.succeed([{ id: "1" }, { id: "2" }] as never))
+      yield* tenant.respond(streamEvents, () => Effect.succeed([{ id: "1" }, { id: "2" }] as never))
       assert.deepStrictEqual(yield* get, ["text/event-stream", "data: {\"id\":\"1\"}\n\ndata: {\"id\":\"2\"}\n\n"])
       const { paths } = tenant.openapi as any
       assert.deepStrictEqual(Object.keys(paths["/api/v2/events"].get.responses["200"].content), ["text/event-stream"])
