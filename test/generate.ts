@@ -5,7 +5,7 @@
  * also measures bundles and imports. The last line is JSON.
  */
 import * as Effect from "effect/Effect"
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -114,7 +114,7 @@ const sum = (summaries: ReadonlyArray<Summary>, of: (summary: Summary) => number
 
 /** The tenant's own document, as a file. */
 const ownDocument = (): string => {
-  const file = join(mkdtempSync(join(tmpdir(), "document-")), "tenant.json")
+  const file = join(tmpdir(), `tenant-${process.pid}.json`)
   writeFileSync(file, JSON.stringify(Tenant.openapi))
   return file
 }
@@ -122,6 +122,7 @@ const ownDocument = (): string => {
 const files = spec === undefined ? [ownDocument(), join(root, "test/generate/harness/shapes.json")] : [resolve(spec)]
 const summaries: Array<Summary> = []
 for (const file of files) summaries.push(await check(file))
+if (spec === undefined) rmSync(files[0]!)
 const sizes = summaries.flatMap((each) => each.sizes ?? [])
 console.log(JSON.stringify({
   operations: sum(summaries, (each) => each.operations),

@@ -9,8 +9,16 @@ import { type Project, root, run } from "./project.js"
 export interface Sizes {
   /** The bytes that a second operation adds to a bundle with one, minified and compressed: the median, and the most. */
   readonly bytesPerOperation: { readonly median: number; readonly most: number; readonly measured: number }
-  /** The median time and memory that an import of the index takes beyond that of the library. */
-  readonly index: { readonly milliseconds: number; readonly rssMegabytes: number; readonly heapMegabytes: number }
+  /** An import of the index, as files and bundled into one: without Node's work for each file. */
+  readonly index: ImportCost
+  readonly bundledIndex: ImportCost
+}
+
+/** The median time and memory that an import takes in a process that has imported the library. */
+interface ImportCost {
+  readonly milliseconds: number
+  readonly rssMegabytes: number
+  readonly heapMegabytes: number
 }
 
 const median = (values: ReadonlyArray<number>): number =>
@@ -79,12 +87,21 @@ const buildProgram = async ({ folder, out }: Project): Promise<string> => {
     format: "esm",
     logLevel: "warning"
   })
+  await build({
+    absWorkingDir: program,
+    entryPoints: ["out/index.js"],
+    outfile: join(program, "bundled/index.js"),
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    logLevel: "warning"
+  })
   writeFileSync(
-    join(program, "index.js"),
+    join(program, "measure.js"),
     `await import("effect-identity-client")
 const { rss, heapUsed } = process.memoryUsage()
 const begin = performance.now()
-await import("./out/index.js")
+await import(process.argv[2])
 const milliseconds = performance.now() - begin
 const after = process.memoryUsage()
 console.log(JSON.stringify({ milliseconds, rss: after.rss - rss, heap: after.heapUsed - heapUsed }))`
@@ -92,12 +109,11 @@ console.log(JSON.stringify({ milliseconds, rss: after.rss - rss, heap: after.hea
   return program
 }
 
-/** Imports the index into new processes that have imported the library. */
-const measureIndex = async (project: Project): Promise<Sizes["index"]> => {
-  const program = await buildProgram(project)
+/** Imports an index into new processes. */
+const measureIndex = async (program: string, index: string): Promise<ImportCost> => {
   const found: Array<Record<"milliseconds" | "rss" | "heap", number>> = []
   for (let round = -1; round < rounds; round++) {
-    const { code, output } = await run(process.execPath, ["index.js"], program)
+    const { code, output } = await run(process.execPath, ["measure.js", index], program)
     if (code !== 0) throw new Error(output)
     if (round >= 0) found.push(JSON.parse(output)) // the first round fills the disk cache
   }
@@ -109,7 +125,11 @@ const measureIndex = async (project: Project): Promise<Sizes["index"]> => {
 }
 
 /** Measures the generated files of a project. */
-export const measureSizes = async (project: Project, names: ReadonlyArray<string>): Promise<Sizes> => ({
-  bytesPerOperation: await measureBundles(project, names),
-  index: await measureIndex(project)
-})
+export const measureSizes = async (project: Project, names: ReadonlyArray<string>): Promise<Sizes> => {
+  const program = await buildProgram(project)
+  return {
+    bytesPerOperation: await measureBundles(project, names),
+    index: await measureIndex(program, "./out/index.js"),
+    bundledIndex: await measureIndex(program, "./bundled/index.js")
+  }
+}
