@@ -58,6 +58,60 @@ export const names = Pagination.stream(listActions, { per_page: 2 }).pipe(
   Stream.runCollect
 )
 
+// The function runs when the operation is first called, so a program may import hundreds. Any of the scopes is enough.
+/** Changes a user. `null` clears a field, `undefined` leaves it as it is. */
+export const updateUser = Operation.make("updateUser", () => ({
+  method: "PATCH",
+  path: "/users/:id",
+  params: { id: Schema.String },
+  headers: { "auth0-custom-domain": Schema.optional(Schema.String) },
+  payload: {
+    nickname: Schema.optional(Schema.NullOr(Schema.String)),
+    blocked: Schema.optional(Schema.Boolean)
+  },
+  minProperties: 1,
+  success: Schema.Struct({ user_id: Schema.String }),
+  scope: ["update:users", "update:users_app_metadata"],
+  idempotent: true,
+  error: [Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, Errors.RateLimited]
+}))
+
+// A body that is a list. The caller gives it in the field `body`; the result is a list, too.
+const Method = Schema.Union(
+  Schema.Struct({ type: Schema.Literal("phone"), phone_number: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("email"), email: Schema.String })
+)
+
+/** Replaces the authentication methods of a user. */
+export const setAuthenticationMethods = Operation.make("setAuthenticationMethods", () => ({
+  method: "PUT",
+  path: "/users/:id/authentication-methods",
+  params: { id: Schema.String },
+  body: Schema.Array(Method),
+  success: Schema.Array(Method),
+  scope: "update:authentication_methods",
+  idempotent: true,
+  error: [Errors.BadRequest, Errors.RateLimited]
+}))
+
+// A list that goes on by checkpoint: the field `next` of a page is the `from` of the next request.
+/** Returns a part of the users that have a role. */
+export const listRoleUsers = Operation.make("listRoleUsers", () => ({
+  method: "GET",
+  path: "/roles/:id/users",
+  params: { id: Schema.String },
+  query: { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Int) },
+  success: Schema.Struct({
+    next: Schema.optionalWith(Schema.String, { exact: true }),
+    users: Schema.Array(Schema.Struct({ user_id: Schema.String }))
+  }),
+  items: "users",
+  paging: "checkpoint",
+  scope: "read:role_members",
+  idempotent: true,
+  error: [Errors.NotFound, Errors.RateLimited]
+}))
+
 // The tests.
 const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
   IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
@@ -106,3 +160,27 @@ it.live("streams all pages", () =>
       "page=1&per_page=2"
     ])
   }).pipe(Effect.provide(clientAbove(pageOf("greet", "exchange"), pageOf("audit")))))
+
+it.effect("changes a user, with null to clear a field", () =>
+  Effect.gen(function*() {
+    yield* updateUser({ id: "auth0|1", nickname: null, "auth0-custom-domain": "login.example.com" })
+    const [request] = yield* Testing.requests
+    assert.strictEqual(request?.headers["auth0-custom-domain"], "login.example.com")
+    assert.deepInclude(request?.body, { body: new TextEncoder().encode("{\"nickname\":null}") })
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ body: { user_id: "auth0|1" } })))))
+
+it.effect("sends a list and returns one", () =>
+  Effect.gen(function*() {
+    const body = [{ type: "email", email: "a@example.com" }] as const
+    assert.deepStrictEqual(yield* setAuthenticationMethods({ id: "auth0|1", body }), body)
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ body: [{ type: "email", email: "a@example.com" }] })))))
+
+it.live("streams a list that goes on by checkpoint", () =>
+  Effect.gen(function*() {
+    const users = yield* Stream.runCollect(Pagination.stream(listRoleUsers, { id: "rol_1", take: 1 }))
+    assert.deepStrictEqual(Chunk.toReadonlyArray(users).map(({ user_id }) => user_id), ["a", "b"])
+    assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), ["take=1", "take=1&from=x"])
+  }).pipe(Effect.provide(clientAbove(
+    Testing.reply({ body: { next: "x", users: [{ user_id: "a" }] } }),
+    Testing.reply({ body: { users: [{ user_id: "b" }] } })
+  ))))

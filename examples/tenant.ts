@@ -29,7 +29,9 @@ const welcome = (origin: string): string => {
     [
       bold(`The demo tenant listens at ${origin}`),
       indentedTable(
-        Tenant.routes.map(({ method, path, scope }) => [method, path.replace("/api/v2", ""), scope ?? "(tokens)"])
+        Tenant.routes.map((
+          { method, path, scopes: [scope = "(tokens)"] }
+        ) => [method, path.replace("/api/v2", ""), scope])
       ),
       dim("  Paths with a scope are below /api/v2.")
     ],

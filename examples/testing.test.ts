@@ -1,10 +1,11 @@
 /** Tests a program that uses the client, in three ways: handlers of operations, scripted HTTP replies, an embedded tenant. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema, TestClock } from "effect"
 import {
   createUsersExport,
   Errors,
   IdentityClient,
+  Operation,
   RateLimiter,
   redeliverEvent,
   TokenProvider
@@ -121,3 +122,35 @@ it.effect("reports a missing scope", () =>
       Layer.provide(SmallTenant)
     )
   )))
+
+// Operations beside those of the contract, declared or generated.
+const getUser = Operation.make("getUser", () => ({
+  method: "GET",
+  path: "/users/:id",
+  params: { id: Schema.String },
+  success: Schema.Struct({ user_id: Schema.String, email: Schema.String }),
+  scope: "read:users",
+  idempotent: true,
+  error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
+}))
+
+const TenantWithUsers = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
+  Layer.provide(RateLimiter.layer),
+  Layer.provide(TokenProvider.layerClientCredentials({
+    domain: "tenant.example.com",
+    clientId: Tenant.demoClients.full.id,
+    clientSecret: Tenant.demoClients.full.secret
+  })),
+  Layer.provide(Tenant.layerHttpClient),
+  Layer.provideMerge(Tenant.layer({ operations: { getUser } }))
+)
+
+it.effect("reads users", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* getUser({ id: "auth0|1" }), { user_id: "string", email: "string" })
+    const { respond } = yield* Tenant.Tenant
+    yield* respond(getUser, ({ id }) =>
+      id === "auth0|1" ? Effect.succeed({ user_id: id, email: "ada@example.com" }) : Effect.fail(404))
+    assert.strictEqual((yield* getUser({ id: "auth0|1" })).email, "ada@example.com")
+    assert.strictEqual((yield* Effect.flip(getUser({ id: "auth0|2" })))._tag, "NotFound")
+  }).pipe(Effect.provide(TenantWithUsers)))

@@ -72,7 +72,7 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
 
 /**
  * Makes the base of an error class for one status, which an operation can list.
- * @since 0.1.0 @category constructors @example `class Gone extends Errors.statusError("Gone", 410) {}`
+ * @since 0.1.0 @category constructors @example `class Locked extends Errors.statusError("Locked", 423) {}`
  */
 export const statusError = <const Tag extends string, const Status extends number>(
   tag: Tag,
@@ -119,11 +119,29 @@ export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
   }
 }
 
+/** 402: the tenant's plan does not include the call. @since 0.1.0 @category errors */
+export class PaymentRequired extends /* @__PURE__ */ statusError("PaymentRequired", 402) {}
+
 /** 404: the resource does not exist. @since 0.1.0 @category errors */
 export class NotFound extends /* @__PURE__ */ statusError("NotFound", 404) {}
 
 /** 409: the resource is in a state that does not allow the call. @since 0.1.0 @category errors */
 export class Conflict extends /* @__PURE__ */ statusError("Conflict", 409) {}
+
+/** 410: the resource existed, or what it needs has expired. @since 0.1.0 @category errors */
+export class Gone extends /* @__PURE__ */ statusError("Gone", 410) {}
+
+/** 412: the resource has changed, or lacks what the call requires. @since 0.1.0 @category errors */
+export class PreconditionFailed extends /* @__PURE__ */ statusError("PreconditionFailed", 412) {}
+
+/** 413: the body is larger than the service accepts. @since 0.1.0 @category errors */
+export class ContentTooLarge extends /* @__PURE__ */ statusError("ContentTooLarge", 413) {}
+
+/** 500: the service failed. Idempotent calls have been retried, as after any 5xx. @since 0.1.0 @category errors */
+export class InternalServerError extends /* @__PURE__ */ statusError("InternalServerError", 500) {}
+
+/** 503: the service is unavailable. Idempotent calls have been retried, as after any 5xx. @since 0.1.0 @category errors */
+export class ServiceUnavailable extends /* @__PURE__ */ statusError("ServiceUnavailable", 503) {}
 
 /**
  * 429: too many calls. `source` is `service` if the service refused the call, and `limiter` if the client's own rate

@@ -22,6 +22,7 @@ import * as RetryPolicy from "./internal/call/retryPolicy.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
 import { bodyLimits } from "./internal/http/body.js"
 import * as Exchange from "./internal/http/exchange.js"
+import type * as EventStream from "./internal/http/media/eventStream.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import * as Response from "./internal/http/responseDecoder.js"
 import * as FiberAccess from "./internal/runtime/fiber.js"
@@ -92,7 +93,10 @@ export const make = (options: Options): Effect.Effect<
       ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
       : Effect.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
     yield* RepeatedBuilds.count(tenant)
-    const exchange = Exchange.make(yield* HttpClient.HttpClient, Math.max(maxBodySize, bodyLimits.drained))
+    const http = yield* HttpClient.HttpClient
+    const largest = Math.max(maxBodySize, bodyLimits.drained)
+    const exchange = Exchange.make(http, largest)
+    const opening = Exchange.makeOpening(http, largest)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
@@ -112,12 +116,14 @@ export const make = (options: Options): Effect.Effect<
         const request = prepared.right
         const telemetry = telemetryOf(endpoint, fiber, clock)
         const strings = () => Request.strings(request)
+        let events: EventStream.ByteStream | undefined
+        const send = endpoint.events === undefined ? exchange : opening((bytes) => void (events = bytes))
         return telemetry.run(
           new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
                 Pipeline.exchange(
-                  exchange,
+                  send,
                   call,
                   attempt,
                   Request.withAuthorization(request, tenant, authorization, traceHeaders),
@@ -126,7 +132,14 @@ export const make = (options: Options): Effect.Effect<
                 )))).run(),
           (response) => {
             settings.onResponse?.(response)
-            return Response.interpret(endpoint, tenant, response, strings, clock)
+            const result = Response.interpret(endpoint, tenant, response, strings, clock)
+            const bytes = events
+            return bytes === undefined ? result : Either.map(
+              result,
+              // Sound: the success of an operation with events is the stream of them.
+              () =>
+                Response.events(endpoint, tenant, bytes, response, strings) as Success
+            )
           },
           strings
         )

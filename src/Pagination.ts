@@ -10,8 +10,8 @@ import * as Stream from "effect/Stream"
 import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import * as Pages from "./internal/pagination/pages.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
-import { PageTracker } from "./internal/pagination/pageTracker.js"
 import { after, andThen, dropping, emit, type Emitter, fromEmitter } from "./internal/runtime/streams.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import * as EventLoop from "./internal/runtime/yieldToEventLoop.js"
@@ -22,11 +22,21 @@ import type { Paged } from "./Operation.js"
 export interface Paging {
   /** The page to start with, counted from 0 (default 0). */
   readonly page?: number | undefined
+  /** The number of items on a page; without it the service chooses. */
+  readonly per_page?: number | undefined
+  /** The checkpoint to start with (default: the beginning). */
+  readonly from?: string | undefined
+  /** The number of items between two checkpoints (default 50). */
+  readonly take?: number | undefined
 }
 
-/** The type of the items in the field `Items` of a paged operation's success. @since 0.1.0 @category models */
-export type Item<Success, Items extends string> = Success extends { readonly [Name in Items]?: infer List }
-  ? NonNullable<List> extends ReadonlyArray<infer Item> ? Item : never
+/**
+ * The type of the items of a paged operation's success: those in its field `Items`, or of the success itself if it is a list.
+ * @since 0.1.0 @category models
+ */
+export type Item<Success, Items extends string> = Success extends ReadonlyArray<infer Item> ? Item
+  : Success extends { readonly [Name in Items]?: infer List }
+    ? NonNullable<List> extends ReadonlyArray<infer Item> ? Item : never
   : never
 
 /**
@@ -37,7 +47,7 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
   /** The name of the operation, for example `listActionVersions`. */
   readonly operation: string
   readonly message: string
-  /** The page that holds the item, counted from 0. */
+  /** The page that holds the item, counted from 0; by checkpoint, from where the stream began. */
   readonly page: number
   /** The path of the first invalid field within the page, for example `versions[3].number`. */
   readonly path: string
@@ -47,17 +57,21 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
 
 /**
  * Streams the items of a paged operation, each once and in the service's order, from page `input.page` (default 0) to the
- * last. All other fields of `input` apply to every page; without `per_page` the service chooses the page size.
+ * last. All other fields of `input` apply to every page; without `per_page` the service chooses the page size. If the query has
+ * `include_totals`, the stream sets it, unless the caller does.
+ *
+ * Lists that go on by checkpoint (`paging: "checkpoint"` in the declaration) are streamed from `input.from` on, `take` items at
+ * a time (default 50). Where a service has both, the stream goes by checkpoint unless the input has `page` or `per_page`.
  *
  * A page is emitted as two chunks: its first item, then the rest. Pulling the rest starts the request for the next page, so
  * that it loads while the rest is processed; `Stream.take(1)` costs one request. At most two pages are held in memory.
  *
- * Items created meanwhile push others to later pages: the stream recognizes those by their `id`, as far back as two pages,
- * and emits them once. Items that deletions move to an earlier page are missed, because the service only numbers pages.
+ * Where pages are numbered, items created meanwhile push others to later pages: the stream recognizes those by their `id`, as far
+ * back as two pages, and emits them once. Items that deletions move to an earlier page are missed.
  *
- * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` is 0; and with
- * `UnexpectedResponse` of reason `endless` if a page has no new items or if there are more than twice as many pages as the
- * `total` allows (contract: Endpoints 3).
+ * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` or `take` is 0; and with
+ * `UnexpectedResponse` of reason `endless` if a page has no new items, if there are more than twice as many pages as the `total`
+ * allows (contract: Endpoints 3), or if a checkpoint comes twice.
  * @since 0.1.0 @category streams @example `Pagination.stream(listActionVersions, { actionId }).pipe(Stream.take(10))`
  */
 export const stream = <Input extends Paging, Success, Failure, Items extends string>(
@@ -80,7 +94,7 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   const { items, name } = operation.endpoint
   const decode = (item: unknown, index: number, page: number) =>
     Either.mapLeft(decodeItem(item), (issue) => {
-      const path = `${items}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`
+      const path = `${items ?? ""}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`
       const message = mismatch({ path, message: issue.message })
       return new UndecodableItem({ operation: name, message, page, path, raw: Redacted.make(item) })
     }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: the decoder has just validated it
@@ -88,10 +102,10 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   return streamPages(endpoint as Endpoint<Input, unknown, Failure> & PagedEndpoint, input, decode)
 }
 
-/** The new items of a page. */
-interface LoadedPage<A> {
+/** The new items of a page, and the input of the next request. */
+interface LoadedPage<Input, A> {
   readonly items: ReadonlyArray<A>
-  readonly isLast: boolean
+  readonly next: Input | undefined
 }
 
 const streamPages = <Input extends Paging, Success, Failure, A>(
@@ -99,26 +113,24 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
   input: Input,
   decode: (item: unknown, index: number, page: number) => A
 ): Stream.Stream<A, Failure | ClientError, IdentityClient> => {
-  type Pages = Emitter<A, Failure | ClientError>
+  type Emitted = Emitter<A, Failure | ClientError>
 
-  const empty: LoadedPage<A> = { items: [], isLast: true }
+  const empty: LoadedPage<Input, A> = { items: [], next: undefined }
 
-  const run = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Pages => {
-    const { page: start = 0 } = input
-    const tracker = new PageTracker(start)
+  const run = (client: Context.Tag.Service<IdentityClient>, scope: Scope.Scope): Emitted => {
+    const pages = Pages.of(endpoint, input)
 
-    const load = (page: number): Effect.Effect<LoadedPage<A>, Failure | ClientError> =>
+    const load = (input: Input, page: number): Effect.Effect<LoadedPage<Input, A>, Failure | ClientError> =>
       Effect.flatMap(
-        // The first request has the caller's own input, with or without `page`.
-        Effect.suspend(() => client.execute(endpoint, page === start ? input : { ...input, page })),
+        Effect.suspend(() => client.execute(endpoint, input)),
         (success) => {
           const items = itemsOf(endpoint, success)
-          const tracked = tracker.add(items, Predicate.isRecord(success) ? success["total"] : undefined)
-          return tracked._tag === "Endless"
-            ? endless(endpoint, tracked.reason)
+          const added = pages.add(items, success)
+          return added._tag === "Endless"
+            ? endless(endpoint, added.reason)
             : Effect.succeed({
-              items: tracked.newIndexes.map((index) => decode(items[index], index, page)),
-              isLast: tracked.isLast
+              items: added.newIndexes.map((index) => decode(items[index], index, page)),
+              next: added.next
             })
         }
       )
@@ -127,23 +139,23 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
     let current = empty
     let next = empty
 
-    const loadNext = (page: number) => Effect.map(load(page), (loaded) => void (next = loaded))
+    const loadNext = (input: Input, page: number) => Effect.map(load(input, page), (loaded) => void (next = loaded))
 
-    const itemsFrom = (from: number, to?: number): Pages => emit(current.items.slice(from, to))
+    const itemsFrom = (from: number, to?: number): Emitted => emit(current.items.slice(from, to))
 
-    const emitFirst = (page: number, loaded: Effect.Effect<void, Failure | ClientError>): Pages =>
+    const emitFirst = (page: number, loaded: Effect.Effect<void, Failure | ClientError>): Emitted =>
       after(loaded, () => {
         current = next
         next = empty
         return andThen(itemsFrom(0, 1), () => emitRest(page))
       })
 
-    const emitRest = (page: number): Pages =>
-      current.isLast
+    const emitRest = (page: number): Emitted =>
+      current.next === undefined
         ? itemsFrom(1)
         : after(
           // The request for the next page has to leave before the consumer gets the rest, and perhaps never yields.
-          Effect.zipLeft(Effect.forkIn(loadNext(page + 1), scope), EventLoop.yieldToEventLoop),
+          Effect.zipLeft(Effect.forkIn(loadNext(current.next, page + 1), scope), EventLoop.yieldToEventLoop),
           (fiber) => {
             const rest = itemsFrom(1)
             current = empty
@@ -151,17 +163,18 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
           }
         )
 
-    return emitFirst(start, loadNext(start))
+    return emitFirst(pages.start, loadNext(pages.first, pages.start))
   }
 
-  return "per_page" in input && input.per_page === 0
-    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues: integerIssues("per_page", 0, 1) }))
+  const { size } = Pages.of(endpoint, input)
+  return input[size] === 0
+    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues: integerIssues(size, 0, 1) }))
     : fromEmitter(IdentityClient, run)
 }
 
 /** The items of a page; none if the list is optional and absent. */
-const itemsOf = ({ items }: PagedEndpoint, success: unknown): ReadonlyArray<unknown> => {
-  const list = Predicate.isRecord(success) ? success[items] : undefined
+const itemsOf = ({ items = "" }: PagedEndpoint, success: unknown): ReadonlyArray<unknown> => {
+  const list = Predicate.isRecord(success) ? success[items] : success
   return Array.isArray(list) ? list : []
 }
 
@@ -171,6 +184,6 @@ const endless = ({ items, name }: Any & PagedEndpoint, reason: string) =>
     status: 200,
     reason: "endless",
     message: `${name}: the pages do not end: ${reason}`,
-    path: items,
+    ...(items !== undefined && { path: items }),
     shape: "JSON"
   })

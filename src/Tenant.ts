@@ -11,10 +11,14 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import { prefix, servedOperations, tokenPaths } from "./tenant/api/routes.js"
+import * as Endpoint from "./Endpoint.js"
+import type { Operation } from "./Operation.js"
+import * as Responders from "./tenant/api/responders.js"
+import * as Routes from "./tenant/api/routes.js"
 import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
-import { type Json, openapi } from "./tenant/docs/openapi.js"
-import { demo, demoClients } from "./tenant/fixtures/demo.js"
+import type { Json } from "./tenant/docs/jsonSchema.js"
+import * as OpenApi from "./tenant/docs/openapi.js"
+import { demo, demoClients, demoClientsFor } from "./tenant/fixtures/demo.js"
 import * as App from "./tenant/server/app.js"
 import type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 import * as Faults from "./tenant/server/faults.js"
@@ -23,12 +27,21 @@ import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
 
+export type { FailureResponse } from "./tenant/api/responders.js"
+export type { Operations } from "./tenant/api/routes.js"
 export type { Action, Connection, Job, Profile, Stream, StreamEvent, Version } from "./tenant/api/state.js"
 export type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 export type { Fault } from "./tenant/server/faults.js"
 export type { ReceivedRequest } from "./tenant/server/requestLog.js"
 export type { BucketSize } from "./tenant/server/tokenBucket.js"
-export { demo, demoClients, type Json, openapi, type Seed, type State }
+export { demo, demoClients, type Json, type Seed, type State }
+
+/**
+ * The OpenAPI 3.1 document of a tenant that serves only the operations of the contract. `Tenant.Tenant` has the document of
+ * each tenant, which serves it at `/openapi.json`, and at `/docs` a page that sends calls.
+ * @since 0.1.0 @category constants
+ */
+export const openapi: { readonly [name: string]: Json } = OpenApi.openapi
 
 /** A method and path that the tenant serves. @since 0.1.0 @category models */
 export interface Route {
@@ -37,23 +50,39 @@ export interface Route {
   readonly method: string
   /** The path from the root of the host; `:name` stands for a parameter. */
   readonly path: string
-  /** The scope that the call needs; `undefined` for the token endpoint. */
-  readonly scope: string | undefined
+  /** The scopes: a call needs any of them. Empty for the token endpoint, and if the token alone is enough. */
+  readonly scopes: ReadonlyArray<string>
 }
 
-/** The routes of all operations and of the token endpoint. @since 0.1.0 @category constants */
-export const routes: ReadonlyArray<Route> = [
-  ...servedOperations.map(({ endpoint: { method, name, path, scope } }) => (
-    { operation: name, method, path: `${prefix}${path}`, scope }
+const routesOf = (served: ReadonlyArray<Routes.ServedOperation>): ReadonlyArray<Route> => [
+  ...served.map(({ endpoint }) => (
+    {
+      operation: endpoint.name,
+      method: endpoint.method,
+      path: `${Routes.prefix}${endpoint.path}`,
+      scopes: Endpoint.scopesOf(endpoint)
+    }
   )),
-  ...tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scope: undefined }))
+  ...Routes.tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scopes: [] }))
 ]
+
+/** The routes of the contract's operations and of the token endpoint. @since 0.1.0 @category constants */
+export const routes: ReadonlyArray<Route> = routesOf(Routes.servedOperations)
 
 /** The settings of a tenant. @since 0.1.0 @category models */
 export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
-  /** The clients that may ask for tokens (default: `demoClients`). */
+  /**
+   * Operations to serve beside those of the contract: a list, or an object such as the namespace of a generated index (its
+   * other exports are ignored). They respond with a value that fits their schema, or as `respond` sets. One with the
+   * method and path of an operation of the contract takes its place and keeps its behaviour. Two with one route or name are a defect.
+   */
+  readonly operations?:
+    | ReadonlyArray<{ readonly endpoint: Endpoint.Any }>
+    | Readonly<Record<string, unknown>>
+    | undefined
+  /** The clients that may ask for tokens (default: `demoClients`; `full` and `notGlobal` have the scopes of all operations). */
   readonly clients?: ReadonlyArray<Client | ClientWithoutSecret> | undefined
   /** The token buckets that limit calls. */
   readonly buckets?: {
@@ -88,6 +117,18 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly seed: (seed: Seed) => Effect.Effect<void>
   /** Adds a fault to a queue. Each call takes the oldest fault that applies to it. An invalid status or header is a defect. */
   readonly injectFault: (fault: Faults.Fault) => Effect.Effect<void>
+  /**
+   * Sets the responses of an operation, from now on: a function from the valid input to an effect that succeeds with the
+   * body, or fails with a status. Token, scopes, input and limits are checked before. An operation that the tenant does not serve is a defect.
+   */
+  readonly respond: <Input, Success, Failure>(
+    operation: Operation<Input, Success, Failure>,
+    respond: (input: Input) => Effect.Effect<Success, Responders.FailureResponse>
+  ) => Effect.Effect<void>
+  /** The routes of all operations and of the token endpoint. */
+  readonly routes: ReadonlyArray<Route>
+  /** The OpenAPI 3.1 document of all operations; it is made when it is first read. */
+  readonly openapi: { readonly [name: string]: Json }
   /** Revokes all tokens issued so far: they are refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
   /** The HTTP application, for servers other than that of `layerServer`. It responds to requests for any host. */
@@ -103,7 +144,12 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
 
-    const { buckets = {}, clients = Object.values(demoClients), limits = {}, tokenLifetime = "24 hours" } = options
+    const { buckets = {}, limits = {}, tokenLifetime = "24 hours" } = options
+    const served = yield* Routes.serve(options.operations ?? [])
+    const clients = options.clients ?? demoClientsFor(Routes.allScopes(served))
+    const responders = Responders.make(served)
+    let document: { readonly [name: string]: Json } | undefined
+    const openapi = () => document ??= OpenApi.make(served)
     const state = yield* Ref.make(emptyState)
     const tokens = yield* Tokens.make(clients, tokenLifetime, limits.tokens ?? 10_000)
     const tenant = yield* TokenBucket.make(buckets.tenant ?? { burst: 50, refill: 16, per: "1 second" })
@@ -113,13 +159,30 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const bodySize = limits.bodySize ?? 65_536
     yield* seed(options.seed ?? demo)
 
+    const parts = {
+      buckets: { tenant, profileUpdates },
+      served,
+      openapi,
+      responders,
+      state,
+      tokens,
+      faults,
+      log,
+      bodySize
+    }
+    const app = yield* App.make(parts)
     return {
       requests: log.all,
       state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, deliverQueued),
       seed,
       injectFault: faults.add,
+      respond: ({ endpoint }, respond) => responders.set(endpoint, respond),
+      routes: routesOf(served),
+      get openapi() {
+        return openapi()
+      },
       revokeTokens: tokens.revoke,
-      app: yield* App.make({ state, tokens, buckets: { tenant, profileUpdates }, faults, log, bodySize })
+      app
     }
   })
 

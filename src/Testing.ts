@@ -20,11 +20,11 @@ export interface Handler {
 }
 
 /**
- * Handles an operation; input, success and failures have the operation's own types.
+ * Handles an operation; input, success and failures have the operation's own types. With server-sent events, the success is a stream.
  * @since 0.1.0 @category constructors
  */
 export const handle = <Input, Success, Failure>(
-  operation: Operation<Input, Success, Failure>,
+  operation: Pick<Operation<Input, Success, Failure>, "endpoint">,
   handler: (input: Input) => Effect.Effect<Success, Failure | ClientError>
 ): Handler => ({ endpoint: operation.endpoint, handle: handler })
 

@@ -12,9 +12,6 @@ const root = join(import.meta.dirname, "../..")
 /** Modules that only re-export. Bundled, they would hold objects of exports, from which a user's bundler can remove nothing. */
 const namespaces = ["src/index.ts", "src/operations/index.ts"]
 
-/** Schemas that operations share; users cannot import them. */
-const shared = "src/operations/schemas.ts"
-
 const modules = ["src", "src/operations"].flatMap((folder) =>
   readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
 )
@@ -34,7 +31,7 @@ export const buildJavascript = async (directory: string): Promise<void> => {
   } satisfies BuildOptions
   const { outputFiles } = await build({
     ...options,
-    entryPoints: modules.filter((module) => module !== shared && !namespaces.includes(module)),
+    entryPoints: modules.filter((module) => !namespaces.includes(module)),
     bundle: true,
     splitting: true,
     packages: "external",
@@ -47,4 +44,13 @@ export const buildJavascript = async (directory: string): Promise<void> => {
     writeFileSync(path, text.replace(/^import "\.{1,2}\/.*";$/gm, ""))
   }
   await build({ ...options, entryPoints: namespaces })
+  // The command shares no file with the library, which would have more files for it.
+  await build({
+    ...options,
+    entryPoints: ["src/generate/bin.ts"],
+    bundle: true,
+    splitting: true,
+    packages: "external",
+    chunkNames: "generate/[name]-[hash]"
+  })
 }

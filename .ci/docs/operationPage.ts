@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
-import type * as Endpoint from "../../src/Endpoint.js"
+import * as Endpoint from "../../src/Endpoint.js"
 import * as Errors from "../../src/Errors.js"
 import { examples } from "../../src/tenant/docs/examples.js"
 import { document, operationOf, type Schema } from "../../test/support/openapi.js"
@@ -209,13 +209,13 @@ const aligned = (markdown: string): string =>
   })
 
 const body = (endpoint: Endpoint.Any, link: Link): string => {
-  const { idempotent, method, name, path, scope } = endpoint
+  const { idempotent, method, name, path } = endpoint
   return `# ${name}
 
 ${docstring(`operations/${name}.ts`, name)}
 
 - Request: ${code(`${method} ${path}`)}
-- Scope: ${code(scope)}
+- Scope: ${Endpoint.scopesOf(endpoint).map(code).join(" or ")}
 - Retried after failures with an unknown outcome: ${idempotent ? "yes" : "no"}${
     endpoint.items === undefined ? "" : `\n- Pages: ${link("Pagination.stream")} streams all ${code(endpoint.items)}`
   }

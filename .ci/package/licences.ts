@@ -47,7 +47,14 @@ const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the core": ["effect", "@effect/platform"],
   "`/Node`": ["@effect/platform-node"],
   "`/Redis`": ["ioredis"],
-  "`/Tenant`": ["jose"]
+  "`/Tenant`": ["jose"],
+  "the command `generate`": [
+    "@dprint/formatter",
+    "@dprint/typescript",
+    "@effect/cli",
+    "@seriousme/openapi-schema-validator",
+    "yaml"
+  ]
 }
 
 const listed = new Set<string>()

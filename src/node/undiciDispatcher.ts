@@ -132,11 +132,12 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 }
 
-export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, bodyLimit) => (done) => {
+export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, bodyLimit, streamed) => (done) => {
   const handler = new ResponseHandler(bodyLimit, done)
   const { body, headers, method, url } = request
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
-  const bytes = body._tag === "Uint8Array" ? body.body : null // the client only sends bytes or nothing
+  // The client sends bytes, a stream or nothing. Sound: undici reads any iterable, though its types name only a few.
+  const bytes = body._tag === "Uint8Array" ? body.body : (streamed ?? null) as Uint8Array | null
   const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytes }
   const dispatch = () => void dispatcher.dispatch(options, handler)
   Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests

@@ -2,36 +2,27 @@
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
+import { integer, list, nonNull, omittable, oneOf, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, omittable, oneOf, string } from "./schemas.js"
 
-const ConnectionId = Schema.String.pipe(
-  Schema.pattern(/^con_[A-Za-z0-9]{16}$/, { description: "a string that matches ^con_[A-Za-z0-9]{16}$" })
-)
-
-/** A field of the user profile, and the title of its column in the CSV file: at most 100 characters each. */
-const ExportField = Schema.Struct({ name: string({ max: 100 }), export_as: Schema.optional(string({ max: 100 })) })
-
-const job = Schema.Struct(
-  {
+const usersExportJob = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Struct({
     id: Schema.String,
     type: oneOf("users_export"),
     status: oneOf("pending", "processing", "completed", "failed"),
-    // The contract gives it no type. The filter refuses null, so that the decoder removes it like that of any optional field.
-    connection: omittable(Schema.Unknown.pipe(Schema.filter((value): boolean => value !== null))),
+    connection: omittable(nonNull),
     created_at: omittable(Timestamp),
     connection_id: omittable(Schema.String),
     format: omittable(oneOf("json", "csv")),
     limit: omittable(Schema.Number),
-    fields: omittable(Schema.Array(Schema.Struct({ name: Schema.String, export_as: omittable(Schema.String) })))
-  },
-  { key: Schema.String, value: Schema.Unknown }
-).annotations({ identifier: "UsersExportJob" })
+    fields: list(Schema.Struct({ name: Schema.String, export_as: omittable(Schema.String) }))
+  }, { key: Schema.String, value: Schema.Unknown }).annotations({ identifier: "UsersExportJob" })
+)
 
 /** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category models */
-export interface UsersExportJob extends Schema.Schema.Type<typeof job> {}
+export interface UsersExportJob extends Schema.Schema.Type<typeof usersExportJob> {}
 /** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category schemas */
-export const UsersExportJob: Schema.Schema<UsersExportJob> = job
+export const UsersExportJob: Schema.Schema<UsersExportJob> = usersExportJob
 
 /**
  * Starts a job that exports users and returns the job, whose status is `pending` (contract: Endpoints 1).
@@ -43,17 +34,20 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = job
  * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations
  */
-export const createUsersExport = Operation.make("createUsersExport", {
+export const createUsersExport = /* @__PURE__ */ Operation.make("createUsersExport", () => ({
   method: "POST",
   path: "/jobs/users-exports",
   payload: {
-    connection_id: Schema.optional(ConnectionId),
+    connection_id: Schema.optional(string({ pattern: "^con_[A-Za-z0-9]{16}$" })),
     format: Schema.optional(Schema.Literal("json", "csv")),
-    limit: Schema.optional(integer(1)),
-    fields: Schema.optional(Schema.Array(ExportField))
+    limit: Schema.optional(integer({ min: 1 })),
+    fields: Schema.optional(Schema.Array(Schema.Struct({
+      name: string({ max: 100 }),
+      export_as: Schema.optional(string({ max: 100 }))
+    })))
   },
   success: UsersExportJob,
   scope: "read:users",
   idempotent: false,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))

@@ -2,68 +2,85 @@
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
+import { integer, list, omittable, oneOf } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
-import { integer, list, omittable, oneOf } from "./schemas.js"
 
-const string = omittable(Schema.String)
+const triggerDescriptor = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Struct({
+    id: omittable(Schema.String),
+    version: omittable(Schema.String),
+    status: omittable(Schema.String),
+    runtimes: list(Schema.String),
+    default_runtime: omittable(Schema.String),
+    compatible_triggers: list(Schema.Struct({ id: omittable(Schema.String), version: omittable(Schema.String) })),
+    binding_policy: omittable(Schema.String)
+  }).annotations({ identifier: "TriggerDescriptor" })
+)
 
-const TriggerDescriptor = Schema.Struct({
-  id: string,
-  version: string,
-  status: string,
-  runtimes: list(Schema.String),
-  default_runtime: string,
-  compatible_triggers: list(Schema.Struct({ id: string, version: string })),
-  binding_policy: string
-}).annotations({ identifier: "TriggerDescriptor" })
+/** A trigger for which an action runs; every field is optional (contract: Action version). @since 0.1.0 @category models */
+export interface TriggerDescriptor extends Schema.Schema.Type<typeof triggerDescriptor> {}
+/** A trigger for which an action runs; every field is optional (contract: Action version). @since 0.1.0 @category schemas */
+export const TriggerDescriptor: Schema.Schema<TriggerDescriptor> = triggerDescriptor
 
-const version = Schema.Struct({
-  id: string,
-  action_id: string,
-  code: string,
-  dependencies: list(Schema.Struct({ name: string, version: string, registry_url: string })),
-  deployed: omittable(Schema.Boolean),
-  runtime: string,
-  secrets: list(Schema.Struct({ name: string, updated_at: omittable(Timestamp) })),
-  status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
-  number: omittable(Schema.Number),
-  errors: list(Schema.Struct({ id: string, msg: string, url: string })),
-  action: omittable(Schema.Struct({
-    id: string,
-    name: string,
-    supported_triggers: list(TriggerDescriptor),
-    all_changes_deployed: omittable(Schema.Boolean),
+const actionVersion = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Struct({
+    id: omittable(Schema.String),
+    action_id: omittable(Schema.String),
+    code: omittable(Schema.String),
+    dependencies: list(Schema.Struct({
+      name: omittable(Schema.String),
+      version: omittable(Schema.String),
+      registry_url: omittable(Schema.String)
+    })),
+    deployed: omittable(Schema.Boolean),
+    runtime: omittable(Schema.String),
+    secrets: list(Schema.Struct({ name: omittable(Schema.String), updated_at: omittable(Timestamp) })),
+    status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
+    number: omittable(Schema.Number),
+    errors: list(Schema.Struct({
+      id: omittable(Schema.String),
+      msg: omittable(Schema.String),
+      url: omittable(Schema.String)
+    })),
+    action: omittable(Schema.Struct({
+      id: omittable(Schema.String),
+      name: omittable(Schema.String),
+      supported_triggers: list(TriggerDescriptor),
+      all_changes_deployed: omittable(Schema.Boolean),
+      created_at: omittable(Timestamp),
+      updated_at: omittable(Timestamp)
+    })),
+    built_at: omittable(Timestamp),
     created_at: omittable(Timestamp),
-    updated_at: omittable(Timestamp)
-  })),
-  built_at: omittable(Timestamp),
-  created_at: omittable(Timestamp),
-  updated_at: omittable(Timestamp),
-  supported_triggers: list(TriggerDescriptor),
-  modules: list(Schema.Struct({
-    module_id: string,
-    module_name: string,
-    module_version_id: string,
-    module_version_number: omittable(Schema.Number)
-  }))
-}).annotations({ identifier: "ActionVersion" })
+    updated_at: omittable(Timestamp),
+    supported_triggers: list(TriggerDescriptor),
+    modules: list(Schema.Struct({
+      module_id: omittable(Schema.String),
+      module_name: omittable(Schema.String),
+      module_version_id: omittable(Schema.String),
+      module_version_number: omittable(Schema.Number)
+    }))
+  }).annotations({ identifier: "ActionVersion" })
+)
 
 /** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category models */
-export interface ActionVersion extends Schema.Schema.Type<typeof version> {}
+export interface ActionVersion extends Schema.Schema.Type<typeof actionVersion> {}
 /** A version of an action. Every field is optional (contract: Action version). @since 0.1.0 @category schemas */
-export const ActionVersion: Schema.Schema<ActionVersion> = version
+export const ActionVersion: Schema.Schema<ActionVersion> = actionVersion
 
-const page = Schema.Struct({
-  total: Schema.Number,
-  page: omittable(Schema.Number),
-  per_page: Schema.Number,
-  versions: Schema.Array(ActionVersion)
-}).annotations({ identifier: "ActionVersions" })
+const actionVersions = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Struct({
+    total: Schema.Number,
+    page: omittable(Schema.Number),
+    per_page: Schema.Number,
+    versions: Schema.Array(ActionVersion)
+  }).annotations({ identifier: "ActionVersions" })
+)
 
 /** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category models */
-export interface ActionVersions extends Schema.Schema.Type<typeof page> {}
+export interface ActionVersions extends Schema.Schema.Type<typeof actionVersions> {}
 /** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category schemas */
-export const ActionVersions: Schema.Schema<ActionVersions> = page
+export const ActionVersions: Schema.Schema<ActionVersions> = actionVersions
 
 /**
  * Returns one page of an action's versions (contract: Endpoints 3). `Pagination.stream` returns all of them.
@@ -72,14 +89,17 @@ export const ActionVersions: Schema.Schema<ActionVersions> = page
  * `read:actions`.
  * @since 0.1.0 @category operations
  */
-export const listActionVersions = Operation.make("listActionVersions", {
+export const listActionVersions = /* @__PURE__ */ Operation.make("listActionVersions", () => ({
   method: "GET",
   path: "/actions/actions/:actionId/versions",
   params: { actionId: Schema.String },
-  query: { page: Schema.optional(integer(0)), per_page: Schema.optional(integer(0)) },
+  query: {
+    page: Schema.optional(integer({ min: 0 })),
+    per_page: Schema.optional(integer({ min: 0 }))
+  },
   success: ActionVersions,
   items: "versions",
   scope: "read:actions",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))

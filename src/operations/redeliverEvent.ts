@@ -1,7 +1,7 @@
 /** Declares the operation that redelivers a failed event (contract: Endpoints 4). */
 import { Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
-import { EventId } from "./schemas.js"
+import { string } from "../Schemas.js"
 
 /**
  * Asks the service to deliver a failed event of a stream again (contract: Endpoints 4). `Redelivery` runs it for many events.
@@ -12,11 +12,11 @@ import { EventId } from "./schemas.js"
  * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations
  */
-export const redeliverEvent = Operation.make("redeliverEvent", {
+export const redeliverEvent = /* @__PURE__ */ Operation.make("redeliverEvent", () => ({
   method: "POST",
   path: "/event-streams/:id/redeliver/:event_id",
-  params: { id: EventId, event_id: EventId },
+  params: { id: string({ min: 26, max: 26 }), event_id: string({ min: 26, max: 26 }) },
   scope: "update:event_deliveries",
   idempotent: false,
   error: [Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
-})
+}))

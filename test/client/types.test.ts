@@ -16,6 +16,7 @@ import {
   type updateTokenExchangeProfile
 } from "../../src/index.js"
 import type { ActionVersion, ActionVersions, TokenExchangeProfile, UsersExportJob } from "../../src/index.js"
+import { File } from "../../src/internal/schema/file.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 
@@ -192,8 +193,141 @@ const laws: Readonly<Record<string, () => void>> = {
       >
     >()
   },
+  "a declaration may be a function, with the same types and the same checks": () => {
+    const thing = Operation.make("thing", () => ({
+      ...shared,
+      path: "/a/:id",
+      params: { id: Schema.String },
+      success: Schema.Struct({ things: Schema.Array(Schema.String) }),
+      items: "things"
+    }))
+    same<
+      typeof thing,
+      Operation.Paged<
+        { readonly id: string },
+        { readonly things: ReadonlyArray<string> },
+        Errors.RateLimited,
+        "things"
+      >
+    >()
+    // @ts-expect-error: no placeholder
+    Operation.make("bad", () => ({ ...shared, path: "/a", params: { id: Schema.String } }))
+    // @ts-expect-error: no RateLimited
+    Operation.make("bad", () => ({ ...shared, path: "/a", error: [] }))
+    // @ts-expect-error: not a string
+    Operation.make("bad", () => ({ ...shared, path: "/a", scope: 1 }))
+  },
+  "a field that no declaration has does not compile": () => {
+    // @ts-expect-error: misspelt
+    Operation.make("bad", { ...shared, path: "/a", querry: { id: Schema.String } })
+    // @ts-expect-error: likewise
+    Operation.make("bad", () => ({ ...shared, path: "/a", querry: { id: Schema.String } }))
+  },
+  "any of several scopes, or none, can be declared": () => {
+    Operation.make("fine", { ...shared, path: "/a", scope: ["read:users", "read:user_idp_tokens"] })
+    Operation.make("fine", { ...shared, path: "/a", scope: [] })
+    // @ts-expect-error: a number among them
+    Operation.make("bad", { ...shared, path: "/a", scope: ["read:users", 1] })
+  },
+  "header parameters are strings with names in lower case, in the input like all fields": () => {
+    const headers = { "auth0-custom-domain": Schema.optional(Schema.String) }
+    const create = Operation.make("create", () => ({ ...shared, path: "/a", headers }))
+    same<Operation.Input<typeof create>, { readonly "auth0-custom-domain"?: string | undefined }>()
+    // @ts-expect-error: not in lower case
+    Operation.make("bad", { ...shared, path: "/a", headers: { Accept: Schema.String } })
+    // @ts-expect-error: a number
+    Operation.make("bad", { ...shared, path: "/a", headers: { "x-a": Schema.Number } })
+    // @ts-expect-error: a name of the query, too
+    Operation.make("bad", { ...shared, path: "/a", headers, query: headers })
+  },
+  "a whole body is the field `body` of the input, which is optional if the schema accepts undefined": () => {
+    const list = Operation.make("list", () => ({ ...shared, path: "/a", body: Schema.Array(Schema.String) }))
+    same<Operation.Input<typeof list>, { readonly body: ReadonlyArray<string> }>()
+    const body = Schema.UndefinedOr(Schema.NullOr(Schema.Struct({ a: Schema.String })))
+    const nullable = Operation.make("nullable", () => ({ ...shared, path: "/a", body }))
+    same<Operation.Input<typeof nullable>, { readonly body?: { readonly a: string } | null | undefined }>()
+    // @ts-expect-error: transforms
+    Operation.make("bad", { ...shared, path: "/a", body: Schema.Array(Schema.NumberFromString) })
+    // @ts-expect-error: two bodies
+    Operation.make("bad", { ...shared, path: "/a", body, payload: { b: Schema.String } })
+    // @ts-expect-error: a field of the same name
+    Operation.make("bad", { ...shared, path: "/a", body, query: { body: Schema.String } })
+  },
+  "a multipart body has strings, numbers, booleans and files": () => {
+    const multipart = { users: File, upsert: Schema.optional(Schema.Boolean) }
+    const upload = Operation.make("upload", () => ({ ...shared, path: "/a", multipart }))
+    same<Operation.Input<typeof upload>, { readonly users: File; readonly upsert?: boolean | undefined }>()
+    // @ts-expect-error: a list
+    Operation.make("bad", { ...shared, path: "/a", multipart: { tags: Schema.Array(Schema.String) } })
+    // @ts-expect-error: two bodies
+    Operation.make("bad", { ...shared, path: "/a", multipart, payload: { b: Schema.String } })
+  },
+  "a success may have any shape": () => {
+    const success = Schema.Union(Schema.Array(Schema.String), Schema.Struct({ total: Schema.Number }))
+    const get = Operation.make("get", () => ({ ...shared, path: "/a", success }))
+    same<Operation.Success<typeof get>, ReadonlyArray<string> | { readonly total: number }>()
+    const count = Operation.make("count", () => ({ ...shared, path: "/a", success: Schema.NullOr(Schema.Number) }))
+    same<Operation.Success<typeof count>, number | null>()
+    // @ts-expect-error: transforms
+    Operation.make("bad", { ...shared, path: "/a", success: Schema.NumberFromString })
+  },
+  "server-sent events make a stream of them": () => {
+    const events = Schema.Struct({ offset: Schema.Number })
+    const subscribe = Operation.make("subscribe", () => ({ ...shared, path: "/a", events }))
+    same<
+      ReturnType<typeof subscribe>,
+      Stream.Stream<
+        Operation.ServerSentEvent<{ readonly offset: number }>,
+        Errors.RateLimited | Errors.ClientError,
+        IdentityClient.IdentityClient
+      >
+    >()
+    same<Operation.Input<typeof subscribe>, {}>()
+    same<Operation.Success<typeof subscribe>, Operation.ServerSentEvent<{ readonly offset: number }>>()
+    same<Operation.Failure<typeof subscribe>, Errors.RateLimited | Errors.ClientError>()
+    // @ts-expect-error: either a success or events
+    Operation.make("bad", { ...shared, path: "/a", events, success: events })
+    // @ts-expect-error: transforms
+    Operation.make("bad", { ...shared, path: "/a", events: Schema.NumberFromString })
+  },
+  "lists that go on by checkpoint need `from` and `take`, and a list in each success": () => {
+    const query = { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Number) }
+    const list = Schema.Array(Schema.Struct({ id: Schema.String }))
+    const bare = Operation.make("bare", () => ({ ...shared, path: "/a", query, success: list, paging: "checkpoint" }))
+    same<
+      ReturnType<
+        typeof Pagination.stream<
+          Operation.Input<typeof bare>,
+          ReadonlyArray<{ readonly id: string }>,
+          Errors.RateLimited,
+          never
+        >
+      >,
+      Stream.Stream<{ readonly id: string }, Errors.RateLimited | Errors.ClientError, IdentityClient.IdentityClient>
+    >()
+    const items = Pagination.stream(bare, { take: 10 })
+    same<Stream.Stream.Success<typeof items>, { readonly id: string }>()
+    const forms = Schema.Union(list, Schema.Struct({ next: Schema.String, users: list }))
+    const both = Operation.make("both", () => ({
+      ...shared,
+      path: "/a",
+      query,
+      success: forms,
+      items: "users",
+      paging: "both"
+    }))
+    const mixed = Pagination.stream(both, {})
+    same<Stream.Stream.Success<typeof mixed>, { readonly id: string }>()
+    // @ts-expect-error: no checkpoint in the query
+    Operation.make("bad", { ...shared, path: "/a", success: list, paging: "checkpoint" })
+    // @ts-expect-error: an object without `items`
+    Operation.make("bad", { ...shared, path: "/a", query, success: forms, paging: "checkpoint" })
+    // @ts-expect-error: no such way
+    Operation.make("bad", { ...shared, path: "/a", query, success: list, paging: "cursor" })
+  },
   "a placeholder without a parameter does not compile": () => {
     Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.String } })
+    Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.Literal("duo", "sms") } })
     // @ts-expect-error: `other` has no parameter
     Operation.make("bad", { ...shared, path: "/a/:id/b/:other", params: { id: Schema.String } })
     // @ts-expect-error: no placeholder has a parameter
@@ -235,8 +369,8 @@ const laws: Readonly<Record<string, () => void>> = {
   "an invalid path, scope, method or error class does not compile": () => {
     // @ts-expect-error: no slash
     Operation.make("bad", { ...shared, path: "a" })
-    // @ts-expect-error: no verb
-    Operation.make("bad", { ...shared, path: "/a", scope: "things" })
+    // @ts-expect-error: no scope
+    Operation.make("bad", { ...shared, path: "/a", scope: undefined })
     // @ts-expect-error: no such method
     Operation.make("bad", { ...shared, path: "/a", method: "HEAD" })
     // @ts-expect-error: InvalidInput has no status

@@ -195,7 +195,8 @@ for (const operation of operations) {
               if (isForm && !Object.values(sent as object).every(isFormable)) return
               const call = sentOne(operation, reordered(input, random))
               const request = yield* isForm ? IdentityClient.withFormBody(call) : call
-              const body = RequestInput.parseBody(payload, request.headers["content-type"], bodyOf(request) ?? "")
+              const sentType = request.headers["content-type"]
+              const body = yield* RequestInput.parseBody(operation.endpoint, sentType, bodyOf(request) ?? "")
               const read = RequestInput.validatePart("Payload", payload, body)
               assert.deepStrictEqual(Either.getOrThrow(read), sent as object)
             })))

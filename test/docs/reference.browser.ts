@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import { guides, projectPages } from "../../.ci/docs/guides.js"
 import { failuresOf } from "../../.ci/docs/operationPage.js"
+import { scopesOf } from "../../src/Endpoint.js"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
@@ -97,12 +98,12 @@ describe("the reference", () => {
   })
 
   for (const { endpoint } of operations) {
-    const { error, method, name, params, path, payload, query, scope } = endpoint
+    const { error, method, name, params, path, payload, query } = endpoint
 
     it(`describes ${name} as declared`, () => {
       const text = unescaped((sources.get(`${name}.html`) ?? "").replace(/<[^>]+>/g, ""))
       assert.include(text, `${method} ${path}`)
-      assert.include(text, scope)
+      for (const scope of scopesOf(endpoint)) assert.include(text, scope)
       for (const field of Object.keys({ ...params, ...query, ...payload })) assert.include(text, field)
       for (const [index, failure] of failuresOf(endpoint).entries()) {
         assert.include(text, `Errors.${failure}, ${error[index]?.status}:`)

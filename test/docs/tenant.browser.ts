@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
 import type { Locator, Page } from "playwright-core"
+import { scopesOf } from "../../src/Endpoint.js"
 import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
 import { Browser, open, overflow, picture, type View, views } from "./browser.js"
@@ -84,7 +85,7 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       const text = yield* go(() => page.locator("main").innerText())
       for (const { endpoint } of operations) {
         const fields = Object.keys({ ...endpoint.params, ...endpoint.query, ...endpoint.payload })
-        for (const part of [endpoint.scope, ...fields]) assert.include(text, part)
+        for (const part of [...scopesOf(endpoint), ...fields]) assert.include(text, part)
         const name = `Test Request (${endpoint.method.toLowerCase()} ${pathOf(endpoint)})`
         assert.strictEqual(yield* go(() => page.getByRole("button", { name }).count()), 1)
       }

@@ -10,7 +10,7 @@ import {
   Operation,
   RateLimiter
 } from "../../src/index.js"
-import { type EncodedRequest, strings } from "../../src/internal/http/requestEncoder.js"
+import { strings } from "../../src/internal/http/requestEncoder.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, bodyOf, failed, resultOf, sent, sentOne, token } from "../support/client.js"
 import { permit } from "../support/permits.js"
@@ -328,10 +328,10 @@ describe("a payload", () => {
 })
 
 describe("texts that messages must not repeat", () => {
-  const texts = (fields: object, headers: Record<string, string> = {}) =>
+  const texts = (fields: Readonly<Record<string, unknown>>, headers: Record<string, string> = {}) =>
     strings(
-      { fields, settings: { contentType: "application/json", headers: Headers.fromInput(headers) } } as EncodedRequest
-    ) // sound: nothing else is read
+      { fields, headers: Headers.fromInput(headers), method: "GET", target: "", content: undefined, events: false }
+    )
 
   it("are the strings of the input, at any depth, also in a cycle", () => {
     const cyclic: Record<string, unknown> = { a: "one", b: [{ c: "two" }, 3, null, "three"] }

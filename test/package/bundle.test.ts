@@ -35,10 +35,22 @@ export const used = [layer, limiter, layerBearer, listActionVersions]`,
       assert.notInclude(files, `src/${name}.ts`)
     }
     assert.sameMembers(files.filter((file) => file.startsWith("src/operations/")), [
-      "src/operations/schemas.ts",
       "src/operations/listActionVersions.ts"
     ])
-    for (const name of ["Conflict", "EventId", "Order", "background", "layerUnlimited", "status", "withHeaders"]) {
+    assert.include(files, "src/Schemas.ts")
+    for (
+      const name of [
+        "Conflict",
+        "Order",
+        "array",
+        "background",
+        "email",
+        "isUri",
+        "layerUnlimited",
+        "sized",
+        "withHeaders"
+      ]
+    ) {
       assert.notMatch(text, new RegExp(`^(?:var|const|class) ${name}\\b`, "m"), name)
     }
   })

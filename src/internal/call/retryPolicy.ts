@@ -6,7 +6,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
-import type { RawResponse } from "../http/rawExchange.js"
+import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
 import * as FiberAccess from "../runtime/fiber.js"
@@ -79,8 +79,8 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
 /** The failures of an attempt that got no response. */
 export type AttemptFailure = TokenError | TransportError | RateLimited
 
-/** Checks that the client itself ended the attempt: its scope was closed, or its circuit is open. */
-const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode
+/** Checks that the program itself ended the attempt: the client's scope was closed, its circuit is open, or a stream failed. */
+const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode || code === bodyFailed
 
 /** Checks what a failed attempt says of the service: `true` if it is unavailable, `undefined` if nothing. */
 export const failureShowsOutage = (error: AttemptFailure): true | undefined =>

@@ -1,7 +1,7 @@
 /** Makes the failures of attempts that got no response. */
 import { TransportError } from "../../Errors.js"
 import { hostOf } from "../http/baseUrl.js"
-import { inParentheses } from "../http/rawExchange.js"
+import { bodyFailed, inParentheses } from "../http/rawExchange.js"
 import { defined } from "../runtime/defined.js"
 import { openCode } from "./circuit.js"
 
@@ -16,6 +16,8 @@ export const transportError = (
     ? `the client of ${host} was closed`
     : code === openCode
     ? `${host} is unavailable, and the circuit is open`
+    : code === bodyFailed
+    ? `the stream in the request to ${host} failed`
     : outcome === "not-sent"
     ? `${host} could not be reached`
     : `${host} did not respond`

@@ -2,7 +2,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type { Any } from "../../Endpoint.js"
+import { type Any, scopesOf } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
 import { isIdentifier } from "../schema/drift.js"
 import type { RawBody, RawResponse } from "./rawExchange.js"
@@ -104,7 +104,7 @@ export const read = (
     retryAfter: ResponseHeaders.retryAfter(headers, now),
     raw: Redacted.make(content),
     insufficientScope,
-    required: named.find((list) => list.length > 0) ?? [endpoint.scope],
+    required: named.find((list) => list.length > 0) ?? scopesOf(endpoint),
     limit,
     remaining,
     resetAt: ResponseHeaders.resetAt(reset)

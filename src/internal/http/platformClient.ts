@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as Body from "./body.js"
+import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformErrors from "./platformErrors.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
 import { isSuccess } from "./responseDecoder.js"
@@ -58,7 +59,8 @@ const execute = (
   client: HttpClient.HttpClient,
   request: RawRequest,
   bodyLimit: BodyLimit,
-  prepare: Effect.Effect<void>
+  prepare: Effect.Effect<void>,
+  onEvents?: (bytes: ByteStream) => void
 ): Effect.Effect<RawResponse, NoResponse> => {
   let sent: HttpClientRequest.HttpClientRequest | undefined
   const prepared = HttpClient.mapRequestEffect(client, (request) => {
@@ -70,28 +72,37 @@ const execute = (
     Effect.flatMap((response) => {
       const { headers, status } = response
       const limit = bodyLimit(status)
+      // A chain of redirects that comes back to the first URL cannot be seen.
+      const redirected = isRedirected(response) ||
+        (response.request !== sent && urlOf(response.request) !== urlOf(sent))
+      const isEvents = isSuccess(status) && !redirected && /^text\/event-stream\b/i.test(headers["content-type"] ?? "")
+      if (onEvents !== undefined && isEvents) {
+        onEvents(response.stream)
+        return Effect.succeed<RawResponse>({ status, headers, redirected, body: "", completeness: "complete" })
+      }
       // An error response is streamed: if it is interrupted, the part that came may say something.
       const isSinglePiece = isSuccess(status) && Body.isSmallJson(headers, limit)
       const body = isSinglePiece
         ? Body.readSinglePiece(response.arrayBuffer, limit, PlatformErrors.completenessOfResponse)
         : Body.readStream(response.stream, limit, PlatformErrors.completenessOfResponse)
-      // A chain of redirects that comes back to the first URL cannot be seen.
-      const redirected = isRedirected(response) ||
-        (response.request !== sent && urlOf(response.request) !== urlOf(sent))
       return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
     })
   )
 }
 
-/** Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. */
+/**
+ * Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. `onEvents`
+ * gets the body of a success that is server-sent events, which is then left unread.
+ */
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
   const setOptions = FiberAccess.updateContext(withStrictOptions(maxBodySize))
   return (
     request: RawRequest,
-    bodyLimit: BodyLimit
+    bodyLimit: BodyLimit,
+    onEvents?: (bytes: ByteStream) => void
   ): Effect.Effect<Timeouts.CallbackTask<RawResponse, NoResponse>> =>
-    Timeouts.taskOf(execute(client, request, bodyLimit, setOptions)).pipe(
+    Timeouts.taskOf(execute(client, request, bodyLimit, setOptions, onEvents)).pipe(
       // The platform's span would hold the whole URL.
       (self) => FiberAccess.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
       // The runtime would log how the platform's fibers fail, with the URL and the token.

@@ -4,11 +4,13 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Issues from "../schema/issues.js"
 import * as Validator from "../schema/validator.js"
+import * as Multipart from "./media/multipart.js"
 import type { RawRequest } from "./rawExchange.js"
 import { partLength } from "./redact.js"
 import * as UrlEncoding from "./urlEncoding.js"
@@ -26,6 +28,8 @@ export const version = "0.1.0"
 
 const defaultHeaders = { accept: "application/json", "user-agent": `effect-identity-client/${version}` }
 
+const eventHeaders = { ...defaultHeaders, accept: "text/event-stream" }
+
 const anyOrigin = "http://localhost"
 
 /** Writes a path segment as URL parsers do, because a transport may send it as it is. */
@@ -35,15 +39,20 @@ const normalized = (segment: string): string => new URL(`${anyOrigin}/${segment}
 type Segment = { readonly text: string } | { readonly parameter: string }
 
 /** Derives from an operation's declaration, once, all that its calls need. */
-const planOf = memoizeByEndpoint(({ input, path, payload, query = {} }) => ({
+const planOf = memoizeByEndpoint(({ body, headers = {}, input, multipart, path, payload, query = {} }) => ({
   isValid: Validator.strict(input),
   explain: ParseResult.validateEither(input, { errors: "all", onExcessProperty: "error" }),
   segments: path.split("/").map((segment): Segment =>
     segment.startsWith(":") ? { parameter: segment.slice(1) } : { text: normalized(segment) }
   ),
   query: Object.keys(query),
-  payload: payload && Object.keys(payload)
+  headers: Object.keys(headers),
+  payload: payload && Object.keys(payload),
+  multipart: multipart && Object.keys(multipart),
+  hasWholeBody: body !== undefined
 }))
+
+type Plan = ReturnType<typeof planOf>
 
 /**
  * Puts the parameters into the path, percent-encoded. Refuses an empty parameter, a dot segment and a lone surrogate: URL
@@ -74,10 +83,10 @@ const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Eith
 const transportHeaders =
   /^(?:connection|content-length|expect|host|keep-alive|proxy-authorization|te|trailer|transfer-encoding|upgrade)$/
 
-/** Finds the first header that a call may not set. */
-const checkHeaders = (headers: Headers.Headers): Issue | undefined => {
+/** Finds the first header that a call may not set. Its path begins with `prefix`. */
+const checkHeaders = (headers: Headers.Headers, prefix: string): Issue | undefined => {
   for (const [name, value] of Object.entries(headers)) {
-    const path = `headers.${name}`
+    const path = `${prefix}${name}`
     if (transportHeaders.test(name)) return { path, message: "only the transport sets this header" }
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       return { path, message: "expected a valid HTTP header" }
@@ -86,14 +95,23 @@ const checkHeaders = (headers: Headers.Headers): Issue | undefined => {
   return undefined
 }
 
+/** The body of a request, in the same words for each attempt. */
+interface Content {
+  readonly contentType: string
+  /** Makes the body of one attempt. */
+  readonly body: () => HttpBody.HttpBody
+}
+
 /** A valid request without the headers that differ from attempt to attempt. */
 export interface EncodedRequest {
   readonly method: RawRequest["method"]
   /** The path and query that follow the base URL. */
   readonly target: string
-  /** The body. */
-  readonly text: string | undefined
-  readonly settings: RequestSettings
+  readonly content: Content | undefined
+  /** The caller's headers. */
+  readonly headers: Headers.Headers
+  /** `true` if the response is going to be server-sent events. */
+  readonly events: boolean
   readonly fields: InputFields
 }
 
@@ -110,10 +128,10 @@ export const make: Encode = (endpoint, input, settings) =>
 
 /** Checks that a field cannot be the reason that encoding threw. No value of less than 100 levels exhausts the stack. */
 const isSendable = (name: string, value: unknown, contentType: ContentType): boolean =>
-  isShallow(value, 100) && Either.isRight(Either.try(() => encodeBody({ [name]: value }, contentType)))
+  isShallow(value, 100) && Either.isRight(Either.try(() => encodeFields({ [name]: value }, contentType)))
 
 const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" || value === null ||
+  typeof value !== "object" || value === null || isBinary(value) ||
   (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
 
 /** Throws if the stack does not suffice, or JSON cannot express a value. */
@@ -128,16 +146,25 @@ const encode: Encode = (endpoint, input, settings) => {
   if (payload !== undefined && payload.filter((field) => fields[field] !== undefined).length < minProperties) {
     return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))
   }
-  const refused = checkHeaders(settings.headers)
+  const parameters = headersOf(fields, plan.headers)
+  const refused = checkHeaders(settings.headers, "headers.") ?? checkHeaders(parameters, "")
   if (refused !== undefined) return Either.left(invalid([refused]))
   const path = encodePath(plan.segments, fields)
   if (Either.isLeft(path)) return Either.left(invalid([path.left]))
-  const query = UrlEncoding.encode(pick(fields, plan.query))
+  const query = UrlEncoding.encodeQuery(pick(fields, plan.query))
   if (Either.isLeft(query)) return Either.left(invalid([query.left]))
-  const text = payload === undefined ? noText : encodeBody(pick(fields, payload), settings.contentType)
-  if (Either.isLeft(text)) return Either.left(invalid([text.left]))
+  const content = encodeContent(plan, fields, settings.contentType)
+  if (Either.isLeft(content)) return Either.left(invalid([content.left]))
   const target = query.right === "" ? path.right : `${path.right}?${query.right}`
-  return Either.right({ method, target, text: text.right, settings, fields })
+  const headers = plan.headers.length === 0 ? settings.headers : Headers.merge(settings.headers, parameters)
+  return Either.right({
+    method,
+    target,
+    content: content.right,
+    headers,
+    events: endpoint.events !== undefined,
+    fields
+  })
 }
 
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
@@ -146,10 +173,35 @@ const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
   return picked
 }
 
-const noText = Either.right(undefined)
+const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
+  names.length === 0 ? Headers.empty : Headers.fromInput(
+    names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
+  )
 
-const encodeBody = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
-  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : UrlEncoding.encode(fields)
+const noContent = Either.right(undefined)
+
+const encodeContent = (
+  { hasWholeBody, multipart, payload }: Plan,
+  fields: InputFields,
+  contentType: ContentType
+): Either.Either<Content | undefined, Issue> => {
+  if (multipart !== undefined) return Multipart.encode(pick(fields, multipart))
+  if (payload === undefined && !(hasWholeBody && fields["body"] !== undefined)) return noContent
+  const text = payload === undefined
+    ? encodeBody(fields["body"], contentType)
+    : encodeFields(pick(fields, payload), contentType)
+  return Either.map(text, (text) => ({ contentType, body: () => HttpBody.text(text, contentType) }))
+}
+
+const encodeFields = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
+  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : UrlEncoding.encodeForm(fields)
+
+const encodeBody = (body: unknown, contentType: ContentType): Either.Either<string, Issue> =>
+  contentType === "application/json"
+    ? Either.right(JSON.stringify(body))
+    : Predicate.isRecord(body)
+    ? UrlEncoding.encodeForm(body)
+    : Either.left({ path: "body", message: "a form can express only an object" })
 
 /** Validates an input as a call with default settings does. */
 export const validate = <Input, Success, Failure>(
@@ -163,7 +215,7 @@ export const validate = <Input, Success, Failure>(
 
 /** Adds the headers of one attempt. A caller's headers replace the defaults and `trace`, but never `authorization`. */
 export const withAuthorization = (
-  { method, settings: { contentType, headers }, target, text }: EncodedRequest,
+  { content, events, headers, method, target }: EncodedRequest,
   baseUrl: string,
   authorization: string,
   trace?: Readonly<Record<string, string>>
@@ -172,22 +224,25 @@ export const withAuthorization = (
   url: `${baseUrl}${target}`,
   headers: {
     ...trace,
-    ...defaultHeaders,
+    ...(events ? eventHeaders : defaultHeaders),
     ...headers,
-    ...(text !== undefined && { "content-type": contentType }),
+    ...(content !== undefined && { "content-type": content.contentType }),
     authorization
   },
-  body: text === undefined ? HttpBody.empty : HttpBody.text(text, contentType)
+  body: content === undefined ? HttpBody.empty : content.body()
 })
 
+/** Recognizes contents of files that have no strings. */
+const isBinary = (value: object): boolean => ArrayBuffer.isView(value) || Stream.StreamTypeId in value
+
 /** Collects what printed messages must not repeat: the strings of a call's input, at any depth, and its longer headers. */
-export const strings = ({ fields, settings }: EncodedRequest): ReadonlyArray<string> => {
+export const strings = ({ fields, headers }: EncodedRequest): ReadonlyArray<string> => {
   const found = new Set<unknown>([fields]) // it grows while it is visited; a cycle ends here
   for (const each of found) {
-    const inner = typeof each === "object" && each !== null ? Object.values(each) : []
+    const inner = typeof each === "object" && each !== null && !isBinary(each) ? Object.values(each) : []
     inner.forEach((value) => found.add(value))
   }
-  for (const [name, value] of Object.entries(settings.headers)) {
+  for (const [name, value] of Object.entries(headers)) {
     if (value.length >= partLength && !name.startsWith("accept")) found.add(value)
   }
   return [...found].filter(Predicate.isString)

@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
-import { TransportError, UnexpectedResponse } from "../../Errors.js"
+import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
@@ -12,6 +12,7 @@ import * as Issues from "../schema/issues.js"
 import { hostOf } from "./baseUrl.js"
 import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
+import * as EventStream from "./media/eventStream.js"
 import type { BodyLimit, RawBody, RawResponse } from "./rawExchange.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
@@ -39,6 +40,14 @@ type Refuse = (
 
 const decoderOf = memoizeByEndpoint(({ success = Schema.Unknown }) => Decode.make(success))
 
+/** Decodes JSON. Nothing, `null` and `""` are an absent value where it may be absent. */
+const decodeJson = (endpoint: Any, value: unknown): Either.Either<unknown, Issue> => {
+  const decode = decoderOf(endpoint)
+  if (value !== "" && value !== null) return decode(value)
+  const absent = decode(undefined)
+  return Either.orElse(absent, () => Either.orElse(decode(value), () => absent))
+}
+
 /** Decodes a success. The value is the very object that was parsed, unless nulls had to be removed from a copy. */
 const decode = <Input, Success, Failure>(
   endpoint: Endpoint<Input, Success, Failure>,
@@ -52,14 +61,15 @@ const decode = <Input, Success, Failure>(
   const text = decodeText(body)
   // A web page comes from a proxy. Old pages are not UTF-8, and a truncated page may end within a character.
   if (ErrorBody.isHtml(text ?? ErrorBody.text(body))) return refuse("html", "the response is a web page")
+  if (endpoint.events !== undefined && !/^text\/event-stream\b/i.test(contentType)) {
+    return refuse("schema", "expected server-sent events")
+  }
   if (isVoid) return Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
   if (text === undefined || completeness === "corrupt") {
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
   const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
-  const decoded = Either.isLeft(json)
-    ? Either.left(undefined)
-    : decoderOf(endpoint)(json.right === "" || json.right === null ? undefined : json.right)
+  const decoded = Either.flatMap(Either.mapLeft(json, () => undefined), (value) => decodeJson(endpoint, value))
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
   // Where a value is optional, a text such as `OK` or `true` is a success without it. An object may be cut off.
   const isText = /^text\/plain\b/i.test(contentType) && !/^\s*[[{]/.test(text)
@@ -122,3 +132,12 @@ export const interpret = <Input, Success, Failure>(
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
   return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))
 }
+
+/** Decodes the events of a success. */
+export const events = (
+  endpoint: Any,
+  tenant: string,
+  bytes: EventStream.ByteStream,
+  { token }: { readonly token: Redacted.Redacted },
+  strings: () => ReadonlyArray<string>
+) => EventStream.decode(endpoint, tenant, bytes, ErrorBody.makeRedactor(token, strings).code)

@@ -1,4 +1,4 @@
-/** Percent-encodes strings, and fields of forms and queries, nested ones in brackets: `fields[0][name]=email`. */
+/** Percent-encodes strings, and fields of forms and queries. */
 import * as Either from "effect/Either"
 import type { Issue } from "../../Errors.js"
 
@@ -6,19 +6,34 @@ import type { Issue } from "../../Errors.js"
 export const component = (value: string): string | undefined =>
   /\p{Cs}/u.test(value) ? undefined : encodeURIComponent(value)
 
-/** Flattens a field to names and values. `undefined` means not set. */
-const pairs = (name: string, value: unknown): ReadonlyArray<readonly [name: string, value: unknown]> => {
+type Pairs = ReadonlyArray<readonly [name: string, value: unknown]>
+
+/** Flattens a field of a form to names and values, in brackets: `fields[0][name]=email`. `undefined` means not set. */
+const formPairs = (name: string, value: unknown): Pairs => {
   if (value === undefined) return []
   if (typeof value !== "object" || value === null) return [[name, value]]
   const inner = Object.entries(value)
-  return inner.length === 0 ? [[name, value]] : inner.flatMap(([key, value]) => pairs(`${name}[${key}]`, value))
+  return inner.length === 0 ? [[name, value]] : inner.flatMap(([key, value]) => formPairs(`${name}[${key}]`, value))
 }
 
-/** Encodes a form or a query, in the order of its fields. Refuses what a form cannot express. */
-export const encode = (fields: object): Either.Either<string, Issue> => {
+/** Flattens a field of a query: a list repeats the name, as OpenAPI documents mean it (`form`, `explode`). */
+const queryPairs = (name: string, value: unknown): Pairs =>
+  Array.isArray(value) && value.length > 0 ? value.flatMap((item) => formPairs(name, item)) : formPairs(name, value)
+
+/** Encodes a query, in the order of its fields. */
+export const encodeQuery = (fields: object): Either.Either<string, Issue> => encodePairs(fields, queryPairs)
+
+/** Encodes a form, in the order of its fields. */
+export const encodeForm = (fields: object): Either.Either<string, Issue> => encodePairs(fields, formPairs)
+
+/** Refuses what a form cannot express. */
+const encodePairs = (
+  fields: object,
+  pairsOf: (name: string, value: unknown) => Pairs
+): Either.Either<string, Issue> => {
   let form = ""
   for (const [field, value] of Object.entries(fields)) {
-    for (const [name, inner] of pairs(field, value)) {
+    for (const [name, inner] of pairsOf(field, value)) {
       if (typeof inner === "object") {
         return Either.left({ path: name, message: "a form cannot express null or an empty list" })
       }

@@ -1,43 +1,58 @@
 /** Derives from a paged operation an endpoint that leaves the items unchecked, so that each item can be decoded by itself. */
 import * as Schema from "effect/Schema"
-import type { Any, Endpoint } from "../../Endpoint.js"
+import type { Any, Endpoint, PagingKind } from "../../Endpoint.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
 import { fromSchema, isUndefined, type SchemaNode, unwrap } from "../schema/schemaTree.js"
 
-/** The schema of a page whose items may be anything, and the type of its list. */
+type AnySchema = Schema.Schema.AnyNoContext
+
+/** The schema of a page whose items may be anything, and the types of its lists. */
 interface Page {
-  readonly schema: Schema.Schema.AnyNoContext
-  readonly list: SchemaNode
+  readonly schema: AnySchema
+  readonly lists: ReadonlyArray<SchemaNode>
 }
 
-const union = (types: ReadonlyArray<Schema.Schema.AnyNoContext>): Schema.Schema.AnyNoContext => Schema.Union(...types)
+const union = (types: ReadonlyArray<AnySchema>): AnySchema => Schema.Union(...types)
 
-/** Finds the struct with the field `items`, and replaces the type of that field by a list of anything. */
-const pageOf = (node: SchemaNode, items: string): Page | undefined => {
-  const type = unwrap(node)
-  if (type._tag === "Union") return type.types.map((one) => pageOf(one, items)).find((page) => page !== undefined)
-  if (type._tag !== "Struct") return undefined
-  const list = type.fields.find(({ name }) => name === items)?.type
-  return list && { list, schema: type.withField(items, Schema.Array(Schema.Unknown)) }
-}
-
-/** The type of a list's items. */
-const itemOf = (node: SchemaNode): Schema.Schema.AnyNoContext => {
+/** Replaces the list of each form of a page, which is the form itself or its field `items`, by a list of anything. */
+const pageOf = (node: SchemaNode, items: string | undefined): Page => {
   const type = unwrap(node)
   switch (type._tag) {
+    case "Union": {
+      const pages = type.types.map((type) => pageOf(type, items))
+      return { schema: union(pages.map(({ schema }) => schema)), lists: pages.flatMap(({ lists }) => lists) }
+    }
     case "Array":
-      return union([...new Set([...type.elements, ...type.rest])].map(({ schema }) => schema))
-    case "Union":
-      return union(type.types.filter((type) => !isUndefined(type)).map(itemOf))
+      return { schema: Schema.Array(Schema.Unknown), lists: [type] }
+    case "Struct": {
+      const list = items === undefined ? undefined : type.fields.find(({ name }) => name === items)?.type
+      return list === undefined || items === undefined
+        ? { schema: node.schema, lists: [] }
+        : { schema: type.withField(items, Schema.Array(Schema.Unknown)), lists: [list] }
+    }
     default:
-      return Schema.Unknown
+      return { schema: node.schema, lists: [] }
   }
 }
 
-/** An endpoint whose success has the items of a page in the field `items`. */
+/** The types of a list's items. */
+const itemsOf = (node: SchemaNode): ReadonlyArray<SchemaNode> => {
+  const type = unwrap(node)
+  switch (type._tag) {
+    case "Array":
+      return [...type.elements, ...type.rest]
+    case "Union":
+      return type.types.filter((type) => !isUndefined(type)).flatMap(itemsOf)
+    default:
+      return [fromSchema(Schema.Unknown)]
+  }
+}
+
+/** An endpoint whose success is a page: a bare list, or an object with the list in the field `items`. */
 export interface PagedEndpoint {
-  readonly items: string
+  readonly items?: string
+  readonly paging: PagingKind
 }
 
 /**
@@ -47,10 +62,14 @@ export interface PagedEndpoint {
 export const withoutItemChecks = memoizeByEndpoint((endpoint: Any & PagedEndpoint) => {
   const { items, name, success } = endpoint
   const page = success && pageOf(fromSchema(success), items)
-  if (page === undefined) throw new TypeError(`${name}: the success schema has no list in the field "${items}"`)
+  if (page === undefined || page.lists.length === 0) {
+    throw new TypeError(
+      `${name}: the success schema has no list${items === undefined ? "" : ` in the field "${items}"`}`
+    )
+  }
   return {
     // Sound: input and failures are the operation's own; the caller restores their types.
     endpoint: { ...endpoint, success: page.schema } as Endpoint<unknown, unknown, unknown> & PagedEndpoint,
-    decodeItem: Decode.make(itemOf(page.list))
+    decodeItem: Decode.make(union([...new Set(page.lists.flatMap(itemsOf))].map(({ schema }) => schema)))
   }
 })

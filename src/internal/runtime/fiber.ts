@@ -119,6 +119,7 @@ export const makeRunner = <R = never>() =>
   Effect.map(Effect.runtime<R>(), (current) => {
     const runtime = Runtime.enableRuntimeFlag(current, RuntimeFlags.Interruption)
     return {
+      runtime,
       fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
         Runtime.runFork(runtime, effect, scope && { scope }),
       runSync: Runtime.runSync(runtime)

@@ -9,6 +9,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { makeRunner } from "./fiber.js"
 
 /**
  * Makes a queue that is read as a stream; to offer waits while it is full. Not a `Mailbox`: if its reader yields between a look
@@ -41,6 +42,10 @@ export const makeSignal = /* @__PURE__ */ Effect.map(/* @__PURE__ */ PubSub.slid
 /** Pulls a stream part by part; fails with `Option.none()` at its end. */
 export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Stream.toPull(stream), Effect.map(Chunk.toReadonlyArray))
+
+/** Makes a stream readable outside of fibers. */
+export const toIterable = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<AsyncIterable<A>> =>
+  Effect.map(makeRunner(), ({ runtime }) => Stream.toAsyncIterableRuntime(stream, runtime))
 
 /** Emits parts of a stream. */
 export type Emitter<A, E> = Channel.Channel<Chunk.Chunk<A>, unknown, E, unknown, unknown, unknown>

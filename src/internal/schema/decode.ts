@@ -4,8 +4,9 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
+import { getOrInsert } from "../runtime/memoize.js"
 import * as Issues from "./issues.js"
-import { fromSchema, type SchemaNode, unwrap } from "./schemaTree.js"
+import { fromSchema, type SchemaNode, type Struct, typesOf } from "./schemaTree.js"
 import * as Validator from "./validator.js"
 
 /** Returns the value itself if it is valid, else a copy without nulls if that is valid, else the first issue. */
@@ -17,11 +18,10 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
   const validate = ParseResult.validateEither(schema)
   const node = fromSchema(schema)
   const clean: Decoder = (value) => {
-    const cleaned = withoutNulls(node, value)
-    return Either.mapBoth(validate(cleaned), {
-      onLeft: (error) => Issues.of(error)[0],
-      onRight: () => cleaned // Effect's own result is a copy that lacks fields the schema does not name
-    })
+    const cleaned = withoutNulls(node, value, new Map())
+    return isValid(cleaned)
+      ? Either.right(cleaned) // Effect's own result is a copy that lacks fields the schema does not name
+      : Either.mapBoth(validate(cleaned), { onLeft: (error) => Issues.of(error)[0], onRight: () => cleaned })
   }
   return (value) =>
     isValid(value) ? Either.right(value) : Either.getOrElse(Either.try(() => clean(value)), () => Either.left(tooDeep))
@@ -30,26 +30,59 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
 /** The issue of a value that exhausts the stack. */
 const tooDeep: Issue = { path: "", message: "could not be validated, perhaps because it is nested too deep" }
 
-/** A copy of parsed JSON without the nulls of optional fields, at any depth. */
-const withoutNulls = (node: SchemaNode, value: unknown): unknown => {
-  const target = unwrap(node)
-  switch (target._tag) {
+/** The values that are cleaned already, by the type that they are cleaned as: each type of a union may come back to them. */
+type Cleaned = Map<SchemaNode, Map<unknown, unknown>>
+
+/** A copy of parsed JSON without the nulls of optional fields, at any depth; the value itself if it has none. */
+const withoutNulls = (node: SchemaNode, value: unknown, cleaned: Cleaned): unknown => {
+  switch (node._tag) {
+    case "Refinement":
+      return withoutNulls(node.from, value, cleaned)
+    case "Lazy": {
+      const target = node.get()
+      const known = getOrInsert(cleaned, target, () => new Map<unknown, unknown>())
+      if (known.has(value)) return known.get(value)
+      const clean = withoutNulls(target, value, cleaned)
+      known.set(value, clean).set(clean, clean)
+      return clean
+    }
     case "Union":
-      return target.types.reduce((value, type) => withoutNulls(type, value), value)
+      return node.types.reduce((value, type) => withoutNulls(type, value, cleaned), value)
     case "Array": {
-      const [item] = target.rest
-      return Array.isArray(value) && item !== undefined ? value.map((each) => withoutNulls(item, each)) : value
+      const [item] = node.rest
+      return Array.isArray(value) && item !== undefined
+        ? replaced(value, value.map((each) => withoutNulls(item, each, cleaned)))
+        : value
     }
-    case "Struct": {
-      if (!Predicate.isRecord(value)) return value
-      const copy: Record<PropertyKey, unknown> = { ...value }
-      for (const { isOptional, name, type } of target.fields) {
-        if (isOptional && copy[name] === null) delete copy[name]
-        else if (Object.hasOwn(copy, name)) copy[name] = withoutNulls(type, copy[name])
-      }
-      return copy
-    }
+    case "Struct":
+      return Predicate.isRecord(value) ? withoutNullFields(node, value, cleaned) : value
     default:
       return value
   }
 }
+
+/** The old list if the new one is no different. */
+const replaced = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  after.every((each, index) => each === before[index]) ? before : after
+
+const withoutNullFields = ({ fields, indexes: [index] }: Struct, value: InputObject, cleaned: Cleaned): InputObject => {
+  let copy: Record<PropertyKey, unknown> | undefined
+  const clean = (name: PropertyKey, type: SchemaNode) => {
+    const before = (copy ?? value)[name]
+    const after = withoutNulls(type, before, cleaned)
+    if (after !== before) (copy ??= { ...value })[name] = after
+  }
+  if (index !== undefined) { for (const name of Object.keys(value)) clean(name, index.values) }
+  for (const { isOptional, name, type } of fields) {
+    if (!Object.hasOwn(value, name)) continue
+    if (isOptional && value[name] === null && !acceptsNull(type)) delete (copy ??= { ...value })[name]
+    else clean(name, type)
+  }
+  return copy ?? value
+}
+
+type InputObject = Readonly<Record<PropertyKey, unknown>>
+
+/** Checks that `null` is a value of its own there, which means more than that the field is absent. */
+const acceptsNull = (node: SchemaNode): boolean =>
+  typesOf(node).some((type) => type._tag === "Unknown" || (type._tag === "Literal" && type.value === null))

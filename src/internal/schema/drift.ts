@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { getOrInsert } from "../runtime/memoize.js"
-import { fromSchema, type SchemaNode, type Struct } from "./schemaTree.js"
+import { fromSchema, type SchemaNode, type Struct, typesOf, unwrap } from "./schemaTree.js"
 import { looseNode, type Validator } from "./validator.js"
 
 /** Receives each new field and, with `value`, each new value of an enumeration. */
@@ -23,15 +23,19 @@ const limits = {
 export const isIdentifier = (text: string): boolean =>
   text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
-/** The types of a union, those of unions within it included. */
-const flatten = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<SchemaNode> =>
-  types.flatMap((type) => type._tag === "Union" ? flatten(type.types) : [type])
-
 /** The known values of an open enumeration, which is a union of any string and literals; empty for other unions. */
 const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<unknown> =>
   types.some(({ _tag }) => _tag === "String")
     ? types.flatMap((type) => type._tag === "Literal" ? [type.value] : [])
     : []
+
+/** The number of a value's fields that a struct does not know. */
+const unknownFields = (node: SchemaNode, value: unknown): number => {
+  const type = unwrap(node)
+  if (type._tag !== "Struct" || !Predicate.isReadonlyRecord(value)) return 0
+  const known = new Set<PropertyKey>(type.fields.map(({ name }) => name))
+  return Object.keys(value).filter((name) => !known.has(name)).length
+}
 
 /** Inspects the responses of one operation: the first, then at most one a second. Reports each finding once. */
 export class DriftDetector {
@@ -85,12 +89,12 @@ export class DriftDetector {
         case "Refinement":
           return visit(node.from, value, path, depth)
         case "Lazy":
-          return visit(node.get(), value, path, depth + 1)
+          return visit(node.get(), value, path, depth)
         case "Union": {
-          const types = flatten(node.types)
+          const types = typesOf(node)
           const known = knownValues(types)
           if (known.length === 0) {
-            const type = types.find((type) => this.accepts(type, value))
+            const type = this.closest(types, value)
             return type === undefined ? undefined : visit(type, value, path, depth + 1)
           }
           return Predicate.isString(value) && !known.includes(value) ? found(path, shown(value)) : undefined
@@ -108,6 +112,17 @@ export class DriftDetector {
     }
 
     visit(this.root, value, "", 0)
+  }
+
+  /** Of the types that accept the value, the first one that knows most of its fields. */
+  private closest(types: ReadonlyArray<SchemaNode>, value: unknown): SchemaNode | undefined {
+    let [closest, fewest]: [SchemaNode | undefined, number] = [undefined, Infinity]
+    for (const type of types) {
+      if (!this.accepts(type, value)) continue
+      const unknown = unknownFields(type, value)
+      if (unknown < fewest) [closest, fewest] = [type, unknown]
+    }
+    return closest
   }
 
   private accepts(node: SchemaNode, value: unknown): boolean {

@@ -12,6 +12,8 @@ const describe = (node: SchemaNode): string => {
       return node.types.filter((type) => !isUndefined(type)).map(describe).join(" or ")
     case "Refinement":
       return describe(node.from)
+    case "Lazy":
+      return describe(node.get())
     case "Array":
       return "a list"
     case "Struct":

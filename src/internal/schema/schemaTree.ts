@@ -33,7 +33,7 @@ type Kind =
   | { readonly _tag: "Refinement"; readonly from: SchemaNode; readonly predicate: (value: unknown) => boolean }
   | { readonly _tag: "Array"; readonly elements: ReadonlyArray<SchemaNode>; readonly rest: ReadonlyArray<SchemaNode> }
   | Struct
-  // A recursive schema: `get` returns the node that it refers to.
+  // A schema that is built on demand, perhaps because it is recursive: `get` returns the node that it refers to.
   | { readonly _tag: "Lazy"; readonly get: () => SchemaNode }
   // Everything else, such as a class or a template literal: only `schema` can check it.
   | { readonly _tag: "Opaque" }
@@ -96,17 +96,17 @@ const nodes = new WeakMap<AST.AST, SchemaNode>()
 /** The node of a part of Effect's syntax tree, as its parse issues carry them. The same part gives the same node. */
 export const fromAST = (ast: AST.AST): SchemaNode =>
   getOrInsert(nodes, ast, () =>
-    AST.isTransformation(ast) ? fromAST(AST.typeAST(ast)) : {
+    AST.isTransformation(ast) ? fromAST(ast.to) : {
       ...kindOf(ast),
       description: Option.getOrUndefined(AST.getDescriptionAnnotation(ast)),
       get schema() {
-        return Schema.make(AST.typeAST(ast))
+        return Schema.make(ast)
       }
     })
 
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
 
-/** The type that a refinement refines, or that a recursive schema begins again. */
+/** The type that a refinement refines, or that a schema built on demand refers to. */
 export const unwrap = (node: SchemaNode): Exclude<SchemaNode, { readonly _tag: "Refinement" | "Lazy" }> => {
   switch (node._tag) {
     case "Refinement":
@@ -117,6 +117,10 @@ export const unwrap = (node: SchemaNode): Exclude<SchemaNode, { readonly _tag: "
       return node
   }
 }
+
+/** The types of a union, those of unions within it included; of any other type itself. Refinements stay. */
+export const typesOf = (node: SchemaNode): ReadonlyArray<SchemaNode> =>
+  node._tag === "Union" ? node.types.flatMap(typesOf) : node._tag === "Lazy" ? typesOf(node.get()) : [node]
 
 /** Tells `undefined` from all other types. */
 export const isUndefined = ({ _tag }: SchemaNode): boolean => _tag === "Undefined"

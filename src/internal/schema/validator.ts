@@ -14,8 +14,27 @@ export type Validator = (value: unknown) => boolean
 /** The treatment of fields that the schema does not name, as Effect calls it. */
 type ExtraFields = "ignore" | "error"
 
+/** State that the parts of one schema share while they are compiled. */
+class Context {
+  readonly extra: ExtraFields
+  /** The validators of the types that are built on demand. */
+  readonly lazy = new Map<SchemaNode, Validator>()
+  /** The number of such types that are being compiled, one within the other. */
+  nesting = 0
+  private inner: Context | undefined
+
+  constructor(extra: ExtraFields) {
+    this.extra = extra
+  }
+
+  /** The context of a struct that allows any other field. */
+  get ignoringExtra(): Context {
+    return this.extra === "ignore" ? this : this.inner ??= new Context("ignore")
+  }
+}
+
 /** Compiles a node; Effect itself checks the rare kinds. */
-const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
+const compile = (node: SchemaNode, context: Context): Validator => {
   switch (node._tag) {
     case "String":
       return Predicate.isString
@@ -30,7 +49,7 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
     case "Literal":
       return (value) => value === node.value
     case "Union": {
-      const validators = node.types.map((type) => compile(type, extra))
+      const validators = node.types.map((type) => compile(type, context))
       if (validators.includes(Predicate.isString) && node.types.every(isText)) return Predicate.isString
       return (value) => {
         for (const isValid of validators) if (isValid(value)) return true
@@ -38,26 +57,36 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
       }
     }
     case "Refinement": {
-      const from = compile(node.from, extra)
+      const from = compile(node.from, context)
       return (value) => from(value) && node.predicate(value)
     }
+    case "Lazy":
+      return lazy(node.get(), context)
     case "Array": {
       const [item, ...more] = node.rest
       return node.elements.length === 0 && item !== undefined && more.length === 0
-        ? arrayOf(compile(item, extra))
-        : byEffect(node, extra)
+        ? arrayOf(compile(item, context))
+        : byEffect(node, context)
     }
     case "Struct": {
+      const { fields, indexes: [index, ...more] } = node
       // JSON has no other names; symbols are left to Effect.
-      const hasStringNames = node.fields.length > 0 && node.fields.every(({ name }) => Predicate.isString(name))
+      const hasStringNames = fields.every(({ name }) => Predicate.isString(name)) &&
+        (index?.keys._tag ?? "String") === "String"
+      if (!hasStringNames || more.length > 0 || (index === undefined && fields.length === 0)) {
+        return byEffect(node, context)
+      }
       // An index that allows any field is the same as no index.
-      const isOpen = node.indexes.every(({ keys, values }) => keys._tag === "String" && values._tag === "Unknown")
-      return hasStringNames && isOpen
-        ? struct(node, node.indexes.length > 0 ? "ignore" : extra)
-        : byEffect(node, extra)
+      if (index === undefined || index.values._tag === "Unknown") {
+        return struct(node, index === undefined ? context : context.ignoringExtra)
+      }
+      const isRecord = record(compile(index.values, context), context)
+      if (fields.length === 0) return isRecord
+      const hasFields = struct(node, context.ignoringExtra)
+      return (value) => hasFields(value) && isRecord(value)
     }
     default:
-      return byEffect(node, extra)
+      return byEffect(node, context)
   }
 }
 
@@ -65,10 +94,52 @@ const compile = (node: SchemaNode, extra: ExtraFields): Validator => {
 const isText = (node: SchemaNode): boolean =>
   node._tag === "String" || (node._tag === "Literal" && Predicate.isString(node.value))
 
-/** Only here can a schema be recursive: a value that exhausts the stack is not valid. */
-const byEffect = ({ schema }: SchemaNode, extra: ExtraFields): Validator => {
-  const isValid = ParseResult.is(schema, { onExcessProperty: extra })
-  return (value) => Either.getOrElse(Either.try(() => isValid(value)), () => false)
+/** A value that exhausts the stack is not valid. */
+const withinStack = (isValid: Validator): Validator => (value) =>
+  Either.getOrElse(Either.try(() => isValid(value)), () => false)
+
+const byEffect = ({ schema }: SchemaNode, { extra }: Context): Validator =>
+  withinStack(ParseResult.is(schema, { onExcessProperty: extra }))
+
+/** More types within each other than a sensible schema has. Some unfold for ever: `Schema.typeSchema` of a recursive one. */
+const mostNesting = 100
+
+/** Compiles a type that is built on demand as if it were written in place. Within itself, it is compiled only once. */
+const lazy = (node: SchemaNode, context: Context): Validator => {
+  const known = context.lazy.get(node)
+  if (known !== undefined) return known
+  let compiled: Validator | undefined
+  const recursive = remembering((value) => (compiled ??= compile(node, context))(value))
+  context.lazy.set(node, recursive)
+  if (context.nesting === mostNesting) return recursive
+  context.nesting++
+  compiled = compile(node, context)
+  context.nesting--
+  context.lazy.set(node, compiled)
+  return compiled
+}
+
+/**
+ * Keeps what was found while the outermost call runs. Without that, a union of recursive types may check each value twice, the
+ * values within it four times, and so on.
+ */
+const remembering = (isValid: Validator): Validator => {
+  let found: Map<object, boolean> | undefined
+  const outermost = withinStack(isValid)
+  return (value) => {
+    if (typeof value !== "object" || value === null) return isValid(value)
+    if (found === undefined) {
+      found = new Map()
+      const result = outermost(value)
+      found = undefined
+      return result
+    }
+    const known = found.get(value)
+    if (known !== undefined) return known
+    const result = isValid(value)
+    found.set(value, result)
+    return result
+  }
 }
 
 const arrayOf = (isItem: Validator): Validator => (value) => {
@@ -94,11 +165,11 @@ interface Expected {
 }
 
 /** Iterates over the fields that a value has: mostly fewer than the schema names. */
-const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
+const struct = ({ fields }: Struct, context: Context): Validator => {
   const expected = new Map(
     fields.map(({ isOptional, name, type }): [PropertyKey, Expected] => [
       name,
-      { name, isValid: compile(type, extra), required: isOptional ? 0 : 1, next: undefined }
+      { name, isValid: compile(type, context), required: isOptional ? 0 : 1, next: undefined }
     ])
   )
   const required = fields.filter(({ isOptional }) => !isOptional).length
@@ -122,7 +193,7 @@ const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
     }
     return missing === 0
   }
-  if (extra === "ignore") return hasFields
+  if (context.extra === "ignore") return hasFields
   return (value) =>
     hasFields(value) && Predicate.isRecord(value) && isPlain(value) &&
     Reflect.ownKeys(value).every((name) =>
@@ -130,14 +201,24 @@ const struct = ({ fields }: Struct, extra: ExtraFields): Validator => {
     )
 }
 
+/** Checks that all fields have values of one type. */
+const record = (isValue: Validator, { extra }: Context): Validator => (value) =>
+  Predicate.isRecord(value) && (extra === "ignore" || isPlain(value)) &&
+  Reflect.ownKeys(value).every((name) =>
+    typeof name === "string" && Object.prototype.propertyIsEnumerable.call(value, name)
+      ? isValue(value[name])
+      : extra === "ignore"
+  )
+
 /** A validator of JSON values that allows fields the schema does not name. */
 export const loose = (schema: Schema.Schema.AnyNoContext): Validator => looseNode(fromSchema(schema))
 
 /** The same for a node. */
-export const looseNode = (node: SchemaNode): Validator => compile(node, "ignore")
+export const looseNode = (node: SchemaNode): Validator => compile(node, new Context("ignore"))
 
 /** A validator that refuses fields the schema does not name. */
-export const strict = (schema: Schema.Schema.AnyNoContext): Validator => compile(fromSchema(schema), "error")
+export const strict = (schema: Schema.Schema.AnyNoContext): Validator =>
+  compile(fromSchema(schema), new Context("error"))
 
 /** Copies arrays and plain objects at any depth; everything else is shared. */
 export const copy = <A>(value: A): A => copyUnknown(value) as A // sound: the copy has the same shape

@@ -1,17 +1,30 @@
-/** The routes that the tenant serves: the operations that have a handler, and the token endpoint. */
+/** The routes that the tenant serves: the operations of the contract, those that it is given, and the token endpoint. */
+import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import type * as Endpoint from "../../Endpoint.js"
+import * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
 import { handlers, type OperationHandler, type OperationName } from "./handlers.js"
+import { schemaHandler } from "./schemaHandler.js"
 
 export interface ServedOperation {
   readonly endpoint: Endpoint.Any
   readonly handler: OperationHandler<never>
 }
 
+/** An operation, as far as the tenant needs it. */
+interface AnyOperation {
+  readonly endpoint: Endpoint.Any
+}
+
+/**
+ * Operations in a list or by name. Values that are no operations, such as the schemas of a module, are ignored.
+ * @since 0.1.0 @category models
+ */
+export type Operations = ReadonlyArray<AnyOperation> | Readonly<Record<string, unknown>>
+
 const declared: Pick<typeof operations, OperationName> = operations
 
-/** Every operation that has a handler, in the order of the handlers. */
+/** The operations of the contract, in the order of their handlers. */
 export const servedOperations: ReadonlyArray<ServedOperation> = Record.toEntries<string, OperationHandler<never>>(
   handlers
 ).map(([name, handler]) => ({
@@ -24,3 +37,38 @@ export const prefix = "/api/v2"
 
 /** The token path of the contract, and the one that tenants have in practice. */
 export const tokenPaths = ["/oauth/token/", "/oauth/token"] as const
+
+/** Identifies a route: the names of its parameters make no difference. */
+export const routeKey = ({ method, path }: Pick<Endpoint.Any, "method" | "path">): string =>
+  `${method} ${path.replace(/:[^/]+/g, ":")}`
+
+/** Lists every scope once. */
+export const allScopes = (served: ReadonlyArray<ServedOperation>): ReadonlyArray<string> => [
+  ...new Set(served.flatMap(({ endpoint }) => Endpoint.scopesOf(endpoint)))
+]
+
+const isOperation = (value: unknown): value is AnyOperation => typeof value === "function" && "endpoint" in value
+
+/** The first value that occurs twice. */
+const repeated = (values: ReadonlyArray<string>): string | undefined =>
+  values.find((value, index) => values.indexOf(value) < index)
+
+/**
+ * Adds operations to those of the contract. One with the route of an operation of the contract takes its place, and keeps its
+ * behaviour if it has the same parameters; all others respond from their schemas. Two with one route or name are a defect.
+ */
+export const serve = (given: Operations): Effect.Effect<ReadonlyArray<ServedOperation>> =>
+  Effect.suspend(() => {
+    const added = new Set(Object.values(given).filter(isOperation).map(({ endpoint }) => endpoint))
+    const route = repeated(Array.from(added, routeKey))
+    if (route !== undefined) return Effect.dieMessage(`Two operations have the route ${route}`)
+    const served = new Map(servedOperations.map((operation) => [routeKey(operation.endpoint), operation]))
+    for (const endpoint of added) {
+      const before = served.get(routeKey(endpoint))
+      const handler = before?.endpoint.path === endpoint.path ? before.handler : schemaHandler(endpoint)
+      served.set(routeKey(endpoint), { endpoint, handler })
+    }
+    const all = [...served.values()]
+    const name = repeated(["token", ...all.map(({ endpoint }) => endpoint.name)])
+    return name === undefined ? Effect.succeed(all) : Effect.dieMessage(`Two operations have the name ${name}`)
+  })

@@ -1,43 +1,14 @@
-/** The OpenAPI 3.1 document of the tenant, made from the declarations by which it serves its operations. */
-import * as JSONSchema from "effect/JSONSchema"
-import * as Predicate from "effect/Predicate"
+/** The OpenAPI 3.1 document of a tenant, made from the declarations by which it serves its operations. */
 import * as Schema from "effect/Schema"
-import * as Struct from "effect/Struct"
-import type { Any, ContentType, Fields } from "../../Endpoint.js"
+import { type Any, type ContentType, type Fields, scopesOf } from "../../Endpoint.js"
 import { version } from "../../internal/http/requestEncoder.js"
-import { withoutUndefined } from "../../internal/schema/schemaTree.js"
-import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
+import { allScopes, prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
 import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.js"
 import { TokenBody, TokenRequest } from "../server/tokens.js"
 import { examples } from "./examples.js"
-
-/** A JSON value. @since 0.1.0 @category models */
-export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
-type JsonObject = { readonly [name: string]: Json }
+import { type Converter, type Json, type JsonObject, make as makeConverter } from "./jsonSchema.js"
 
 const contentTypes: ReadonlyArray<ContentType> = ["application/json", "application/x-www-form-urlencoded"]
-
-/** The schemas of `components`; `JSONSchema` adds one for each type with an identifier. */
-const definitions: Record<string, JSONSchema.JsonSchema7> = {}
-
-/** Removes empty lists, and the names of types that JSON Schema cannot express. */
-const clean = (value: unknown): Json => {
-  if (Array.isArray(value)) return value.map(clean)
-  if (!Predicate.isRecord(value)) return value as Json // sound: JSON Schema consists of JSON values
-  const entries = Object.entries("$id" in value ? Struct.omit(value, "$id", "title") : value)
-  return Object.fromEntries(
-    entries.filter(([, value]) => JSON.stringify(value) !== "[]").map(([name, value]) => [name, clean(value)])
-  )
-}
-
-/** The JSON Schema of a type. In requests, objects have no fields but the declared ones; in responses they may. */
-const jsonSchema = (schema: Schema.Schema.Any, use: "request" | "response"): JsonObject =>
-  clean(JSONSchema.fromAST(Schema.typeSchema(schema).ast, {
-    definitions,
-    definitionPath: "#/components/schemas/",
-    target: "openApi3.1",
-    additionalPropertiesStrategy: use === "request" ? "strict" : "allow"
-  })) as JsonObject // sound: every JSON Schema made here is an object
 
 const capitalize = (name: string): string => name.replace(/./, (letter) => letter.toUpperCase())
 
@@ -50,10 +21,15 @@ const examplesByName: Readonly<Record<string, object | undefined>> = examples
 const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(examplesByName[name] ?? {}).filter(([field]) => field in fields))
 
-const parameters = (endpoint: Any, place: "path" | "query", fields: Fields = {}): ReadonlyArray<Json> => {
+const parameters = (
+  { convert }: Converter,
+  endpoint: Any,
+  place: "path" | "query" | "header",
+  fields: Fields = {}
+): ReadonlyArray<Json> => {
   const example = exampleOf(endpoint, fields)
   // Sound: this is the JSON Schema of a struct without an identifier.
-  const { properties = {}, required = [] } = jsonSchema(Schema.Struct(fields), "request") as {
+  const { properties = {}, required = [] } = convert(Schema.Struct(fields), "request") as {
     readonly properties?: Readonly<Record<string, JsonObject>>
     readonly required?: ReadonlyArray<string>
   }
@@ -65,15 +41,26 @@ const parameters = (endpoint: Any, place: "path" | "query", fields: Fields = {})
   })
 }
 
-const jsonContent = (schema: Schema.Schema.AnyNoContext | undefined): Json => ({
-  "application/json": schema === undefined ? {} : { schema: jsonSchema(withoutUndefined(schema), "response") }
+const jsonContent = ({ convert }: Converter, schema: Schema.Schema.AnyNoContext | undefined): Json => ({
+  "application/json": schema === undefined ? {} : { schema: convert(schema, "response") }
 })
 
 /** The content of a request body, which may be sent as JSON or as a form. */
 const requestContent = (media: JsonObject): Json => Object.fromEntries(contentTypes.map((type) => [type, media]))
 
-const requestBody = (endpoint: Any, payload: Fields): Json => {
-  const { minProperties } = endpoint
+const requestBody = ({ convert }: Converter, endpoint: Any): Json | undefined => {
+  const { body, minProperties, multipart, payload } = endpoint
+  if (body !== undefined) {
+    return {
+      required: !Schema.is(body)(undefined),
+      content: { "application/json": { schema: convert(body, "request") } }
+    }
+  }
+  if (multipart !== undefined) {
+    const schema = convert(Schema.Struct(multipart), "request")
+    return { required: true, content: { "multipart/form-data": { schema } } }
+  }
+  if (payload === undefined) return undefined
   const schema = Schema.Struct(payload).annotations({
     identifier: `${capitalize(endpoint.name)}Body`,
     ...(minProperties !== undefined && { jsonSchema: { minProperties } })
@@ -81,7 +68,10 @@ const requestBody = (endpoint: Any, payload: Fields): Json => {
   return {
     required: true,
     description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",
-    content: requestContent({ schema: jsonSchema(schema, "request"), example: exampleOf(endpoint, payload) })
+    content: requestContent({
+      schema: convert(schema, "request"),
+      ...(endpoint.name in examples && { example: exampleOf(endpoint, payload) })
+    })
   }
 }
 
@@ -112,37 +102,67 @@ const response = (status: number, description: string, content: Json | undefined
 })
 
 /** The error responses of all operations; as keys of an object, repeated statuses become one. */
-const failures = (): JsonObject =>
+const failures = (converter: Converter, served: ReadonlyArray<ServedOperation>): JsonObject =>
   Object.fromEntries([
-    ...servedOperations.flatMap(({ endpoint }) => endpoint.error).map(({ status }) => [
+    ...served.flatMap(({ endpoint }) => endpoint.error).map(({ status }) => [
       status,
-      response(status, reasonPhrase(status), jsonContent(FailureBody))
+      response(status, reasonPhrase(status), jsonContent(converter, FailureBody))
     ]),
-    ["default", response(0, "Any other failure", jsonContent(FailureBody))]
+    ["default", response(0, "Any other failure", jsonContent(converter, FailureBody))]
   ])
 
-const describe = ({ endpoint: { idempotent, scope }, handler: { bucket, global } }: ServedOperation): string =>
+/** Names the scopes; a call needs any of them. */
+const needs = (scopes: ReadonlyArray<string>): string => {
+  const names = scopes.map((scope) => `\`${scope}\``)
+  if (names.length === 0) return "Needs a token with any scopes"
+  return names.length === 1 ? `Needs the scope ${names[0]}` : `Needs one of the scopes ${names.join(", ")}`
+}
+
+const describe = ({ endpoint, handler: { bucket, global } }: ServedOperation): string =>
   [
-    `Needs the scope \`${scope}\`${global === true ? " and a global client" : ""}.`,
-    idempotent ? "Idempotent: repeating the call is harmless." : "Not idempotent: each call takes effect again.",
+    `${needs(scopesOf(endpoint))}${global === true ? " and a global client" : ""}.`,
+    endpoint.idempotent
+      ? "Idempotent: repeating the call is harmless."
+      : "Not idempotent: each call takes effect again.",
     bucket === undefined ? "" : "Has its own rate limit."
   ].filter((sentence) => sentence !== "").join(" ")
 
-const operation = (served: ServedOperation): Json => {
+const successContent = (converter: Converter, { events, success }: Any, status: number): Json | undefined => {
+  if (events !== undefined) return { "text/event-stream": { schema: converter.convert(events, "response") } }
+  return status === 204 ? undefined : jsonContent(converter, success)
+}
+
+/** Every operation accepts both schemes (contract: Authentication), with any of its scopes. */
+const security = (scopes: ReadonlyArray<string>): ReadonlyArray<Json> =>
+  (scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])).flatMap((needed) => [
+    { clientCredentials: needed },
+    { bearer: needed }
+  ])
+
+const operation = (converter: Converter, served: ServedOperation): Json => {
   const { endpoint, handler: { status } } = served
+  const body = requestBody(converter, endpoint)
   return {
     operationId: endpoint.name,
     summary: words(endpoint.name),
     description: describe(served),
-    // Every operation accepts both schemes (contract: Authentication).
-    security: [{ clientCredentials: [endpoint.scope] }, { bearer: [endpoint.scope] }],
+    security: security(scopesOf(endpoint)),
     parameters: [
-      ...parameters(endpoint, "path", endpoint.params),
-      ...parameters(endpoint, "query", endpoint.query)
+      ...parameters(converter, endpoint, "path", endpoint.params),
+      ...parameters(converter, endpoint, "query", endpoint.query),
+      ...parameters(converter, endpoint, "header", endpoint.headers)
     ],
-    ...(endpoint.payload !== undefined && { requestBody: requestBody(endpoint, endpoint.payload) }),
+    ...(body !== undefined && { requestBody: body }),
     responses: {
-      [status]: response(status, reasonPhrase(status), status === 204 ? undefined : jsonContent(endpoint.success)),
+      [status]: response(
+        status,
+        reasonPhrase(status),
+        successContent(converter, endpoint, status)
+      ),
+      // The body may be absent.
+      ...(endpoint.success !== undefined && Schema.is(endpoint.success)(undefined) && {
+        204: response(204, reasonPhrase(204), undefined)
+      }),
       ...Object.fromEntries(
         [...endpoint.error, { status: "default" }]
           .map(({ status }) => [status, { $ref: `#/components/responses/${status}` }])
@@ -151,10 +171,10 @@ const operation = (served: ServedOperation): Json => {
   }
 }
 
-const tokenOperation = (operationId: string): Json => {
+const tokenOperation = (converter: Converter, operationId: string): Json => {
   const response = (status: number, schema: Schema.Schema.AnyNoContext): Json => ({
     description: reasonPhrase(status),
-    content: jsonContent(schema)
+    content: jsonContent(converter, schema)
   })
   return {
     operationId,
@@ -162,7 +182,7 @@ const tokenOperation = (operationId: string): Json => {
     description:
       "OAuth 2.0 client credentials. The client sends its secret or an assertion, unless its TLS certificate proves it.",
     security: [],
-    requestBody: { required: true, content: requestContent({ schema: jsonSchema(TokenRequest, "response") }) },
+    requestBody: { required: true, content: requestContent({ schema: converter.convert(TokenRequest, "response") }) },
     responses: {
       200: response(200, TokenBody),
       ...Object.fromEntries([400, 401, 403].map((status) => [status, response(status, OAuthFailureBody)]))
@@ -172,50 +192,59 @@ const tokenOperation = (operationId: string): Json => {
 
 const [tokenUrl, practicalTokenUrl] = tokenPaths
 
-const paths = (): JsonObject => {
+const paths = (converter: Converter, served: ReadonlyArray<ServedOperation>): JsonObject => {
   const all: Record<string, JsonObject> = {}
-  for (const served of servedOperations) {
-    const path = `${prefix}${served.endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
-    all[path] = { ...all[path], [served.endpoint.method.toLowerCase()]: operation(served) }
+  for (const each of served) {
+    const path = `${prefix}${each.endpoint.path.replace(/:([^/]+)/g, "{$1}")}`
+    all[path] = { ...all[path], [each.endpoint.method.toLowerCase()]: operation(converter, each) }
   }
   return {
     ...all,
-    [tokenUrl]: { post: tokenOperation("token") },
-    [practicalTokenUrl]: { post: tokenOperation("tokenWithoutSlash") }
+    [tokenUrl]: { post: tokenOperation(converter, "token") },
+    [practicalTokenUrl]: { post: tokenOperation(converter, "tokenWithoutSlash") }
   }
 }
 
-// Both fill `definitions`.
-const [described, responses] = [paths(), failures()]
+/** Names an operation for each scope. */
+const scopeDescriptions = (served: ReadonlyArray<ServedOperation>): JsonObject =>
+  Object.fromEntries(
+    allScopes(served).map((scope) => [
+      scope,
+      served.filter(({ endpoint }) => scopesOf(endpoint).some((other) => other === scope)).map(({ endpoint }) =>
+        words(endpoint.name)
+      )
+        .join(", ")
+    ])
+  )
 
-/**
- * The OpenAPI 3.1 document of the tenant. The tenant serves it at `/openapi.json`, and a page that sends calls at `/docs`.
- * @since 0.1.0 @category constants
- */
-export const openapi: { readonly [name: string]: Json } = {
-  openapi: "3.1.0",
-  info: {
-    title: "Embedded tenant of an identity service",
-    version,
-    description:
-      "The operations of the management interface and the token endpoint, as the embedded tenant serves them."
-  },
-  paths: described,
-  components: {
-    schemas: clean(definitions),
-    responses,
-    headers,
-    securitySchemes: {
-      clientCredentials: {
-        type: "oauth2",
-        flows: {
-          clientCredentials: {
-            tokenUrl,
-            scopes: Object.fromEntries(servedOperations.map(({ endpoint }) => [endpoint.scope, words(endpoint.name)]))
-          }
-        }
-      },
-      bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
+/** Makes the OpenAPI 3.1 document of a tenant that serves these operations. */
+export const make = (served: ReadonlyArray<ServedOperation>): JsonObject => {
+  const converter = makeConverter()
+  // Both add definitions to the converter.
+  const [described, responses] = [paths(converter, served), failures(converter, served)]
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Embedded tenant of an identity service",
+      version,
+      description:
+        "The operations of the management interface and the token endpoint, as the embedded tenant serves them."
+    },
+    paths: described,
+    components: {
+      schemas: converter.definitions,
+      responses,
+      headers,
+      securitySchemes: {
+        clientCredentials: {
+          type: "oauth2",
+          flows: { clientCredentials: { tokenUrl, scopes: scopeDescriptions(served) } }
+        },
+        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
+      }
     }
   }
 }
+
+/** The document of a tenant that is given no operations. */
+export const openapi: JsonObject = make(servedOperations)

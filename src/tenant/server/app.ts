@@ -10,17 +10,20 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import type * as Endpoint from "../../Endpoint.js"
+import * as Endpoint from "../../Endpoint.js"
 import { isLoopback } from "../../internal/http/baseUrl.js"
 import { readStream } from "../../internal/http/body.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
-import { prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
+import type { RawBody } from "../../internal/http/rawExchange.js"
+import type { Responders } from "../api/responders.js"
+import { allScopes, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
 import { deliverQueued, type State } from "../api/state.js"
-import { docsRoutes } from "../docs/routes.js"
+import type { JsonObject } from "../docs/jsonSchema.js"
+import * as DocsRoutes from "../docs/routes.js"
 import { peerCertificate } from "./clientAuthentication.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
-import { parseBody, type ParsedRequest, readInput } from "./requestInput.js"
+import { type BodyDeclaration, parseBody, type ParsedRequest, readInput } from "./requestInput.js"
 import type { RequestLog } from "./requestLog.js"
 import { addHeaders, emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse } from "./response.js"
 import { sendResponse } from "./sendResponse.js"
@@ -29,6 +32,9 @@ import { authorize, type TokenIssuer } from "./tokens.js"
 
 /** The mutable parts of a tenant. */
 export interface TenantParts {
+  readonly served: ReadonlyArray<ServedOperation>
+  readonly openapi: () => JsonObject
+  readonly responders: Responders
   readonly state: Ref.Ref<State>
   readonly tokens: TokenIssuer
   readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
@@ -58,13 +64,16 @@ const tooManyRequests = failure(429, "Global limit has been reached", { errorCod
 const payloadTooLarge = failure(413, "Payload content length greater than maximum allowed")
 
 /** Reads a body; `undefined` if it is larger than `limit` bytes. The rest is read, too, or the client might miss the response. */
-const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string | undefined> =>
+const readBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<RawBody["body"] | undefined> =>
   Effect.suspend(() => {
     let size = 0
     const kept = Stream.filter(request.stream, ({ length }) => (size += length) <= limit)
     return Effect.map(readStream(kept, limit, () => "interrupted"), ({ body, completeness }) => {
       if (completeness === "interrupted") return "" // the client has disconnected, or there is no body
-      return size <= limit ? bodyText(body) : undefined
+      return size <= limit ? body : undefined
     })
   })
 
@@ -84,22 +93,22 @@ export const restrict = (app: HttpApp.Default, address: HttpServer.Address): Htt
     )
 
 export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
-  const { bodySize, buckets, faults, log, state, tokens } = parts
+  const { bodySize, buckets, faults, log, openapi, responders, served, state, tokens } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
-    payload: Endpoint.Fields | undefined,
+    declaration: BodyDeclaration,
     carryOut: (request: ParsedRequest) => Effect.Effect<PlainResponse, never, R>
   ) =>
     Effect.gen(function*() {
       const at = yield* Clock.currentTimeMillis
       const request = yield* HttpServerRequest.HttpServerRequest
       const { headers, method, source } = request
-      const { authorization, "content-type": contentType } = headers
-      const text = yield* readBody(request, bodySize)
+      const contentType = headers["content-type"]
+      const content = yield* readBody(request, bodySize)
       const [path, search] = splitTarget(request)
       const query = new URLSearchParams(search)
-      const body = parseBody(payload ?? {}, contentType, text ?? "")
+      const body = yield* parseBody(declaration, contentType, content ?? "")
       const recordStatus = yield* log.add({
         at,
         method,
@@ -107,11 +116,13 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
         query: [...query],
         headers,
         contentType,
-        body: text === "" && contentType === undefined ? undefined : Either.getOrElse(body, () => text),
+        body: content?.length === 0 && contentType === undefined
+          ? undefined
+          : Either.getOrElse(body, () => content && bodyText(content)),
         operation
       })
       const fault = yield* faults.take(operation)
-      const carriedOut = text === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ authorization, query, body })
+      const carriedOut = content === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ headers, query, body })
       const response = yield* applyFault(fault, carriedOut)
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
       return yield* sendResponse(addHeaders(response, { date, ...fault?.headers }), fault?.cut, source, recordStatus)
@@ -125,16 +136,19 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
         (response) => addHeaders(response, headers)
       ))
 
-  const operation = ({ endpoint, handler }: ServedOperation) =>
-    respond(endpoint.name, endpoint.payload, (request) =>
+  const operation = (served: ServedOperation) => {
+    const { endpoint, handler } = served
+    return respond(endpoint.name, endpoint, (request) =>
       metered(
         buckets[handler.bucket ?? "tenant"],
         Effect.gen(function*() {
-          const client = yield* tokens.verify(request.authorization)
-          yield* authorize(client, endpoint.scope, handler.global)
+          const client = yield* tokens.verify(request.headers["authorization"])
+          yield* authorize(client, Endpoint.scopesOf(endpoint), handler.global)
           const read = readInput(endpoint, request, yield* HttpRouter.params)
           // Sound: `readInput` validates with the schemas from which the handler's input type is computed.
           const input = (yield* Either.match(read, { onLeft: Effect.fail, onRight: Effect.succeed })) as never
+          const response = responders.respond(served, input)
+          if (response !== undefined) return yield* response
           const now = yield* Clock.currentTimeMillis
           const id = yield* randomId(16)
           const success = (body?: unknown) =>
@@ -145,8 +159,9 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
           )
         })
       ))
+  }
 
-  const token = respond("token", undefined, ({ body }) =>
+  const token = respond("token", {}, ({ body }) =>
     Either.match(body, {
       onLeft: ({ message }) => Effect.succeed(oauthFailure(400, "invalid_request", message)),
       onRight: (parameters) =>
@@ -157,15 +172,15 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
   const notFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const response = Effect.succeed(failure(404, "Not Found"))
     const isManagementPath = splitTarget(request)[0].startsWith(`${prefix}/`)
-    return respond(undefined, undefined, () => isManagementPath ? metered(buckets.tenant, response) : response)
+    return respond(undefined, {}, () => isManagementPath ? metered(buckets.tenant, response) : response)
   })
 
   const router = HttpRouter.fromIterable([
-    ...servedOperations.map((served) =>
+    ...served.map((served) =>
       HttpRouter.makeRoute(served.endpoint.method, `${prefix}${served.endpoint.path}`, operation(served))
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
-    ...docsRoutes
+    ...DocsRoutes.make(openapi, allScopes(served))
   ])
 
   return Effect.map(withExactPaths(HttpRouter.toHttpApp(router)), (app) =>

@@ -1,22 +1,32 @@
-/** Reads the input of an operation from path, query and body, and validates each against the declaration. */
+/** Reads the input of an operation from path, query, headers and body, and validates each against the declaration. */
+import type * as Headers from "@effect/platform/Headers"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type * as Endpoint from "../../Endpoint.js"
+import { text as bodyText } from "../../internal/http/errorBody.js"
+import type { RawBody } from "../../internal/http/rawExchange.js"
 import { append } from "../../internal/schema/issues.js"
-import { decodeForm, type FieldError } from "./formDecoding.js"
+import { decodeForm, decodeMultipart, decodeQuery, type FieldError } from "./formDecoding.js"
 import { failure, type PlainResponse } from "./response.js"
 
 /** A request as operations and the token endpoint read it. */
 export interface ParsedRequest {
-  readonly authorization: string | undefined
+  readonly headers: Headers.Headers
   readonly query: URLSearchParams
   readonly body: Either.Either<unknown, FieldError>
 }
 
 /** The `errorCode` for each part of a request; the service's messages name the parts so. */
-const errorCodes = { Payload: "invalid_body", Query: "validation_error", Path: "validation_error" } as const
+const errorCodes = {
+  Payload: "invalid_body",
+  Query: "validation_error",
+  Path: "validation_error",
+  Header: "validation_error"
+} as const
 
 type Part = keyof typeof errorCodes
 
@@ -26,21 +36,36 @@ export const invalidField = (part: Part, { message, path }: FieldError): PlainRe
     errorCode: errorCodes[part]
   })
 
+/** The parts of a declaration that describe the body. */
+export type BodyDeclaration = Pick<Endpoint.Any, "payload" | "body" | "multipart">
+
+const structOf = (fields: Endpoint.Fields = {}): Schema.Schema.AnyNoContext => Schema.typeSchema(Schema.Struct(fields))
+
+/** Parses a body by its content type. Where the declaration is a whole body, none is `undefined`. */
 export const parseBody = (
-  fields: Endpoint.Fields,
+  { body, multipart, payload }: BodyDeclaration,
   contentType: string | undefined,
-  text: string
-): Either.Either<unknown, FieldError> => {
-  switch (contentType?.replace(/;.*/, "").trim().toLowerCase()) {
+  content: RawBody["body"]
+): Effect.Effect<Either.Either<unknown, FieldError>> => {
+  const type = contentType?.replace(/;.*/, "").trim().toLowerCase()
+  const unsupported = { path: "", message: `The content type ${contentType ?? "(none)"} is not supported` }
+  if (multipart !== undefined) {
+    return type === "multipart/form-data"
+      ? decodeMultipart(multipart, String(contentType), content)
+      : Effect.succeed(Either.left(unsupported))
+  }
+  const text = bodyText(content)
+  if (body !== undefined && text === "") return Effect.succeed(Either.right(undefined))
+  switch (type) {
     case "application/x-www-form-urlencoded":
-      return decodeForm(fields, new URLSearchParams(text))
+      return Effect.succeed(decodeForm(body ?? structOf(payload), new URLSearchParams(text)))
     case "application/json":
-      return Either.try({
+      return Effect.succeed(Either.try({
         try: (): unknown => JSON.parse(text),
         catch: () => ({ path: "", message: "The body is not valid JSON" })
-      })
+      }))
     default:
-      return Either.left({ path: "", message: `The content type ${contentType ?? "(none)"} is not supported` })
+      return Effect.succeed(Either.left(unsupported))
   }
 }
 
@@ -53,7 +78,19 @@ const firstError = (error: ParseResult.ParseError): FieldError =>
       path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
     )
 
-/** Validates one part of a request against its declared fields; others are refused by name. Ignores an undeclared part. */
+/** Validates a value; fields that are not declared are refused by name. */
+const validate = (
+  part: Part,
+  schema: Schema.Schema.AnyNoContext,
+  decoded: Either.Either<unknown, FieldError>
+): Either.Either<unknown, PlainResponse> =>
+  Either.flatMap(decoded, (value) =>
+    Either.mapLeft(
+      Schema.validateEither(Schema.typeSchema(schema), { onExcessProperty: "error" })(value),
+      firstError
+    )).pipe(Either.mapLeft((error) => invalidField(part, error)))
+
+/** Validates one part of a request against its declared fields. Ignores an undeclared part. */
 export const validatePart = (
   part: Part,
   fields: Endpoint.Fields | undefined,
@@ -62,28 +99,37 @@ export const validatePart = (
 ): Either.Either<object, PlainResponse> => {
   // `Schema.Struct({})` would let every field through.
   if (fields === undefined) return Either.right({})
-  const invalid = (error: FieldError) => Either.left(invalidField(part, error))
-  if (Either.isLeft(decoded)) return invalid(decoded.left)
-  if (!Predicate.isRecord(decoded.right)) return invalid({ path: "", message: "Expected an object" })
-  const type = Schema.typeSchema(Schema.Struct(fields))
-  const checked = Schema.validateEither(type, { onExcessProperty: "error" })(decoded.right)
-  if (Either.isLeft(checked)) return invalid(firstError(checked.left))
-  const count = Object.keys(checked.right).length
-  return count < minProperties
-    ? invalid({ path: "", message: `Too few properties (${count}), minimum ${minProperties}` })
-    : Either.right(checked.right)
+  const invalid = (message: string) => Either.left(invalidField(part, { path: "", message }))
+  if (Either.isRight(decoded) && !Predicate.isRecord(decoded.right)) return invalid("Expected an object")
+  return Either.flatMap(validate(part, structOf(fields), decoded), (value) => {
+    const found = Object(value)
+    const count = Object.keys(found).length
+    return count < minProperties
+      ? invalid(`Too few properties (${count}), minimum ${minProperties}`)
+      : Either.right(found)
+  })
 }
 
+const readBody = (endpoint: Endpoint.Any, body: ParsedRequest["body"]): Either.Either<object, PlainResponse> =>
+  endpoint.body === undefined
+    ? validatePart("Payload", endpoint.payload ?? endpoint.multipart, body, endpoint.minProperties)
+    : Either.map(validate("Payload", endpoint.body, body), (body) => body === undefined ? {} : { body })
+
+/** Picks the declared headers; a request has others, too. */
+const headerFields = (declared: Endpoint.Fields = {}, headers: Headers.Headers): object =>
+  Struct.pick(headers, ...Object.keys(declared).filter((name) => name in headers))
+
 export const readInput = (
-  { minProperties, params, payload, query }: Endpoint.Any,
+  endpoint: Endpoint.Any,
   request: ParsedRequest,
   pathParams: unknown
 ): Either.Either<object, PlainResponse> =>
   Either.map(
     Either.all([
-      validatePart("Path", params, Either.right(pathParams)),
-      validatePart("Query", query, decodeForm(query ?? {}, request.query)),
-      validatePart("Payload", payload, request.body, minProperties)
+      validatePart("Path", endpoint.params, Either.right(pathParams)),
+      validatePart("Query", endpoint.query, decodeQuery(endpoint.query ?? {}, request.query)),
+      validatePart("Header", endpoint.headers, Either.right(headerFields(endpoint.headers, request.headers))),
+      readBody(endpoint, request.body)
     ]),
     (parts) => Object.assign({}, ...parts)
   )

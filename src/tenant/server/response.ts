@@ -1,7 +1,7 @@
 /** Responses as plain data in the service's shapes, so that handlers stay pure and a fault can change a response. */
 import * as Headers from "@effect/platform/Headers"
 import * as Schema from "effect/Schema"
-import { omittable } from "../../operations/schemas.js"
+import { omittable } from "../../Schemas.js"
 
 export interface PlainResponse {
   readonly status: number
@@ -25,13 +25,17 @@ export const OAuthFailureBody = Schema.Struct({ error: Schema.String, error_desc
 
 const reasonPhrases: Readonly<Record<number, string>> = {
   200: "OK",
+  201: "Created",
   202: "Accepted",
   204: "No Content",
   400: "Bad Request",
   401: "Unauthorized",
+  402: "Payment Required",
   403: "Forbidden",
   404: "Not Found",
   409: "Conflict",
+  410: "Gone",
+  412: "Precondition Failed",
   413: "Payload Too Large",
   429: "Too Many Requests",
   500: "Internal Server Error",
@@ -50,6 +54,10 @@ const plain = (status: number, contentType: string, body: string): PlainResponse
 
 export const jsonResponse = (status: number, body: unknown): PlainResponse =>
   plain(status, "application/json; charset=utf-8", JSON.stringify(body))
+
+/** Server-sent events, and then the end of the stream. */
+export const eventsResponse = (events: Iterable<unknown>): PlainResponse =>
+  plain(200, "text/event-stream", Array.from(events, (event) => `data: ${JSON.stringify(event)}\n\n`).join(""))
 
 export const textResponse = (status: number, body: string): PlainResponse =>
   plain(status, "text/plain; charset=utf-8", body)

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Jose from "jose"
-import { omittable } from "../../operations/schemas.js"
+import { omittable } from "../../Schemas.js"
 import * as ClientAuthentication from "./clientAuthentication.js"
 import { randomId } from "./randomId.js"
 import { failure, oauthFailure, type PlainResponse, tokenEndpointResponse } from "./response.js"
@@ -143,10 +143,14 @@ export const make = (
     return { issue, verify, revoke: Effect.sync(() => clientsByTokenId.clear()) }
   })
 
-/** Fails for a client that lacks the scope, or is not global where only global clients may call. */
-export const authorize = (client: AnyClient, scope: string, global = false): Effect.Effect<void, PlainResponse> => {
-  if (!client.scopes.includes(scope)) {
-    const message = `Insufficient scope, expected any of: ${scope}`
+/** Fails for a client that has none of these scopes, or is not global where only global clients may call. */
+export const authorize = (
+  client: AnyClient,
+  scopes: ReadonlyArray<string>,
+  global = false
+): Effect.Effect<void, PlainResponse> => {
+  if (scopes.length > 0 && !scopes.some((scope) => client.scopes.includes(scope))) {
+    const message = `Insufficient scope, expected any of: ${scopes.join(", ")}`
     return Effect.fail(failure(403, message, { errorCode: "insufficient_scope" }))
   }
   return global && !client.global ? Effect.fail(unauthorized("Client is not global")) : Effect.void

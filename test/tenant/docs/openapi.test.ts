@@ -73,7 +73,7 @@ describe("the OpenAPI document", () => {
     )
     assert.sameDeepMembers(
       described,
-      Tenant.routes.map(({ method, path, scope }) => [method, path, scope === undefined ? [] : [scope, scope]])
+      Tenant.routes.map(({ method, path, scopes }) => [method, path, scopes.flatMap((scope) => [scope, scope])])
     )
     for (const { endpoint } of operations) {
       const { operationId, responses } = operationOf(endpoint)

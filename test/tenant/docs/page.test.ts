@@ -6,8 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Tenant from "../../../src/Tenant.js"
 import { page } from "../../../src/tenant/docs/page.js"
 
+const scopesOfRoutes = Tenant.routes.flatMap(({ scopes }) => scopes)
+
 /** The text of the page. */
-const html = page.pipe(
+const html = page(Tenant.openapi, scopesOfRoutes).pipe(
   Effect.provideService(
     HttpServerRequest.HttpServerRequest,
     HttpServerRequest.fromWeb(new Request("https://tenant.test/docs"))
@@ -57,11 +59,10 @@ describe("the page at /docs", () => {
 
   it.effect("offers a log-in that the token endpoint accepts: every scope, the audience, credentials in the body", () =>
     Effect.gen(function*() {
-      const scopes = Tenant.routes.flatMap(({ scope }) => scope ?? [])
       const { authentication } = yield* settings
       assert.strictEqual(authentication.preferredSecurityScheme, "clientCredentials")
       const { flows } = authentication.securitySchemes.clientCredentials
-      assert.sameMembers(flows.clientCredentials.selectedScopes, scopes)
+      assert.sameMembers(flows.clientCredentials.selectedScopes, scopesOfRoutes)
       assert.strictEqual(flows.clientCredentials["x-scalar-credentials-location"], "body")
       assert.deepStrictEqual(flows.clientCredentials["x-scalar-security-body"], { audience: "/api/v2/" })
     }))

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
+import { scopesOf } from "../../../src/Endpoint.js"
 import * as Tenant from "../../../src/Tenant.js"
 import {
   action,
@@ -33,7 +34,7 @@ describe("every operation", () => {
         const response = yield* call(endpoint, sent, { ...demoClients.full, id: "only" })
         assert.strictEqual(response.status, status)
         assert.isTrue(endpoint.success === undefined || Schema.is(endpoint.success)(response.json))
-      }), { clients: [{ ...demoClients.full, id: "only", scopes: [endpoint.scope] }] })
+      }), { clients: [{ ...demoClients.full, id: "only", scopes: scopesOf(endpoint) }] })
 
     itInProcess(
       `${endpoint.name} is refused without its scope, and the response names it`,
@@ -198,11 +199,11 @@ describe("every operation", () => {
 
   it("is listed in the routes, and so are both token paths", () => {
     assert.deepStrictEqual(
-      Tenant.routes.map(({ method, operation, path, scope }) => [operation, method, path, scope]),
+      Tenant.routes.map(({ method, operation, path, scopes }) => [operation, method, path, scopes]),
       [
-        ...endpoints.map(({ method, name, path, scope }) => [name, method, `/api/v2${path}`, scope]),
-        ["token", "POST", "/oauth/token/", undefined],
-        ["token", "POST", "/oauth/token", undefined]
+        ...endpoints.map((endpoint) => [endpoint.name, endpoint.method, `/api/v2${endpoint.path}`, scopesOf(endpoint)]),
+        ["token", "POST", "/oauth/token/", []],
+        ["token", "POST", "/oauth/token", []]
       ]
     )
   })

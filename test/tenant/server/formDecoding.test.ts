@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { decodeForm } from "../../../src/tenant/server/formDecoding.js"
+import { decodeForm, decodeQuery } from "../../../src/tenant/server/formDecoding.js"
 
 describe("decodeForm", () => {
   const fields = {
@@ -16,7 +16,7 @@ describe("decodeForm", () => {
     numbers: Schema.optional(Schema.Array(Schema.Number)),
     inner: Schema.Struct({ deep: Schema.Struct({ count: Schema.Number }) })
   }
-  const decode = (form: string) => decodeForm(fields, new URLSearchParams(form))
+  const decode = (form: string) => decodeForm(Schema.Struct(fields), new URLSearchParams(form))
 
   it("decodes values as declared", () => {
     const form = "text=true&count=2.25&flag=true&either=3&pair[1]=b&pair[0]=a&list[1][name]=b&list[0][name]=a" +
@@ -41,7 +41,7 @@ describe("decodeForm", () => {
   it("leaves text that is not a number or boolean", () => {
     for (const value of ["", " 1", "1e9999", "0x10", "Infinity", "NaN", "1_000", "--1", "untrue", "falsely"]) {
       assert.deepStrictEqual(
-        decodeForm(fields, [["count", value], ["flag", value]]),
+        decodeForm(Schema.Struct(fields), [["count", value], ["flag", value]]),
         Either.right({ count: value, flag: value })
       )
     }
@@ -84,15 +84,41 @@ describe("decodeForm", () => {
   }
 
   it("names the path of a nested list with gaps", () => {
-    const nested = { outer: Schema.Array(Schema.Struct({ list: Schema.Array(Schema.String) })) }
+    const nested = Schema.Struct({ outer: Schema.Array(Schema.Struct({ list: Schema.Array(Schema.String) })) })
     const result = decodeForm(nested, [["outer[0][list][1]", "x"]])
     assert.deepStrictEqual(Either.flip(result).pipe(Either.map(({ path }) => path)), Either.right("outer[0].list"))
+  })
+
+  it("decodes by the types behind filters, unions, null and recursion", () => {
+    interface Node {
+      readonly size: number | null
+      readonly nodes?: ReadonlyArray<Node> | undefined
+    }
+    const Node: Schema.Schema<Node> = Schema.Struct({
+      size: Schema.NullOr(Schema.Number),
+      nodes: Schema.optional(Schema.Array(Schema.suspend(() => Node)))
+    })
+    const schema = Schema.Struct({
+      node: Node,
+      level: Schema.Literal(1, 2, "high"),
+      listOrMap: Schema.Union(Schema.Array(Schema.Number), Schema.Record({ key: Schema.String, value: Schema.Boolean }))
+    })
+    const decodeAs = (form: string) => decodeForm(schema, new URLSearchParams(form))
+    assert.deepStrictEqual(
+      decodeAs("node[size]=1&node[nodes][0][size]=2&level=2&listOrMap[0]=5"),
+      Either.right({ node: { size: 1, nodes: [{ size: 2 }] }, level: 2, listOrMap: [5] })
+    )
+    assert.deepStrictEqual(
+      decodeAs("level=high&listOrMap[a]=true"),
+      Either.right({ level: "high", listOrMap: { a: true } })
+    )
+    assert.deepStrictEqual(decodeAs("level=3"), Either.right({ level: "3" }))
   })
 
   it("cannot change a prototype", () => {
     for (const name of ["__proto__", "constructor", "prototype"]) {
       for (const key of [`${name}[polluted]`, `unknown[${name}][polluted]`, `inner[${name}][polluted]`]) {
-        const result = decodeForm(fields, [[key, "yes"]])
+        const result = decodeForm(Schema.Struct(fields), [[key, "yes"]])
         assert.isTrue(Either.isRight(result))
         assert.isUndefined(Reflect.get({}, "polluted"))
         assert.isUndefined(Reflect.get(Object.getPrototypeOf(Either.getOrThrow(result)), "polluted"))
@@ -119,5 +145,20 @@ describe("decodeForm", () => {
       const form = new URLSearchParams(write(value, "").map(([name, value]) => [name, value])).toString()
       assert.deepStrictEqual(decode(form), Either.right(value))
     }))
+  })
+})
+
+describe("decodeQuery", () => {
+  const fields = { id: Schema.optional(Schema.Array(Schema.Number)), name: Schema.String }
+  const decode = (query: string) => decodeQuery(fields, new URLSearchParams(query))
+
+  it("decodes a declared list from a repeated name", () => {
+    assert.deepStrictEqual(decode("id=3&name=a&id=4"), Either.right({ id: [3, 4], name: "a" }))
+    assert.deepStrictEqual(decode("id=3"), Either.right({ id: [3] }))
+  })
+
+  it("refuses to repeat any other name", () => {
+    assert.deepStrictEqual(decode("name=a&name=b"), Either.left({ path: "name", message: "is given twice" }))
+    assert.deepStrictEqual(decode("other=a&other=b"), Either.left({ path: "other", message: "is given twice" }))
   })
 })

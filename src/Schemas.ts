@@ -1,0 +1,258 @@
+/**
+ * Schemas that declarations of operations are made of. Those of requests are strict: they check lengths, patterns, formats and
+ * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf` and `nonNull`.
+ */
+import * as Schema from "effect/Schema"
+
+export { File } from "./internal/schema/file.js"
+
+/** A format of strings: a name for messages, and a check. @since 0.1.0 @category models */
+export interface Format {
+  /** The name after `format` in JSON Schema, for example `uri`. */
+  readonly name: string
+  /** The words that begin a message, for example `a URI`. */
+  readonly description: string
+  readonly test: (value: string) => boolean
+}
+
+/** The limits of a string. @since 0.1.0 @category models */
+export interface StringLimits {
+  /** The least number of characters, counted in code points (default 0). */
+  readonly min?: number
+  /** The greatest number of characters, counted in code points (default: no limit). */
+  readonly max?: number
+  /** A regular expression that matches somewhere in the string. */
+  readonly pattern?: string
+  readonly format?: Format
+}
+
+/** Counts code points. Only surrogates make the count differ from `length`. */
+const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
+
+const words = (min: number, max: number): string =>
+  min === max
+    ? `exactly ${max}`
+    : min === 0
+    ? `at most ${max}`
+    : max === Infinity
+    ? `at least ${min}`
+    : `${min} to ${max}`
+
+const plural = (count: string, unit: string): string => `${count} ${unit}${/\b1$/.test(count) ? "" : "s"}`
+
+const defined = <A extends object>(options: A): A =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== Infinity)) as A // sound: fields without a value are left out
+
+/** Adds a check with its message and its JSON Schema. */
+const checked = <A>(
+  schema: Schema.Schema<A>,
+  description: string,
+  jsonSchema: object,
+  test: (value: A) => boolean
+): Schema.Schema<A> =>
+  schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
+
+/** Patterns of JSON Schema are Unicode-aware; some in use are valid only without that. */
+const regex = (pattern: string): RegExp => {
+  try {
+    return new RegExp(pattern, "u")
+  } catch {
+    return new RegExp(pattern)
+  }
+}
+
+/**
+ * A well-formed string within limits. Issues name the limit that is not met: `a string of 3 to 50 characters`.
+ * @since 0.1.0 @category requests
+ */
+export const string = ({ format, max = Infinity, min = 0, pattern }: StringLimits): Schema.Schema<string> => {
+  const size = ` of ${plural(words(min, max), "character")}`
+  const isSized = min > 0 || max < Infinity
+  let schema: Schema.Schema<string> = Schema.String
+  if (isSized) {
+    schema = checked(schema, `a string${size}`, { minLength: min, maxLength: max }, (value) => {
+      const count = codePoints(value)
+      return count >= min && count <= max && !/\p{Cs}/u.test(value)
+    })
+  }
+  if (pattern !== undefined) {
+    const expression = regex(pattern)
+    schema = checked(schema, `a string that matches ${pattern}`, { pattern }, (value) => expression.test(value))
+  }
+  return format === undefined
+    ? schema
+    : checked(schema, `${format.description}${isSized ? size : ""}`, { format: format.name }, format.test)
+}
+
+/** The limits of a number. @since 0.1.0 @category models */
+export interface NumberLimits {
+  /** The least value. */
+  readonly min?: number
+  /** The greatest value. */
+  readonly max?: number
+  /** The value must be greater than this. */
+  readonly above?: number
+  /** The value must be less than this. */
+  readonly below?: number
+  /** The value must be a multiple of this. */
+  readonly multipleOf?: number
+}
+
+const limited = (
+  noun: string,
+  type: object,
+  { above, below, max, min, multipleOf }: NumberLimits,
+  test: (value: number) => boolean
+): Schema.Schema<number> => {
+  const limits = [
+    ...min === undefined ? [] : [`at least ${min}`],
+    ...max === undefined ? [] : [`at most ${max}`],
+    ...above === undefined ? [] : [`more than ${above}`],
+    ...below === undefined ? [] : [`less than ${below}`]
+  ]
+  const multiple = multipleOf === undefined ? "" : ` that is a multiple of ${multipleOf}`
+  return checked(
+    Schema.Number,
+    `${noun}${limits.length === 0 ? "" : ` of ${limits.join(" and ")}`}${multiple}`,
+    { ...type, minimum: min, maximum: max, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf },
+    (value) =>
+      test(value) && !(value < (min ?? value)) && !(value > (max ?? value)) &&
+      (above === undefined || value > above) && (below === undefined || value < below) &&
+      (multipleOf === undefined || Math.abs(value / multipleOf - Math.round(value / multipleOf)) < 1e-9)
+  )
+}
+
+/** A safe integer within limits. @since 0.1.0 @category requests */
+export const integer = (limits: NumberLimits = {}): Schema.Schema<number> =>
+  limited("an integer", { type: "integer" }, limits, Number.isSafeInteger)
+
+/** A finite number within limits. @since 0.1.0 @category requests */
+export const number = (limits: NumberLimits = {}): Schema.Schema<number> =>
+  limited("a number", {}, limits, Number.isFinite)
+
+/** The limits of a list or of an object's number of fields. @since 0.1.0 @category models */
+export interface SizeLimits {
+  /** The least number (default 0). */
+  readonly min?: number
+  /** The greatest number (default: no limit). */
+  readonly max?: number
+}
+
+/** A list within limits; `unique`: no two items are equal as JSON. @since 0.1.0 @category requests */
+export const array = <A>(
+  item: Schema.Schema<A>,
+  { max = Infinity, min = 0, unique = false }: SizeLimits & { readonly unique?: boolean }
+): Schema.Schema<ReadonlyArray<A>> => {
+  const size = min > 0 || max < Infinity ? ` of ${plural(words(min, max), "item")}` : ""
+  return checked(
+    Schema.Array(item),
+    `a list${size}${unique ? " without repetition" : ""}`,
+    { minItems: min, maxItems: max, ...unique && { uniqueItems: true } },
+    (items) =>
+      items.length >= min && items.length <= max &&
+      (!unique || new Set(items.map((each) => JSON.stringify(each))).size === items.length)
+  )
+}
+
+/** An object with a limited number of fields that are not `undefined`. @since 0.1.0 @category requests */
+export const sized = <A extends object>(
+  schema: Schema.Schema<A>,
+  { max = Infinity, min = 0 }: SizeLimits
+): Schema.Schema<A> =>
+  checked(
+    schema,
+    `an object of ${plural(words(min, max), "field")}`,
+    { minProperties: min, maxProperties: max },
+    (value) => {
+      const count = Object.values(value).filter((each) => each !== undefined).length
+      return count >= min && count <= max
+    }
+  )
+
+/** An optional field of a response. If it is `null` and its schema does not accept that, it counts as absent. @since 0.1.0 @category responses */
+export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
+
+/** An optional list of a response. @since 0.1.0 @category responses */
+export const list = <A>(schema: Schema.Schema<A>) => omittable(Schema.Array(schema))
+
+/**
+ * A string or a number of a response with known values. Other values are accepted, and the drift metric counts them.
+ * @since 0.1.0 @category responses
+ */
+export const oneOf = <A extends string | number>(
+  ...known: ReadonlyArray<A>
+): Schema.Schema<A extends string ? string : number> => {
+  const isText = typeof known[0] === "string"
+  // Sound: the type is that of the known values.
+  return Schema.Union(isText ? Schema.String : Schema.Number, Schema.Literal(...known))
+    .annotations({ description: isText ? "a string" : "a number" }) as never
+}
+
+/** Any value of a response but `null`, which counts as absent in an optional field. @since 0.1.0 @category responses */
+export const nonNull: Schema.Schema<unknown> = /* @__PURE__ */ Schema.Unknown.pipe(
+  /* @__PURE__ */ Schema.filter((value): boolean => value !== null)
+)
+
+/** A URI by RFC 3986: scheme, optional authority, path, query, fragment. */
+const isUri = (value: string): boolean => {
+  const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
+  const authority = `(?://(?:${char}*@)?(?:\\[[0-9A-Fa-f:.]+\\](?::[0-9]*)?|${char}*)(?=[/?#]|$))?`
+  const uri = `^[A-Za-z][A-Za-z0-9+.-]*:${authority}(?:${char}|/)*(?:\\?(?:${char}|[/?])*)?(?:#(?:${char}|[/?])*)?$`
+  return new RegExp(uri).test(value) && URL.canParse(value)
+}
+
+const matching = (name: string, description: string, expression: RegExp): Format => ({
+  name,
+  description,
+  test: (value) => expression.test(value)
+})
+
+/** A URI with a scheme (RFC 3986). @since 0.1.0 @category formats */
+export const uri: Format = { name: "uri", description: "a URI", test: isUri }
+
+/** An e-mail address: two parts with an `@` between them, without spaces. @since 0.1.0 @category formats */
+export const email: Format = /* @__PURE__ */ matching("email", "an e-mail address", /^[^\s@]+@[^\s@]+$/)
+
+/** A host's name (RFC 1123). @since 0.1.0 @category formats */
+export const hostname: Format = /* @__PURE__ */ matching(
+  "hostname",
+  "a host name",
+  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
+)
+
+/** A UUID (RFC 9562), in lower or upper case. @since 0.1.0 @category formats */
+export const uuid: Format = /* @__PURE__ */ matching(
+  "uuid",
+  "a UUID",
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+)
+
+/** A time with a date and an offset (RFC 3339), for example `2026-06-25T08:00:00Z`. @since 0.1.0 @category formats */
+export const dateTime: Format = {
+  name: "date-time",
+  description: "a date and time",
+  test: (value) =>
+    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) &&
+    !Number.isNaN(Date.parse(value.slice(0, 10)))
+}
+
+/** A date (RFC 3339), for example `2026-06-25`. @since 0.1.0 @category formats */
+export const date: Format = {
+  name: "date",
+  description: "a date",
+  test: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+/** An IPv4 address in four decimal parts. @since 0.1.0 @category formats */
+export const ipv4: Format = /* @__PURE__ */ matching(
+  "ipv4",
+  "an IPv4 address",
+  /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}(?<!\.)$/
+)
+
+/** An IPv6 address, without a zone. @since 0.1.0 @category formats */
+export const ipv6: Format = {
+  name: "ipv6",
+  description: "an IPv6 address",
+  test: (value) => /^[0-9A-Fa-f:.]+$/.test(value) && URL.canParse(`http://[${value}]/`)
+}

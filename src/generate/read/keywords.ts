@@ -1,0 +1,64 @@
+/** The keywords of schemas: those that say something about values, and those that only comment. */
+
+/** Keywords that the generator expresses. */
+const understood = [
+  "$ref",
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "const",
+  "contentEncoding",
+  "contentMediaType",
+  "discriminator",
+  "enum",
+  "exclusiveMaximum",
+  "exclusiveMinimum",
+  "format",
+  "items",
+  "maxItems",
+  "maxLength",
+  "maxProperties",
+  "maximum",
+  "minItems",
+  "minLength",
+  "minProperties",
+  "minimum",
+  "multipleOf",
+  "nullable",
+  "oneOf",
+  "pattern",
+  "patternProperties",
+  "prefixItems",
+  "properties",
+  "readOnly",
+  "required",
+  "type",
+  "unevaluatedProperties",
+  "uniqueItems",
+  "writeOnly"
+]
+
+/** Keywords that say nothing about values. */
+const annotations = [
+  "$anchor",
+  "$comment",
+  "$defs",
+  "$id",
+  "$schema",
+  "contentSchema",
+  "default",
+  "definitions",
+  "deprecated",
+  "description",
+  "example",
+  "examples",
+  "externalDocs",
+  "title",
+  "xml"
+]
+
+const known = new Set([...understood, ...annotations])
+
+/** The keywords of a schema that are neither understood nor comments. Names that begin with `x-` are extensions. */
+export const unknownKeywords = (schema: object): ReadonlyArray<string> =>
+  Object.keys(schema).filter((name) => !known.has(name) && !name.startsWith("x-"))

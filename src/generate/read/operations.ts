@@ -1,0 +1,166 @@
+/** Reads the operations of a document into the model. */
+import { isIdempotent } from "../model/idempotency.js"
+import { operationName } from "../model/names.js"
+import type { Method, Operation, Stage } from "../model/operation.js"
+import { stages } from "../model/operation.js"
+import { at, fail, SpecError } from "../model/specError.js"
+import { readBody } from "./body.js"
+import * as Json from "./json.js"
+import { readPaging } from "./paging.js"
+import { readParameters } from "./parameters.js"
+import type { SchemaReader } from "./schemaReader.js"
+import { readSuccess } from "./success.js"
+
+const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/** The path at which the base URL of a client ends. */
+const prefix = "/api/v2"
+
+/** The statuses with a class of their own. 429 is a failure of every operation. */
+const classes = [400, 401, 402, 403, 404, 409, 410, 412, 413, 429, 500, 503]
+
+/** An operation, or the reason that it could not be read. */
+export type Read =
+  & { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage }
+  & (
+    | { readonly _tag: "Operation"; readonly operation: Operation }
+    | { readonly _tag: "Unreadable"; readonly error: SpecError }
+  )
+
+interface Place {
+  readonly document: Json.JsonObject
+  readonly reader: SchemaReader
+  readonly path: string
+  readonly item: Json.JsonObject
+  readonly operation: Json.JsonObject
+  readonly method: Method
+  readonly pointer: string
+  readonly itemPointer: string
+}
+
+const groupOf = (operation: Json.JsonObject): ReadonlyArray<string> => {
+  const group = operation["x-operation-group"]
+  return Array.isArray(group) ? group.map(String) : typeof group === "string" ? group.split(".") : []
+}
+
+const stageOf = (operation: Json.JsonObject): Stage => {
+  const stage = Json.string(operation["x-release-lifecycle"])?.toLowerCase()
+  return stages.find((name) => name === stage) ?? "ga"
+}
+
+/** The scopes of all ways to authenticate: any of them will do. */
+const scopesOf = ({ document, operation, pointer }: Place): ReadonlyArray<string> => {
+  const [security, place] = operation["security"] === undefined
+    ? [document["security"] ?? [], "#/security"]
+    : [operation["security"], at(pointer, "security")]
+  const scopes = Json.array(security, place).flatMap((requirement, index) =>
+    Object.entries(Json.object(requirement, at(place, index))).flatMap(([name, scopes]) =>
+      Json.array(scopes, at(place, index, name)).map(String)
+    )
+  )
+  return [...new Set(scopes)]
+}
+
+const statusesOf = ({ operation, pointer, reader }: Place): ReadonlyArray<number> => {
+  const place = at(pointer, "responses")
+  const statuses = Object.keys(Json.objectOrEmpty(operation["responses"], place)).map(Number)
+    .filter((status) => status >= 300)
+  for (const status of statuses.filter((status) => !classes.includes(status))) {
+    reader.note(at(place, status), `no class of failures has the status ${status}, so it is an UnexpectedResponse`)
+  }
+  return [...new Set([...statuses.filter((status) => classes.includes(status)), 429])].sort((a, b) => a - b)
+}
+
+const checkFields = (operation: Operation): void => {
+  const { body, headers, params, query } = operation
+  const names = [...params, ...query, ...headers].map(({ name }) => name)
+  const all = [
+    ...names,
+    ...body === undefined ? [] : body._tag === "Whole" ? ["body"] : body.shape.fields.map(({ name }) => name)
+  ]
+  const twice = all.find((name, index) => all.indexOf(name) !== index)
+  if (twice !== undefined) {
+    fail(operation.pointer, `the field ${JSON.stringify(twice)} occurs in two of path, query, header and body`)
+  }
+}
+
+const readOperation = (place: Place, name: string, base: string): Operation => {
+  const { item, itemPointer, method, operation, path, pointer, reader } = place
+  const success = readSuccess(reader, operation["responses"], at(pointer, "responses"))
+  const parameters = readParameters(reader, path, [
+    [item["parameters"], at(itemPointer, "parameters")],
+    [operation["parameters"], at(pointer, "parameters")]
+  ])
+  const group = groupOf(operation)
+  const sdkMethod = Json.string(operation["x-operation-name"])
+  const relative = path.slice(base.length)
+  const read: Operation = {
+    name,
+    pointer,
+    method,
+    path: relative,
+    group,
+    sdkName: sdkMethod === undefined || group.length === 0 ? undefined : [...group, sdkMethod].join("."),
+    stage: stageOf(operation),
+    summary: Json.string(operation["summary"]) ?? Json.string(item["summary"]),
+    description: Json.string(operation["description"]) ?? Json.string(item["description"]),
+    deprecated: operation["deprecated"] === true,
+    ...parameters,
+    body: readBody(reader, operation["requestBody"], at(pointer, "requestBody")),
+    success,
+    paging: readPaging(reader, path, parameters.query, success),
+    scopes: scopesOf(place),
+    statuses: statusesOf(place),
+    idempotent: isIdempotent(method, relative)
+  }
+  checkFields(read)
+  return read
+}
+
+const attempt = (place: Place, base: string): Read => {
+  const { operation, pointer } = place
+  const group = groupOf(operation)
+  const name = operationName({
+    group,
+    method: Json.string(operation["x-operation-name"]),
+    id: Json.string(operation["operationId"])
+  }, pointer)
+  const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
+  const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
+  try {
+    return { ...common, _tag: "Operation", operation: readOperation(place, name, base) }
+  } catch (error) {
+    if (error instanceof SpecError) return { ...common, _tag: "Unreadable", error }
+    throw error
+  }
+}
+
+/**
+ * Reads the operations of a document, by name. If paths begin with the prefix of the interface, those that do not are of another
+ * interface, such as the one that issues tokens.
+ */
+export const readOperations = (document: Json.JsonObject, reader: SchemaReader): ReadonlyArray<Read> => {
+  const paths = Object.entries(Json.objectOrEmpty(document["paths"], "#/paths"))
+  const base = paths.some(([path]) => path.startsWith(`${prefix}/`)) ? prefix : ""
+  const pointers = new Map<string, string>()
+  const found = paths.filter(([path]) => !path.startsWith("x-")).flatMap(([path, value]) => {
+    const [item, itemPointer] = reader.resolve(value, at("#/paths", path))
+    if (!path.startsWith(`${base}/`)) {
+      reader.note(itemPointer, `the path is outside of ${base}, so its operations are left out`)
+      return []
+    }
+    return methods.filter((method) => item[method.toLowerCase()] !== undefined).map((method) => {
+      const pointer = at(itemPointer, method.toLowerCase())
+      const operation = Json.object(item[method.toLowerCase()], pointer)
+      const read = attempt({ document, reader, path, item, operation, method, pointer, itemPointer }, base)
+      // Names of files differ by more than case, because some file systems ignore it.
+      const key = read.name.toLowerCase()
+      const other = pointers.get(key)
+      if (other !== undefined) fail(pointer, `the name ${read.name} is also that of the operation at ${other}`)
+      pointers.set(key, pointer)
+      return read
+    })
+  })
+  if (found.length === 0) fail("#/paths", "the document has no operations")
+  return found.sort((a, b) => a.name < b.name ? -1 : 1)
+}

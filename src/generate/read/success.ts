@@ -1,0 +1,47 @@
+/** Reads the bodies of successes. */
+import type { Success } from "../model/operation.js"
+import { type Shape, union } from "../model/shape.js"
+import { at } from "../model/specError.js"
+import * as Json from "./json.js"
+import type { SchemaReader } from "./schemaReader.js"
+
+const isJson = (type: string): boolean => /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/.test(type)
+
+type Found = { readonly _tag: "None" } | { readonly _tag: "Json" | "Events"; readonly shape: Shape | undefined }
+
+const readContent = (reader: SchemaReader, content: Json.JsonObject, pointer: string): Found => {
+  const types = Object.keys(content)
+  const type = types.find(isJson) ?? types.find((type) => type.startsWith("text/event-stream"))
+  if (type === undefined) {
+    if (types.length > 0) reader.note(pointer, `the body is ${types.join(", ")}, so it is not decoded`)
+    return { _tag: "None" }
+  }
+  const { schema } = Json.object(content[type], at(pointer, type))
+  const shape = schema === undefined ? undefined : reader.read(schema, at(pointer, type, "schema"))
+  return { _tag: isJson(type) ? "Json" : "Events", shape }
+}
+
+/** The body of the successes together; `undefined` if none has a body that is described. */
+export const readSuccess = (reader: SchemaReader, value: unknown, pointer: string): Success | undefined => {
+  const found = Object.entries(Json.objectOrEmpty(value, pointer))
+    .filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
+    .map(([status, response]) => {
+      const [resolved, place] = reader.resolve(response, at(pointer, status))
+      return readContent(reader, Json.objectOrEmpty(resolved["content"], at(place, "content")), at(place, "content"))
+    })
+  const described = found.flatMap((each) => each._tag !== "None" && each.shape !== undefined ? [each.shape] : [])
+  if (described.length === 0) return undefined
+  const isStream = found.some(({ _tag }) => _tag === "Events")
+  if (isStream && found.some(({ _tag }) => _tag === "Json")) {
+    reader.note(pointer, "the operation returns JSON or events; the events are left out")
+    return readSuccess(reader, withoutEvents(value), pointer)
+  }
+  return { shape: union(described), isOptional: described.length < found.length, isStream }
+}
+
+const withoutEvents = (responses: unknown): unknown =>
+  Object.fromEntries(
+    Object.entries(Json.isObject(responses) ? responses : {}).filter(([, response]) =>
+      !JSON.stringify(response).includes("\"text/event-stream\"")
+    )
+  )

@@ -1,0 +1,118 @@
+/** Reads server-sent events: the lines of the format, and the data of each event by the operation's schema. */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { Any } from "../../../Endpoint.js"
+import { TransportError, UnexpectedResponse } from "../../../Errors.js"
+import { memoizeByEndpoint } from "../../runtime/memoize.js"
+import * as Decode from "../../schema/decode.js"
+import * as Issues from "../../schema/issues.js"
+import { hostOf } from "../baseUrl.js"
+
+/** A server-sent event. @since 0.1.0 @category models */
+export interface ServerSentEvent<Data> {
+  /** The identifier of the last event that had one, from which a later call can go on. */
+  readonly id?: string
+  /** The kind of the event, if it has one. */
+  readonly event?: string
+  readonly data: Data
+}
+
+/** Bytes of a response that goes on. It fails when the connection breaks. */
+export type ByteStream = Stream.Stream<Uint8Array, unknown>
+
+/** The longest event in characters. A longer one is no event but an endless line. */
+const maxLength = 16 * 1024 * 1024
+
+const tooLong = "an event is too long"
+
+/** Splits text into events, however it is cut into pieces. */
+const makeParser = () => {
+  let rest = ""
+  let id: string | undefined
+  let event = ""
+  let data: Array<string> = []
+  let size = 0
+
+  const dispatch = (): ReadonlyArray<ServerSentEvent<string>> => {
+    const events = data.length === 0
+      ? []
+      : [{ ...(id !== undefined && { id }), ...(event !== "" && { event }), data: data.join("\n") }]
+    data = []
+    event = ""
+    size = 0
+    return events
+  }
+
+  const line = (text: string): ReadonlyArray<ServerSentEvent<string>> => {
+    if (text === "") return dispatch()
+    const colon = text.indexOf(":")
+    const name = colon < 0 ? text : text.slice(0, colon)
+    const value = colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1)
+    size += text.length
+    if (name === "data") data.push(value)
+    else if (name === "event") event = value
+    else if (name === "id" && !value.includes("\0")) id = value
+    return [] // a comment, `retry`, or a name that nobody knows
+  }
+
+  /** Adds a piece. Gives the events that it completes, or what is wrong. */
+  return (piece: string): Either.Either<ReadonlyArray<ServerSentEvent<string>>, string> => {
+    if (!/[\r\n]/.test(piece) && !rest.endsWith("\r")) {
+      rest += piece
+      return size + rest.length > maxLength ? Either.left(tooLong) : Either.right([])
+    }
+    const text = rest + piece
+    // A carriage return at the end may be the first half of a line break.
+    const lines = text.replace(/\r\n|\r(?!$)/g, "\n").split("\n")
+    rest = lines.pop() ?? ""
+    const events = lines.flatMap(line)
+    return size + rest.length > maxLength ? Either.left(tooLong) : Either.right(events)
+  }
+}
+
+const decoderOf = memoizeByEndpoint(({ events = Schema.Unknown }) => Decode.make(events))
+
+/** Decodes the events of a response. `hide` hides strings of the call's input in the paths of issues. */
+export const decode = (
+  endpoint: Any,
+  tenant: string,
+  bytes: ByteStream,
+  hide: (text: string) => string
+): Stream.Stream<ServerSentEvent<unknown>, TransportError | UnexpectedResponse> => {
+  const operation = endpoint.name
+  const decodeData = decoderOf(endpoint)
+  const refuse = (reason: UnexpectedResponse["reason"], problem: string, path = "") => {
+    const message = `${operation}: status 200 from ${hostOf(tenant)}: ${problem}`
+    const at = path === "" ? {} : { path }
+    return new UnexpectedResponse({ operation, status: 200, reason, message, ...at, shape: "server-sent events" })
+  }
+  const value = (text: string): Either.Either<unknown, UnexpectedResponse> => {
+    const json = Either.try((): unknown => JSON.parse(text))
+    // Data that is no JSON is a string.
+    const decoded = decodeData(Either.getOrElse(json, () => text))
+    return Either.mapLeft(decoded, ({ message, path }) => {
+      if (Either.isLeft(json)) return refuse("json", "the data of an event is not JSON")
+      const at = hide(path)
+      return refuse("schema", Issues.mismatch({ path: at, message }), at)
+    })
+  }
+  return Stream.suspend(() => {
+    const utf8 = new TextDecoder()
+    const parse = makeParser()
+    return bytes.pipe(
+      Stream.mapError(() =>
+        new TransportError({
+          operation,
+          outcome: "unknown",
+          message: `${operation}: the connection to ${hostOf(tenant)} broke while events were read`
+        })
+      ),
+      Stream.mapEffect((chunk) =>
+        Either.mapLeft(parse(utf8.decode(chunk, { stream: true })), (e) => refuse("size", e))
+      ),
+      Stream.mapConcat((events) => events),
+      Stream.mapEffect((event) => Either.map(value(event.data), (data) => ({ ...event, data })))
+    )
+  })
+}

@@ -1,0 +1,234 @@
+/** Tests of lists that go on by checkpoint, by number or by both, and whose pages are objects or bare lists. */
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Either, FastCheck, type Layer, Schema, Stream } from "effect"
+import { Errors, Operation, Pagination } from "../../src/index.js"
+import { forAll } from "../support/arbitraries.js"
+import { over } from "../support/client.js"
+import { inProcess } from "../support/tokenServer.js"
+
+const User = Schema.Struct({ id: Schema.String, name: Schema.optional(Schema.String) })
+const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
+
+const shared = {
+  method: "GET",
+  path: "/users",
+  scope: "read:users",
+  idempotent: true,
+  error: [Errors.RateLimited]
+} as const
+const numbered = {
+  page: Schema.optional(Schema.Int),
+  per_page: Schema.optional(Schema.Int),
+  include_totals: Schema.optional(Schema.Boolean)
+}
+const checkpoints = { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Int) }
+
+const byNumber = Operation.make("byNumber", () => ({
+  ...shared,
+  query: numbered,
+  success: Schema.Union(
+    Schema.Array(User),
+    Schema.Struct({ start: Schema.Number, total: Schema.Number, users: Schema.Array(User) })
+  ),
+  items: "users"
+}))
+
+const byCheckpoint = Operation.make("byCheckpoint", () => ({
+  ...shared,
+  query: { ...checkpoints, q: Schema.optional(Schema.String) },
+  success: Schema.Struct({ next: omittable(Schema.String), users: Schema.Array(User) }),
+  items: "users",
+  paging: "checkpoint"
+}))
+
+const bare = Operation.make("bare", () => ({
+  ...shared,
+  query: checkpoints,
+  success: Schema.Array(User),
+  paging: "checkpoint"
+}))
+
+const both = Operation.make("both", () => ({
+  ...shared,
+  query: { ...numbered, ...checkpoints },
+  success: Schema.Union(
+    Schema.Array(User),
+    Schema.Struct({ total: omittable(Schema.Number), users: omittable(Schema.Array(User)) }),
+    Schema.Struct({ next: omittable(Schema.String), users: omittable(Schema.Array(User)) })
+  ),
+  items: "users",
+  paging: "both"
+}))
+
+const users = (count: number) => Array.from({ length: count }, (_, nth) => ({ id: `u${nth}` }))
+
+type Query = Readonly<Record<string, string>>
+
+/** Provides a client of a service that responds to each query, and records them. */
+const serving = (respond: (query: Query, nth: number) => unknown) => {
+  const { arrived, layer } = inProcess((nth, { url }) =>
+    Effect.succeed({ headers: { "content-type": "application/json" }, body: respond(queryOf(url), nth) })
+  )
+  return { layer: over(layer), queries: () => arrived.map(({ url }) => queryOf(url)) }
+}
+
+const queryOf = (url: string): Query => Object.fromEntries(new URL(url).searchParams)
+
+const collect = <A, E, R, E2>(stream: Stream.Stream<A, E, R>, layer: Layer.Layer<R, E2>) =>
+  Effect.map(Effect.provide(Stream.runCollect(stream), layer), Chunk.toReadonlyArray)
+
+/** A service that pages a list by checkpoints that only it understands. */
+const withNext = (all: ReadonlyArray<unknown>) => ({ from = "at-0", take = "50" }: Query) => {
+  const start = Number(from.slice(3))
+  const end = start + Number(take)
+  return { users: all.slice(start, end), ...(end < all.length && { next: `at-${end}` }) }
+}
+
+/** A service whose pages are bare lists, after the item of this id. */
+const withIds = (all: ReadonlyArray<{ readonly id: string }>) => ({ from, take = "50" }: Query) => {
+  const start = from === undefined ? 0 : all.findIndex(({ id }) => id === from) + 1
+  return all.slice(start, start + Number(take))
+}
+
+/** A service that pages a list by number, with totals on demand. */
+const withPages = (all: ReadonlyArray<unknown>) => ({ include_totals, page = "0", per_page = "50" }: Query) => {
+  const start = Number(page) * Number(per_page)
+  const users = all.slice(start, start + Number(per_page))
+  return include_totals === "true" ? { start, total: all.length, users } : users
+}
+
+const counts = FastCheck.record({ count: FastCheck.nat(70), size: FastCheck.integer({ min: 1, max: 20 }) })
+
+describe("Pagination.stream", () => {
+  it.effect("emits each item once and in order, by checkpoint, without an unnecessary request", () =>
+    forAll(counts, ({ count, size }) =>
+      Effect.gen(function*() {
+        const all = users(count)
+        const { layer, queries } = serving(withNext(all))
+        assert.deepStrictEqual(yield* collect(Pagination.stream(byCheckpoint, { take: size, q: "x" }), layer), all)
+        assert.lengthOf(queries(), Math.max(1, Math.ceil(count / size)))
+        for (const [nth, query] of queries().entries()) {
+          const from = nth === 0 ? {} : { from: `at-${nth * size}` }
+          assert.deepStrictEqual(query, { take: String(size), q: "x", ...from })
+        }
+      }), 40))
+
+  it.effect("goes on from the last item's id where pages are bare lists, until a short page", () =>
+    forAll(counts, ({ count, size }) =>
+      Effect.gen(function*() {
+        const all = users(count)
+        const { layer, queries } = serving(withIds(all))
+        assert.deepStrictEqual(yield* collect(Pagination.stream(bare, { take: size }), layer), all)
+        assert.lengthOf(queries(), Math.floor(count / size) + 1)
+      }), 40))
+
+  it.effect("asks for totals where the query can, so that the last page is known to be the last", () =>
+    forAll(counts, ({ count, size }) =>
+      Effect.gen(function*() {
+        const all = users(count)
+        const { layer, queries } = serving(withPages(all))
+        assert.deepStrictEqual(yield* collect(Pagination.stream(byNumber, { per_page: size }), layer), all)
+        assert.isTrue(queries().every((query) => query["include_totals"] === "true"))
+        assert.lengthOf(queries(), Math.max(1, Math.ceil(count / size)))
+      }), 40))
+
+  it.effect("reads bare lists by number if the caller wants no totals", () =>
+    Effect.gen(function*() {
+      const all = users(5)
+      const { layer, queries } = serving(withPages(all))
+      const stream = Pagination.stream(byNumber, { per_page: 2, include_totals: false })
+      assert.deepStrictEqual(yield* collect(stream, layer), all)
+      assert.deepStrictEqual(queries().map(({ page }) => page), [undefined, "1", "2"])
+    }))
+
+  it.effect("takes 50 at a time, and begins where the caller says", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withNext(users(70)))
+      assert.lengthOf(yield* collect(Pagination.stream(byCheckpoint, { from: "at-10" }), layer), 60)
+      assert.deepStrictEqual(queries(), [{ from: "at-10", take: "50" }, { from: "at-60", take: "50" }])
+    }))
+
+  it.effect("goes by checkpoint where a service has both, unless the caller chooses a page or its size", () =>
+    Effect.gen(function*() {
+      const all = users(5)
+      const first = serving(withNext(all))
+      assert.deepStrictEqual(yield* collect(Pagination.stream(both, { take: 3 }), first.layer), all)
+      assert.deepStrictEqual(first.queries(), [{ take: "3" }, { take: "3", from: "at-3" }])
+      const second = serving(withPages(all))
+      assert.deepStrictEqual(yield* collect(Pagination.stream(both, { per_page: 3 }), second.layer), all)
+      const page = { per_page: "3", include_totals: "true" }
+      assert.deepStrictEqual(second.queries(), [page, { ...page, page: "1" }])
+      const third = serving(withPages(all))
+      yield* collect(Pagination.stream(both, { page: 1, per_page: undefined, include_totals: undefined }), third.layer)
+      assert.deepStrictEqual(third.queries(), [{ page: "1", include_totals: "true" }])
+    }))
+
+  it.effect("goes on over empty pages that have a checkpoint", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving((_, nth) => nth < 4 ? { users: [], next: `n${nth}` } : { users: users(1) })
+      assert.deepStrictEqual(yield* collect(Pagination.stream(byCheckpoint, {}), layer), users(1))
+      assert.lengthOf(queries(), 4)
+    }))
+
+  it.effect.each<readonly [string, number, (query: Query, nth: number) => unknown]>([
+    ["a checkpoint that is its own next", 2, () => ({ users: users(1), next: "x" })],
+    ["a cycle of checkpoints", 12, (_, nth) => ({ users: users(1), next: `x${nth % 5}` })],
+    ["empty pages without end", 101, (_, nth) => ({ users: [], next: `x${nth}` })]
+  ])("fails on %s", ([, most, respond]) =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(respond)
+      const error = yield* Effect.flip(collect(Pagination.stream(byCheckpoint, {}), layer))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "endless", operation: "byCheckpoint" })
+      assert.isAtMost(queries().length, most)
+    }))
+
+  it.effect("fails on a full bare page whose last item has no id", () =>
+    Effect.gen(function*() {
+      const anonymous = Operation.make("anonymous", () => ({
+        ...shared,
+        query: checkpoints,
+        success: Schema.Array(Schema.Struct({ name: Schema.String })),
+        paging: "checkpoint"
+      }))
+      const { layer } = serving(() => [{ name: "a" }])
+      const error = yield* Effect.flip(collect(Pagination.stream(anonymous, { take: 1 }), layer))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "endless" })
+      assert.include(error.message, "the last item has no id")
+    }))
+
+  it.effect("refuses a page size of 0", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(() => [])
+      const issues = (name: string) => ({ issues: [{ path: name, message: "expected an integer of at least 1" }] })
+      assert.deepInclude(yield* Effect.flip(collect(Pagination.stream(bare, { take: 0 }), layer)), issues("take"))
+      const zero = Pagination.stream(byNumber, { per_page: 0 })
+      assert.deepInclude(yield* Effect.flip(collect(zero, layer)), issues("per_page"))
+      assert.lengthOf(queries(), 0)
+    }))
+})
+
+describe("Pagination.streamEither", () => {
+  it.effect("emits an item that cannot be decoded in its place, also from a bare list", () =>
+    Effect.gen(function*() {
+      const { layer } = serving((_, nth) => nth === 1 ? [{ id: "a" }, { id: "b", name: 7 }] : [{ id: "c" }])
+      const items = yield* collect(Pagination.streamEither(bare, { take: 2 }), layer)
+      assert.deepStrictEqual(items.map(Either.isRight), [true, false, true])
+      const [, broken] = items
+      assert.deepInclude(Either.isLeft(broken!) ? broken.left : {}, {
+        _tag: "UndecodableItem",
+        page: 0,
+        path: "[1].name",
+        message: "unexpected response body at [1].name: expected a string"
+      })
+    }))
+
+  it.effect("decodes the items of every form of a page", () =>
+    Effect.gen(function*() {
+      const item = { id: "a", name: 7 }
+      for (const body of [[item], { total: 1, users: [item] }, { users: [item] }]) {
+        const { layer } = serving(() => body)
+        const items = yield* collect(Pagination.streamEither(both, {}), layer)
+        assert.deepStrictEqual(items.map(Either.isLeft), [true], JSON.stringify(body))
+      }
+    }))
+})

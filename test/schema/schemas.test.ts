@@ -1,0 +1,99 @@
+/** Tests the schemas that declarations are made of. */
+import { assert, describe, it } from "@effect/vitest"
+import { JSONSchema, Schema } from "effect"
+import * as Schemas from "../../src/Schemas.js"
+
+const accepts = (schema: Schema.Schema.AnyNoContext, values: ReadonlyArray<unknown>) =>
+  values.filter((value) => Schema.is(schema)(value))
+
+describe("a string", () => {
+  it("has limits that count code points", () => {
+    const schema = Schemas.string({ min: 2, max: 3 })
+    assert.deepStrictEqual(accepts(schema, ["a", "ab", "😀😀😀", "abcd", "a\ud800", 5]), ["ab", "😀😀😀"])
+    assert.deepStrictEqual(accepts(Schemas.string({ min: 1 }), ["", "a"]), ["a"])
+  })
+
+  it("has a pattern, with Unicode if it is valid so", () => {
+    assert.deepStrictEqual(accepts(Schemas.string({ pattern: "^.$" }), ["a", "😀", "ab"]), ["a", "😀"])
+    assert.deepStrictEqual(accepts(Schemas.string({ pattern: "^[\\w-_]+$" }), ["a-b_", "a b"]), ["a-b_"])
+  })
+
+  it("names the limit that is not met, and has a JSON Schema", () => {
+    const schema = Schemas.string({ min: 8, max: 100, pattern: "^u", format: Schemas.uri })
+    assert.deepInclude(JSONSchema.make(schema), {
+      type: "string",
+      minLength: 8,
+      maxLength: 100,
+      pattern: "^u",
+      format: "uri",
+      description: "a URI of 8 to 100 characters"
+    })
+    assert.deepInclude(JSONSchema.make(Schemas.string({ max: 1 })), { description: "a string of at most 1 character" })
+    assert.notProperty(JSONSchema.make(Schemas.string({ min: 1 })), "maxLength")
+  })
+
+  const formats: ReadonlyArray<
+    readonly [Schemas.Format, valid: ReadonlyArray<string>, invalid: ReadonlyArray<string>]
+  > = [
+    [Schemas.uri, ["urn:a:b", "https://a.b/c?d#e", "https://[::1]:8/"], ["a", "https://a b", "://x", "http://[::1/"]],
+    [Schemas.email, ["a@b", "a+b@c.d"], ["a", "a@b@c", "a b@c", "@b"]],
+    [Schemas.hostname, ["a", "a-b.example"], ["-a", "a..b", "a_b", ""]],
+    [Schemas.uuid, ["01234567-89ab-CDEF-0123-456789abcdef"], ["0123456789abcdef0123456789abcdef", "x"]],
+    [
+      Schemas.dateTime,
+      ["2026-06-25T08:00:00Z", "2026-06-25T08:00:00.123456789+02:00"],
+      ["2026-06-25", "2026-13-25T08:00:00Z", "2026-06-25T08:00:00"]
+    ],
+    [Schemas.date, ["2026-06-25"], ["2026-13-01", "2026-06-25T08:00:00Z"]],
+    [Schemas.ipv4, ["0.0.0.0", "255.10.1.9"], ["256.1.1.1", "1.1.1", "1.1.1.1.", "01.1.1.1.1"]],
+    [Schemas.ipv6, ["::", "2001:db8::1", "::ffff:1.2.3.4"], ["1::2::3", "g::", "1.2.3.4", "::1]/"]]
+  ]
+
+  for (const [format, valid, invalid] of formats) {
+    it(`may be ${format.description}`, () => {
+      assert.deepStrictEqual(accepts(Schemas.string({ format }), [...valid, ...invalid]), [...valid])
+    })
+  }
+})
+
+describe("a number", () => {
+  it("has limits", () => {
+    assert.deepStrictEqual(accepts(Schemas.integer({ min: 1, max: 3 }), [0, 1, 1.5, 3, 4, 2 ** 53, "1"]), [1, 3])
+    assert.deepStrictEqual(accepts(Schemas.number({ above: 1, below: 2 }), [1, 1.5, 2, Number.NaN, Infinity]), [1.5])
+    assert.deepStrictEqual(accepts(Schemas.number({ multipleOf: 0.1 }), [0.3, 0.35]), [0.3])
+    assert.deepInclude(JSONSchema.make(Schemas.integer({ min: 1, max: 3 })), {
+      type: "integer",
+      minimum: 1,
+      maximum: 3
+    })
+  })
+})
+
+describe("a list and an object", () => {
+  it("have limits", () => {
+    assert.deepStrictEqual(accepts(Schemas.array(Schema.String, { min: 1, max: 2 }), [[], ["a"], ["a", "b", "c"]]), [[
+      "a"
+    ]])
+    assert.deepStrictEqual(accepts(Schemas.array(Schema.Unknown, { unique: true }), [[{ a: 1 }, { a: 1 }], [1, "1"]]), [
+      [1, "1"]
+    ])
+    const record = Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(Schema.Number) })
+    assert.deepStrictEqual(
+      accepts(Schemas.sized(record, { min: 1, max: 1 }), [{}, { a: 1, b: undefined }, { a: 1, b: 2 }]),
+      [
+        { a: 1, b: undefined }
+      ]
+    )
+  })
+})
+
+describe("of responses", () => {
+  it("known values leave others possible", () => {
+    assert.deepStrictEqual(accepts(Schemas.oneOf("a", "b"), ["a", "c", 1]), ["a", "c"])
+    assert.deepStrictEqual(accepts(Schemas.oneOf(1, 2), [1, 3, "1"]), [1, 3])
+  })
+
+  it("anything is possible but null", () => {
+    assert.deepStrictEqual(accepts(Schemas.nonNull, [null, undefined, 0]), [undefined, 0])
+  })
+})
