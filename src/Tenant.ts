@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
-import type { Operation } from "./Operation.js"
+import type { Operation, Subscription } from "./Operation.js"
 import * as Responders from "./tenant/api/responders.js"
 import * as Routes from "./tenant/api/routes.js"
 import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
@@ -119,12 +119,19 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly injectFault: (fault: Faults.Fault) => Effect.Effect<void>
   /**
    * Sets the responses of an operation, from now on: a function from the valid input to an effect that succeeds with the
-   * body, or fails with a status. Token, scopes, input and limits are checked before. An operation that the tenant does not serve is a defect.
+   * body, or with the data of server-sent events, or fails with a status. Token, scopes, input and limits are checked before. An
+   * operation that the tenant does not serve is a defect.
    */
-  readonly respond: <Input, Success, Failure>(
-    operation: Operation<Input, Success, Failure>,
-    respond: (input: Input) => Effect.Effect<Success, Responders.FailureResponse>
-  ) => Effect.Effect<void>
+  readonly respond: {
+    <Input, Event, Failure>(
+      operation: Subscription<Input, Event, Failure>,
+      respond: (input: Input) => Effect.Effect<ReadonlyArray<Event>, Responders.FailureResponse>
+    ): Effect.Effect<void>
+    <Input, Success, Failure>(
+      operation: Operation<Input, Success, Failure>,
+      respond: (input: Input) => Effect.Effect<Success, Responders.FailureResponse>
+    ): Effect.Effect<void>
+  }
   /** The routes of all operations and of the token endpoint. */
   readonly routes: ReadonlyArray<Route>
   /** The OpenAPI 3.1 document of all operations; it is made when it is first read. */
@@ -176,7 +183,8 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
       state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, deliverQueued),
       seed,
       injectFault: faults.add,
-      respond: ({ endpoint }, respond) => responders.set(endpoint, respond),
+      respond: ({ endpoint }: { readonly endpoint: Endpoint.Any }, respond: Responders.Responder) =>
+        responders.set(endpoint, respond),
       routes: routesOf(served),
       get openapi() {
         return openapi()

@@ -14,7 +14,8 @@ export type FailureResponse = number | {
   readonly errorCode?: string | undefined
 }
 
-type Responder = (input: never) => Effect.Effect<unknown, FailureResponse>
+/** Makes the body of a response, or fails. */
+export type Responder = (input: never) => Effect.Effect<unknown, FailureResponse>
 
 export interface Responders {
   /** Sets the responses of an operation. One that the tenant does not serve is a defect. */
