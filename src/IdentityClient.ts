@@ -96,10 +96,10 @@ export const make = (options: Options): Effect.Effect<
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
+    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
     const calls = yield* RunningCalls.make(tenant)
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
-    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
@@ -113,13 +113,12 @@ export const make = (options: Options): Effect.Effect<
         const telemetry = telemetryOf(endpoint, fiber, clock)
         const strings = () => Request.strings(request)
         return telemetry.run(
-          new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, guards, (attempt) =>
+          new RetryLoop(endpoint, policyOf(fiber), fiber, restore, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
                 Pipeline.exchange(
                   exchange,
                   call,
-                  attempt,
                   Request.withAuthorization(request, tenant, authorization, traceHeaders),
                   Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
