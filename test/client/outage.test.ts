@@ -122,6 +122,14 @@ describe("the retry budget", () => {
     end: 20_000
   })
 
+  failsNoMore("in an outage in which later attempts fail earlier", true, {
+    callers: 400,
+    options: { retry: { totalTime: "700 millis" } },
+    responseTime: ({ nth }) => nth === 1 ? 500 : 20,
+    outage: [3000, 3700],
+    end: 6000
+  })
+
   for (const share of [0.3, 0.5, 0.7]) {
     failsNoMore(`while ${100 * share} % of the requests fail`, false, {
       fails: failing(share, 1),
@@ -156,6 +164,46 @@ describe("the retry budget", () => {
         end: 8000
       })
       assert.isAtLeast(result.duringOutage, 3 * result.callsDuringOutage)
+    }))
+
+  it.effect("does not count waits for it towards the total time", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      // Only the first requests get a response at once, and the second one of the second operation.
+      const network = HttpClient.make((request) => {
+        const isEarly = ++requests <= 71
+        if (!isEarly && request.method === "DELETE") return Effect.never
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: isEarly ? 503 : 204 })))
+      })
+      const client = IdentityClient.layer({ baseUrl, retryBudget: 0, retry: { totalTime: "700 millis" } }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, Layer.succeed(HttpClient.HttpClient, network)])
+      )
+      const calls = Effect.forEach(Array.from({ length: 70 }), () => Effect.fork(Effect.exit(operation)))
+      const run = Effect.zipRight(calls, updateTokenExchangeProfile({ id: "tep_1", name: "a name" }))
+      const call = yield* Effect.fork(Effect.exit(Effect.provide(run, client)))
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(call)))
+    }))
+
+  it.effect("lets a skipped retry take as long as the attempt before it, without its wait for a permit", () =>
+    Effect.gen(function*() {
+      let permits = 0
+      const limiter = Layer.mock(RateLimiter.RateLimiter, {
+        acquire: () => Effect.as(Effect.sleep(++permits <= 70 ? "100 seconds" : 0), permit)
+      })
+      const network = HttpClient.make((request) =>
+        Effect.delay(
+          Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 503 }))),
+          "1 second"
+        )
+      )
+      const client = IdentityClient.layer({ baseUrl, retryBudget: 0 }).pipe(
+        Layer.provide([limiter, bearer, Layer.succeed(HttpClient.HttpClient, network)])
+      )
+      const run = Effect.all(Array.from({ length: 70 }, () => Effect.flip(operation)), { concurrency: "unbounded" })
+      const calls = yield* Effect.fork(Effect.provide(run, client))
+      yield* TestClock.adjust("120 seconds")
+      assert.isNotNull(calls.unsafePoll())
     }))
 
   it.effect("lets retries that wait go on when the client is closed", () =>
