@@ -60,9 +60,9 @@ export interface Defaults {
   readonly retry?: RetryPolicy.Changes | undefined
   /**
    * Bounds the retries while the service is unavailable to a share of all calls of this client: 0.2 lets one call of five be retried. Ten
-   * retries, and one more in each second, are always allowed; 429s need none. A retry beyond that is skipped, but the last of a call
-   * waits until the service responds, or until an attempt that began later has failed. While only a part of the service fails, calls
-   * may fail that a retry would have saved. Default: no bound.
+   * retries, and one more in each second, are always allowed. It binds only after 50 attempts in a row, of all operations, got no
+   * response, 5xx or 408; until one gets another response. A retry beyond the budget waits until that comes or a retry is left. It is
+   * skipped, and counts as an attempt, if a later attempt of the same operation has failed. `Infinity`: no bound. Default: 0.2.
    */
   readonly retryBudget?: number | undefined
   /**
@@ -100,10 +100,10 @@ export const make = (options: Options): Effect.Effect<
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
     const timeouts = yield* Timeouts.make
+    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
     const calls = yield* RunningCalls.make(tenant)
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
-    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
@@ -119,13 +119,12 @@ export const make = (options: Options): Effect.Effect<
         let events: EventStream.ByteStream | undefined
         const send = endpoint.events === undefined ? exchange : opening((bytes) => void (events = bytes))
         return telemetry.run(
-          new RetryLoop(endpoint, policyOf(fiber), clock, restore, telemetry, guards, (attempt) =>
+          new RetryLoop(endpoint, policyOf(fiber), fiber, restore, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
                 Pipeline.exchange(
                   send,
                   call,
-                  attempt,
                   Request.withAuthorization(request, tenant, authorization, traceHeaders),
                   Response.bodyLimit(endpoint, maxBodySize),
                   { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }

@@ -1,88 +1,157 @@
-/** A planned outage of a minute with fifty callers: retries, the budget that bounds them, and the circuit. */
+/** Outages with many callers: retries, and the budget that bounds them. */
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
-import { InvalidInput, TransportError } from "../../src/Errors.js"
-import { type CircuitOptions, layer as clientLayer } from "../../src/IdentityClient.js"
-import { createUsersExport, deleteEventStream, RateLimiter, Retry } from "../../src/index.js"
-import * as Testing from "../../src/Testing.js"
+import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { IdentityClient, RateLimiter, updateTokenExchangeProfile } from "../../src/index.js"
+import { isBackgroundWork } from "../../src/internal/limiter/queue.js"
+import { type AnyFiber, settingOf, withFiber } from "../../src/internal/runtime/fiber.js"
 import { baseUrl, bearer } from "../support/client.js"
-import { run } from "../support/outage.js"
+import {
+  deletion as operation,
+  failedOnlyIn,
+  failing,
+  type Outcome,
+  run,
+  type Setting,
+  unsent
+} from "../support/outage.js"
+import { permit } from "../support/permits.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 beforeEach(VirtualTime.letRunnerReport)
 
-/** Runs with each seed with and without a budget, made once. */
-const both = (seed: number) =>
-  Effect.runSync(Effect.cached(Effect.all({
-    without: run({ pace: "steady", seed, options: { retryBudget: Infinity } }),
-    within: run({ pace: "steady", seed, options: { retryBudget: 0.2 } })
-  })))
+/** A limiter whose permits take some calls 100 s, and others no time. */
+const slow = (isSlow: (fiber: AnyFiber) => boolean) =>
+  Layer.mock(RateLimiter.RateLimiter, {
+    acquire: () => withFiber((fiber) => Effect.as(Effect.sleep(isSlow(fiber) ? "100 seconds" : 0), permit))
+  })
 
-const runs = [1, 2].map(both)
+/** Runs with and without a budget. */
+const both = (setting: Setting) =>
+  Effect.all({
+    without: run({ ...setting, options: { ...setting.options, retryBudget: Infinity } }),
+    within: run({ ...setting, options: { ...setting.options, retryBudget: 0.2 } })
+  })
 
-describe("the retry budget", () => {
-  it.effect("bounds nothing by default", () =>
-    Effect.gen(function*() {
-      const setting = { pace: "steady", outage: [1000, 5000], end: 8000 } as const
-      const unbounded = yield* run({ ...setting, options: { retryBudget: Infinity } })
-      assert.strictEqual((yield* run(setting)).duringOutage, unbounded.duringOutage)
-    }))
-
-  for (const [index, result] of runs.entries()) {
-    it.effect(
-      `keeps retries below a fifth of all requests, where there were three for each call: run ${index}`,
-      () =>
-        Effect.map(result, ({ within, without }) => {
-          const retries = ({ callsDuringOutage, duringOutage }: typeof within) => duringOutage - callsDuringOutage
-          assert.isAbove(retries(without) / without.duringOutage, 0.7)
-          assert.isAtMost(retries(within) / within.duringOutage, 0.2)
-        }),
-      60_000
-    )
-
-    it.effect(
-      `fails no call that would not have failed: run ${index}`,
-      () =>
-        Effect.map(result, ({ within, without }) => {
-          assert.strictEqual(within.calls.size, without.calls.size)
-          const failed = Array.from(within.calls).filter(([, { succeeded }]) => !succeeded)
-          assert.isAbove(failed.length, 2000)
-          for (const [nth, { began }] of failed) {
-            assert.isFalse(without.calls.get(nth)?.succeeded, `call ${nth}, begun at ${began}`)
-          }
-        }),
-      60_000
-    )
-
-    it.effect(
-      `lets a call fail within seconds while the service is unavailable: run ${index}`,
-      () =>
-        Effect.map(result, ({ within }) => {
-          assert.isAtMost(Math.max(...Array.from(within.calls.values(), ({ millis }) => millis)), 5000)
-        }),
-      60_000
-    )
-  }
-
+/** Tests that the budget fails no call that would not have failed without it, and bounds retries only `inOutage`. */
+const failsNoMore = (name: string, inOutage: boolean, setting: Omit<Setting, "pace">) =>
   it.effect(
-    "fails no call that would not have failed in a short outage that hits many at once",
+    `fails no call that would not have failed ${name}`,
     () =>
-      Effect.gen(function*() {
-        const setting = { pace: "steady", outage: [3000, 3300], callers: 200, end: 6000 } as const
-        const without = yield* run({ ...setting, options: { retryBudget: Infinity } })
-        const { calls } = yield* run({ ...setting, options: { retryBudget: 0.2 } })
-        for (const [nth, { succeeded }] of calls) {
-          assert.isTrue(succeeded || without.calls.get(nth)?.succeeded === false)
-        }
+      Effect.map(both({ pace: "steady", ...setting }), ({ within, without }) => {
+        assert.isAbove(within.calls.size, 100)
+        assert.strictEqual(within.calls.size, without.calls.size)
+        assert.deepStrictEqual(failedOnlyIn(within, without), [])
+        assert.strictEqual(within.warnings, inOutage ? 1 : 0)
+        if (!inOutage) assert.strictEqual(within.requests, without.requests)
       }),
     60_000
   )
+
+/** The outage of a minute, run once. */
+const minute = Effect.runSync(Effect.cached(both({ pace: "steady" })))
+
+describe("the retry budget", () => {
+  it.effect(
+    "keeps retries below a fifth of all requests, where there were three for each call",
+    () =>
+      Effect.map(minute, ({ within, without }) => {
+        const retries = ({ callsDuringOutage, duringOutage }: Outcome) => duringOutage - callsDuringOutage
+        assert.isAbove(retries(without) / without.duringOutage, 0.7)
+        assert.isAtMost(retries(within) / within.duringOutage, 0.2)
+      }),
+    60_000
+  )
+
+  it.effect("is a fifth by default", () =>
+    Effect.gen(function*() {
+      const setting = { pace: "steady", outage: [1000, 5000], end: 6000 } as const
+      const { within, without } = yield* both(setting)
+      const { duringOutage } = yield* run(setting)
+      assert.strictEqual(duringOutage, within.duringOutage)
+      assert.isBelow(duringOutage, without.duringOutage)
+    }))
+
+  it.effect(
+    "fails no call that would not have failed, and lets calls fail within seconds",
+    () =>
+      Effect.map(minute, ({ within, without }) => {
+        assert.isAbove(Array.from(within.calls.values()).filter(({ succeeded }) => !succeeded).length, 2000)
+        assert.deepStrictEqual(failedOnlyIn(within, without), [])
+        assert.isAtMost(Math.max(...Array.from(within.calls.values(), ({ millis }) => millis)), 5000)
+      }),
+    60_000
+  )
+
+  failsNoMore("in a short outage that hits many at once", true, { callers: 200, outage: [3000, 3300], end: 6000 })
+
+  failsNoMore("in a short outage while calls wait long for a permit", true, {
+    callers: 100,
+    limiter: slow(() => true),
+    outage: [110_000, 112_000],
+    end: 20_000
+  })
+
+  failsNoMore("while background calls wait long for a permit, but others do not", true, {
+    callers: 100,
+    call: (caller) =>
+      caller % 4 === 0 ? RateLimiter.withBackground(operation) : Effect.delay(operation, "100 seconds"),
+    limiter: slow((fiber) => settingOf(fiber, isBackgroundWork)),
+    outage: [102_000, 110_000],
+    end: 12_000
+  })
+
+  failsNoMore("when its retries hardly fit into the total time", true, {
+    callers: 400,
+    options: { retry: { totalTime: "500 millis" } },
+    outage: [3000, 3400],
+    end: 6000
+  })
+
+  failsNoMore("in an outage whose responses say when it will end", true, {
+    callers: 100,
+    headers: { "retry-after": "4" },
+    outage: [3000, 12_000],
+    end: 20_000
+  })
+
+  failsNoMore("in an outage in which some get a response after seconds, and others at once", true, {
+    callers: 100,
+    responseTime: ({ call }) => failing(0.5, 1)({ call, nth: 0, method: "" }) ? 4000 : 20,
+    outage: [3000, 12_000],
+    end: 20_000
+  })
+
+  failsNoMore("in an outage in which later attempts fail earlier", true, {
+    callers: 400,
+    options: { retry: { totalTime: "700 millis" } },
+    responseTime: ({ nth }) => nth === 1 ? 500 : 20,
+    outage: [3000, 3700],
+    end: 6000
+  })
+
+  for (const share of [0.3, 0.5, 0.7]) {
+    failsNoMore(`while ${100 * share} % of the requests fail`, false, {
+      fails: failing(share, 1),
+      outage: [0, 20_000],
+      end: 20_000
+    })
+  }
+
+  failsNoMore("while all calls of one operation and some of another fail", false, {
+    call: (caller) =>
+      caller % 2 === 0 ? operation : updateTokenExchangeProfile({ id: "tep_1", name: "a name" }),
+    fails: (attempt) => attempt.method === "DELETE" || failing(0.3, 1)(attempt),
+    outage: [0, 20_000],
+    end: 20_000
+  })
 
   it.effect("also lets a single caller fail, whose calls nobody else makes", () =>
     Effect.gen(function*() {
       const { calls, duringOutage } = yield* run({ pace: "eager", callers: 1, options: { retryBudget: 0 } })
       assert.isAbove(calls.size, 10)
-      assert.isAtMost(duringOutage, 10 + 60 + Array.from(calls.values()).length)
+      // Its calls, the retries before it counts as an outage, and one in each second.
+      assert.isAtMost(duringOutage, calls.size + 50 + 60)
     }))
 
   it.effect("does not bound the retries after 429", () =>
@@ -96,122 +165,79 @@ describe("the retry budget", () => {
       })
       assert.isAtLeast(result.duringOutage, 3 * result.callsDuringOutage)
     }))
-})
 
-const over = (
-  options: { readonly circuit?: CircuitOptions; readonly retryBudget?: number },
-  ...replies: ReadonlyArray<Testing.Reply>
-) =>
-  clientLayer({ baseUrl, ...options }).pipe(
-    Layer.provide([RateLimiter.layerUnlimited, bearer]),
-    Layer.provideMerge(Testing.layerHttp(...replies))
-  )
-
-const operation = deleteEventStream({ id: "est_0123456789012345678901" })
-const once = Retry.withoutRetries(operation)
-const away = Testing.reply({ status: 503 })
-const back = Testing.reply({ status: 204 })
-
-/** The code of a call's failure. */
-const codeOf = (error: unknown) => error instanceof TransportError ? error.code : undefined
-
-describe("a circuit", () => {
-  it.effect("opens after failures in a row, and refuses calls as not sent", () =>
+  it.effect("does not count waits for it towards the total time", () =>
     Effect.gen(function*() {
-      yield* Effect.flip(once)
-      yield* once
-      for (const _ of [1, 2]) yield* Effect.flip(once)
-      const error = yield* Effect.flip(once)
-      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "CIRCUIT_OPEN" })
-      assert.lengthOf(yield* Testing.requests, 4)
-    }).pipe(Effect.provide(over({ circuit: { failures: 2 } }, away, back, away, away))))
-
-  it.effect("lets one call through after its delay, which doubles, and closes when that succeeds", () =>
-    Effect.gen(function*() {
-      yield* Effect.flip(once)
-      const isRefused = Effect.map(Effect.flip(once), (error) => codeOf(error) === "CIRCUIT_OPEN")
-      yield* TestClock.adjust(999)
-      assert.isTrue(yield* isRefused)
-      yield* TestClock.adjust(1)
-      assert.isFalse(yield* isRefused) // sent, and the service is still away
-      yield* TestClock.adjust(1999)
-      assert.isTrue(yield* isRefused)
-      yield* TestClock.adjust(1)
-      yield* once
-      yield* once
-      assert.lengthOf(yield* Testing.requests, 4)
-    }).pipe(Effect.provide(over({ circuit: { failures: 1, delay: "1 second" } }, away, away, back, back))))
-
-  it.effect("leaves the outcome of an attempt that was sent, and ends the call", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(operation).pipe(Effect.fork, Effect.tap(() => TestClock.adjust("1 minute")))
-      const failure = yield* Effect.flatMap(error.await, (exit) => exit)
-      assert.deepInclude(failure, { _tag: "UnexpectedResponse", status: 503 })
-      assert.lengthOf(yield* Testing.requests, 1)
-    }).pipe(Effect.provide(over({ circuit: { failures: 1, delay: "1 hour", maxDelay: "1 hour" } }, away))))
-
-  it.effect("does not count responses that show that the service is there", () =>
-    Effect.gen(function*() {
-      for (let time = 0; time < 5; time++) yield* Effect.flip(Retry.withoutRetries(createUsersExport({})))
-      assert.lengthOf(yield* Testing.requests, 5)
-    }).pipe(Effect.provide(over(
-      { circuit: { failures: 1 } },
-      ...[400, 401, 403, 429, 404].map((status) => Testing.reply({ status }))
-    ))))
-
-  it.effect("sends few requests during an outage", () =>
-    Effect.gen(function*() {
-      const result = yield* run({ pace: "steady", options: { circuit: {} } })
-      assert.isAtMost(result.duringOutage, 30)
-      const late = Array.from(result.calls.values()).filter(({ began, succeeded }) =>
-        !succeeded && began > 70_000 + 30_000
+      let requests = 0
+      // Only the first requests get a response at once, and the second one of the second operation.
+      const network = HttpClient.make((request) => {
+        const isEarly = ++requests <= 71
+        if (!isEarly && request.method === "DELETE") return Effect.never
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: isEarly ? 503 : 204 })))
+      })
+      const client = IdentityClient.layer({ baseUrl, retryBudget: 0, retry: { totalTime: "700 millis" } }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, Layer.succeed(HttpClient.HttpClient, network)])
       )
-      assert.deepStrictEqual(late, [])
-    }))
-})
-
-describe("a client's options", () => {
-  it.effect("name each field that is out of range", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Layer.build(over({
-        retryBudget: -1,
-        circuit: { failures: 0, delay: 0, maxDelay: Infinity }
-      })))
-      assert.instanceOf(error, InvalidInput)
-      assert.deepStrictEqual(error.issues.map(({ path }) => path), [
-        "retryBudget",
-        "circuit.failures",
-        "circuit.delay",
-        "circuit.maxDelay"
-      ])
-    }).pipe(Effect.scoped))
-})
-
-describe("retryRateLimited", () => {
-  it.effect("decides for each 429, by operation, attempt and Retry-After", () =>
-    Effect.gen(function*() {
-      const seen: Array<Retry.Refusal> = []
-      const call = yield* operation.pipe(
-        Retry.withPolicy({
-          retryRateLimited: (refusal) => {
-            seen.push(refusal)
-            return refusal.retryAfter === undefined
-          }
-        }),
-        Effect.flip,
-        Effect.fork
-      )
+      const calls = Effect.forEach(Array.from({ length: 70 }), () => Effect.fork(Effect.exit(operation)))
+      const run = Effect.zipRight(calls, updateTokenExchangeProfile({ id: "tep_1", name: "a name" }))
+      const call = yield* Effect.fork(Effect.exit(Effect.provide(run, client)))
       yield* TestClock.adjust("1 minute")
-      assert.deepInclude(yield* call, { _tag: "RateLimited", source: "service" })
-      assert.deepStrictEqual(seen.map(({ attempt, operation }) => [operation, attempt]), [
-        ["deleteEventStream", 1],
-        ["deleteEventStream", 2]
-      ])
-      assert.lengthOf(yield* Testing.requests, 2)
-    }).pipe(Effect.provide(over(
-      {},
-      Testing.reply({ status: 429 }),
-      Testing.reply({ status: 429, headers: { "retry-after": "5" } }),
-      back
-    ))))
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(call)))
+    }))
+
+  it.effect("lets a skipped retry take as long as the attempt before it, without its wait for a permit", () =>
+    Effect.gen(function*() {
+      let permits = 0
+      const limiter = Layer.mock(RateLimiter.RateLimiter, {
+        acquire: () => Effect.as(Effect.sleep(++permits <= 70 ? "100 seconds" : 0), permit)
+      })
+      const network = HttpClient.make((request) =>
+        Effect.delay(
+          Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 503 }))),
+          "1 second"
+        )
+      )
+      const client = IdentityClient.layer({ baseUrl, retryBudget: 0 }).pipe(
+        Layer.provide([limiter, bearer, Layer.succeed(HttpClient.HttpClient, network)])
+      )
+      const run = Effect.all(Array.from({ length: 70 }, () => Effect.flip(operation)), { concurrency: "unbounded" })
+      const calls = yield* Effect.fork(Effect.provide(run, client))
+      yield* TestClock.adjust("120 seconds")
+      assert.isNotNull(calls.unsafePoll())
+    }))
+
+  it.effect("lets retries that wait go on when the client is closed", () =>
+    Effect.gen(function*() {
+      let requests = 0
+      // Responds to the first 70 requests alone. Each retry after that is lost.
+      const network = HttpClient.make((request) =>
+        ++requests > 70
+          ? Effect.never
+          : Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 503 })))
+      )
+      const scope = yield* Scope.make()
+      const client = IdentityClient.layer({ baseUrl, retryBudget: 0 }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, Layer.succeed(HttpClient.HttpClient, network)])
+      )
+      const context = yield* Layer.buildWithScope(client, scope)
+      const calls = Effect.all(Array.from({ length: 70 }, () => Effect.flip(operation)), { concurrency: "unbounded" })
+      const running = yield* Effect.fork(Effect.provide(calls, context))
+      yield* TestClock.adjust("2 seconds")
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(closing)
+      assert.isNotNull(running.unsafePoll())
+    }))
+
+  it.effect("does not count attempts that were not sent in time, which say nothing of the service", () =>
+    Effect.gen(function*() {
+      let attempts = 0
+      const calls = yield* Effect.fork(Effect.all(
+        Array.from({ length: 30 }, () => Effect.flip(IdentityClient.withTimeout(operation, "1 second"))),
+        { concurrency: "unbounded" }
+      ).pipe(Effect.provide(unsent({ retryBudget: 0 }, () => attempts++))))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(calls)
+      assert.strictEqual(attempts, 4 * 30)
+    }))
 })

@@ -533,7 +533,7 @@ describe("a permit is settled exactly once", () => {
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
         const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
-          Effect.withFiberRuntime<RawResponse, RateLimited>((fiber) => {
+          Effect.withFiberRuntime<RawResponse, RateLimited | TransportError>((fiber) => {
             const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
             const attempt: AttemptContext = {
               restore,

@@ -317,3 +317,31 @@ describe("a policy", () => {
     }).pipe(Effect.provide(layer))
   })
 })
+
+describe("retryRateLimited", () => {
+  it.effect("decides for each 429, by operation, attempt and Retry-After", () =>
+    Effect.gen(function*() {
+      const seen: Array<Retry.Refusal> = []
+      const call = yield* operation.pipe(
+        Retry.withPolicy({
+          retryRateLimited: (refusal) => {
+            seen.push(refusal)
+            return refusal.retryAfter === undefined
+          }
+        }),
+        Effect.flip,
+        Effect.fork
+      )
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* call, { _tag: "RateLimited", source: "service" })
+      assert.deepStrictEqual(seen.map(({ attempt, operation }) => [operation, attempt]), [
+        ["deleteEventStream", 1],
+        ["deleteEventStream", 2]
+      ])
+      assert.lengthOf(yield* Testing.requests, 2)
+    }).pipe(Effect.provide(scripted(
+      Testing.reply({ status: 429 }),
+      Testing.reply({ status: 429, headers: { "retry-after": "5" } }),
+      Testing.reply({ status: 204 })
+    ))))
+})

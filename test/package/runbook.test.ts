@@ -30,7 +30,7 @@ describe("the runbook", () => {
   it("has every warning of the sources", () => {
     const warnings = sources.flatMap((text) =>
       [...text.matchAll(
-        /(?:logWarning\(|logInfo\(|LogLevel\.Warning, )\s*(["`])([^]*?)\1|const warning =\s*(["`])([^]*?)\3/g
+        /(?:logWarning\(|logInfo\(|\.warn\(|\.info\()\s*(["`])([^]*?)\1|const warning =\s*(["`])([^]*?)\3/g
       )]
         .map(([, , direct, , named]) => (direct ?? named ?? "").replace(/\$\{[^{}]*\}/g, "…"))
     )

@@ -30,7 +30,7 @@ export class Permits {
       acquire: (call) =>
         Effect.withFiberRuntime((fiber) => {
           const since = this.world.time
-          return Effect.map(limiter.acquire(call), ({ settle }) => {
+          return Effect.map(limiter.acquire(call), ({ giveBack, settle }) => {
             if (this.world.time - since > longWait && !this.world.warned.has(life.name)) {
               this.world.violate(
                 "warning",
@@ -42,13 +42,12 @@ export class Permits {
             const permit: Granted = { life, operation: call.operation, settlements: 0 }
             this.latest.set(fiber, permit)
             fiber.addObserver((exit) => this.ended(permit, exit))
-            return {
-              settle: (response) =>
-                Effect.suspend(() => {
-                  if (++permit.settlements > 1) this.violate(permit, "was settled twice")
-                  return settle(response)
-                })
-            }
+            const once = (end: Effect.Effect<void>) =>
+              Effect.suspend(() => {
+                if (++permit.settlements > 1) this.violate(permit, "was settled twice")
+                return end
+              })
+            return { settle: (response) => once(settle(response)), giveBack: giveBack && once(giveBack) }
           })
         })
     }

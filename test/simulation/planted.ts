@@ -61,11 +61,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a permit leaks if the tracer throws",
     edits: [{
       file: pipeline,
-      text: `      const sent = Effect.suspend(() => {
-        attempt.resume()
-        return attempt.telemetry.attempt(send)
-      })`,
-      by: "      attempt.resume()\n      const sent = attempt.telemetry.attempt(send)"
+      text: "const sent = Effect.suspend((): Effect.Effect<RawResponse, E | TransportError> => {",
+      by: "const sent = ((make: () => Effect.Effect<RawResponse, E | TransportError>) => make())(() => {"
     }]
   },
   {

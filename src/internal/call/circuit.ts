@@ -18,7 +18,7 @@ export interface CircuitOptions {
 export const openCode = "CIRCUIT_OPEN"
 
 export class Circuit {
-  private readonly failures: number
+  readonly failures: number
   private readonly delay: number
   private readonly maxDelay: number
   private failed = 0
@@ -35,31 +35,35 @@ export class Circuit {
     this.maxDelay = Duration.toMillis(maxDelay)
   }
 
-  /** Lets an attempt begin, and gives its number; `undefined`: it is refused. */
-  enter(now: number): number | undefined {
-    if (this.openings === 0) return this.generation
+  get isOpen(): boolean {
+    return this.openings > 0
+  }
+
+  /**
+   * Lets an attempt begin, and gives its number; `undefined`: it is refused. With the number that it has already, it checks again
+   * after a wait: if the circuit has opened meanwhile, the attempt may be the next one that is let through.
+   */
+  enter(now: number, entered?: number): number | undefined {
+    if (!this.isOpen || entered === this.generation) return this.generation
     if (now < this.nextAt) return undefined
     this.nextAt = now + this.wait // then lets another through: this attempt may never end
     return this.generation
   }
 
-  /** Checks that an attempt may still be sent: it may have waited for a permit while the circuit opened. */
-  allows(entered: number): boolean {
-    return this.openings === 0 || entered === this.generation
-  }
-
-  /** Learns from the end of an attempt. */
-  attemptEnded(entered: number, isDown: boolean, now: number): void {
-    if (!this.allows(entered)) return
+  /** Learns from the end of an attempt. Returns `true` if it has opened or closed the circuit. */
+  attemptEnded(entered: number, isDown: boolean, now: number): boolean {
+    const wasOpen = this.isOpen
+    if (wasOpen && entered !== this.generation) return false
     if (!isDown) {
       this.failed = this.openings = 0
-      return
+      return wasOpen
     }
     this.failed++
-    if (this.openings === 0 && this.failed < this.failures) return
+    if (!wasOpen && this.failed < this.failures) return false
     this.openings++
     this.generation++
     this.nextAt = now + this.wait
+    return !wasOpen
   }
 
   private get wait(): number {

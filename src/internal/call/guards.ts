@@ -1,14 +1,17 @@
 /** The retry budget and the circuit of a client, which all its calls share. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../../Errors.js"
+import * as Metrics from "../telemetry/metrics.js"
+import * as Spans from "../telemetry/spans.js"
 import { Circuit, type CircuitOptions } from "./circuit.js"
-import { RetryBudget } from "./retryBudget.js"
+import * as RetryBudget from "./retryBudget.js"
 
 export interface Guards {
   readonly tenant: string
   /** `undefined`: retries have no budget. */
-  readonly budget: RetryBudget | undefined
+  readonly budget: RetryBudget.RetryBudget | undefined
   /** `undefined`: no call is refused. */
   readonly circuit: Circuit | undefined
 }
@@ -23,14 +26,12 @@ const isTime = (time: Duration.DurationInput | undefined): boolean => {
   return millis > 0 && millis < Infinity
 }
 
-/** Makes the guards of a client; `operation` names its layer in the failure. */
-export const make = (
-  operation: string,
-  tenant: string,
-  { circuit, retryBudget = Infinity }: Options
-): Effect.Effect<Guards, InvalidInput> => {
+/** The default of `retryBudget`. */
+const defaultBudget = 0.2
+
+const issuesOf = ({ circuit, retryBudget = 0 }: Options): InvalidInput["issues"] => {
   const { delay, failures = 1, maxDelay } = circuit ?? {}
-  const issues = [
+  return [
     ...(retryBudget >= 0 ? [] : [{ path: "retryBudget", message: "expected a number of at least 0" }]),
     ...(Number.isSafeInteger(failures) && failures >= 1
       ? []
@@ -39,9 +40,23 @@ export const make = (
       isTime(time) ? [] : [{ path: `circuit.${name}`, message: "expected a time above zero" }]
     )
   ]
-  return issues.length > 0 ? new InvalidInput({ operation, issues }) : Effect.succeed({
-    tenant,
-    budget: retryBudget === Infinity ? undefined : new RetryBudget(retryBudget),
-    circuit: circuit && new Circuit(circuit)
-  })
 }
+
+/** Makes the guards of a client, and releases them with the scope; `operation` names its layer in the failure. */
+export const make = (
+  operation: string,
+  tenant: string,
+  options: Options
+): Effect.Effect<Guards, InvalidInput, Scope.Scope> =>
+  Effect.gen(function*() {
+    const issues = issuesOf(options)
+    if (issues.length > 0) return yield* new InvalidInput({ operation, issues })
+    const { retryBudget = defaultBudget } = options
+    const circuit = options.circuit && new Circuit(options.circuit)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        if (circuit?.isOpen === true) Metrics.add(Metrics.openCircuits(Spans.serverAddress(tenant)), -1, [])
+      })
+    )
+    return { tenant, budget: retryBudget === Infinity ? undefined : yield* RetryBudget.make(retryBudget), circuit }
+  })

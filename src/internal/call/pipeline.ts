@@ -74,15 +74,16 @@ export const authorized = <E>(
 }
 
 /**
- * Waits for a permit, sends the request, and settles the permit with the response, or with `undefined` if none came. The wait
- * does not count towards the total time. Must run in an uninterruptible region; only the waits can be interrupted.
+ * Waits for a permit, sends the request, and settles the permit with the response, or with `undefined` if none came. If the circuit
+ * has opened meanwhile, gives it back instead. The wait does not count towards the total time. Must run in an uninterruptible region;
+ * only the waits can be interrupted.
  */
 export const permitted = <E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
   send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
-): Effect.Effect<RawResponse, E | RateLimited> => {
+): Effect.Effect<RawResponse, E | RateLimited | TransportError> => {
   // Called before `pause()`: if a user's limiter throws, the waiting gauge must not stay raised.
   const acquire = attempt.restore(limiter.acquire(call))
   attempt.pause()
@@ -92,13 +93,16 @@ export const permitted = <E>(
       return Effect.failCause(cause)
     },
     onSuccess: (permit) => {
+      let withoutResponse = permit.settle(undefined)
       // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend(() => {
+      const sent = Effect.suspend((): Effect.Effect<RawResponse, E | TransportError> => {
         attempt.resume()
-        return attempt.telemetry.attempt(send)
+        if (attempt.maySend()) return attempt.telemetry.attempt(send)
+        withoutResponse = permit.giveBack ?? withoutResponse
+        return transportError(call.operation, call.tenant, "not-sent", openCode)
       })
       return Effect.matchCauseEffect(sent, {
-        onFailure: (cause) => Effect.zipRight(permit.settle(undefined), Effect.failCause(cause)),
+        onFailure: (cause) => Effect.zipRight(withoutResponse, Effect.failCause(cause)),
         onSuccess: (response) =>
           // After a redirect, status and headers may be those of another service.
           Effect.map(permit.settle(response.redirected ? undefined : response), () => {
@@ -110,20 +114,17 @@ export const permitted = <E>(
   })
 }
 
-/**
- * Sends one request and reads the response, unless the circuit has opened meanwhile. The time-out, in milliseconds, covers both.
- */
+/** Sends one request and reads the response. The time-out, in milliseconds, covers both. */
 export const exchange = (
   send: Exchange,
   { operation, tenant }: Call,
-  attempt: AttemptContext,
   request: RawRequest,
   bodyLimit: BodyLimit,
   time: TimeLimit
 ): Effect.Effect<RawResponse, TransportError> =>
   Effect.catchAllCause(
-    time.millis <= 0 || !attempt.maySend()
-      ? new NoResponse({ outcome: "not-sent", code: time.millis <= 0 ? "TIMEOUT" : openCode })
+    time.millis <= 0
+      ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
       : send(request, bodyLimit, time),
     (cause) =>
       Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, tenant, outcome, code)))

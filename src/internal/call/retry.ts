@@ -6,8 +6,9 @@ import type { Any } from "../../Endpoint.js"
 import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
+import { isBackgroundWork } from "../limiter/queue.js"
 import { backoff } from "../runtime/backoff.js"
-import type { Restore } from "../runtime/fiber.js"
+import * as FiberAccess from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import { openCode } from "./circuit.js"
@@ -20,12 +21,13 @@ import {
   type Policy,
   responseShowsOutage
 } from "./retryPolicy.js"
+import type { RetryBudget } from "./retryBudget.js"
 import { transportError } from "./transportError.js"
 
 /** The part of a call that its attempts use. */
 export interface AttemptContext {
   /** Makes the waits of an attempt interruptible; all else is uninterruptible. */
-  readonly restore: Restore
+  readonly restore: FiberAccess.Restore
   readonly telemetry: CallTelemetry
   /** Limits a time-out of the attempt to what is left of the total time, in milliseconds. */
   readonly limitTimeout: (millis: number) => number
@@ -45,19 +47,21 @@ const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "Transport
 export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements AttemptContext {
   private readonly endpoint: Any
   private readonly policy: Policy
-  readonly restore: Restore
+  private readonly fiber: FiberAccess.AnyFiber
+  readonly restore: FiberAccess.Restore
   readonly telemetry: CallTelemetry
   private readonly attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
   private readonly clock: Clock.Clock
   private readonly guards: Guards
   private attempts = 1
-  /** The start of the last attempt, its duration, and its number in the circuit. */
-  private beganAt = 0
-  private took = 0
+  /** The numbers of the attempt in the retry budget and in the circuit. */
+  private nth = 0
   private entered: number | undefined
   /** The start of the call, moved forward by its pauses. */
   private startedAt: number
   private pausedAt: number
+  /** The time at which the attempt got its permit. */
+  private sentAt = 0
   /**
    * The result of the last attempt that the service may have carried out. It remains the result of the call if all later
    * attempts were not sent.
@@ -67,18 +71,19 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   constructor(
     endpoint: Any,
     policy: Policy,
-    clock: Clock.Clock,
-    restore: Restore,
+    fiber: FiberAccess.AnyFiber,
+    restore: FiberAccess.Restore,
     telemetry: CallTelemetry,
     guards: Guards,
     attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
   ) {
     this.endpoint = endpoint
     this.policy = policy
+    this.fiber = fiber
     this.restore = restore
     this.telemetry = telemetry
     this.attempt = attempt
-    this.clock = clock
+    this.clock = FiberAccess.clockOf(fiber)
     this.guards = guards
     this.startedAt = this.pausedAt = this.now()
     guards.budget?.callStarted()
@@ -94,13 +99,18 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   }
 
   resume(): void {
-    const waited = this.now() - this.pausedAt
+    this.sentAt = this.now()
+    const waited = this.sentAt - this.pausedAt
     this.startedAt += waited
     this.telemetry.waitEnded(waited)
   }
 
   maySend(): boolean {
-    return this.entered === undefined || this.guards.circuit?.allows(this.entered) !== false
+    const { circuit } = this.guards
+    if (circuit === undefined) return true
+    this.entered = circuit.enter(this.now(), this.entered)
+    if (this.entered === undefined) this.telemetry.refusedByCircuit()
+    return this.entered !== undefined
   }
 
   run(): Effect.Effect<A, E | TransportError, R> {
@@ -119,58 +129,83 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
         if (response.status !== 429) this.uncertain = result
         if (this.isLast || !canRetryResponse(this.endpoint, response)) return result
         const retryAfter = ResponseHeaders.retryAfter(response.headers, this.clock.unsafeCurrentTimeMillis())
-        if (response.status !== 429) return this.retry(result, retryAfter)
         const refusal = { operation: this.endpoint.name, attempt: this.attempts, retryAfter }
-        return this.policy.retryRateLimited?.(refusal) === false ? result : this.retry(result, retryAfter, true)
+        const isGivenUp = response.status === 429 && this.policy.retryRateLimited?.(refusal) === false
+        return isGivenUp ? result : this.retry(result, retryAfter)
       }
     })
   }
 
   private begin(): Effect.Effect<A, E | TransportError, R> {
-    const { circuit } = this.guards
-    if (circuit !== undefined || this.guards.budget !== undefined) this.beganAt = this.now()
-    this.entered = circuit?.enter(this.beganAt)
-    return circuit !== undefined && this.entered === undefined
-      ? transportError(this.endpoint.name, this.guards.tenant, "not-sent", openCode)
-      : this.attempt(this)
+    this.nth = this.guards.budget?.attemptStarted() ?? 0
+    this.entered = undefined
+    return this.maySend()
+      ? this.attempt(this)
+      : transportError(this.endpoint.name, this.guards.tenant, "not-sent", openCode)
   }
 
   /** Reports the end of an attempt to the client's other calls. */
   private attemptEnded(isDown: boolean | undefined): void {
-    this.took = this.now() - this.beganAt
     if (isDown === undefined) return
     const { budget, circuit } = this.guards
-    budget?.attemptEnded(this.endpoint.name, this.beganAt, isDown)
-    if (this.entered !== undefined) circuit?.attemptEnded(this.entered, isDown, this.now())
+    if (isDown) budget?.attemptFailed(this.queue, this.nth)
+    else budget?.endOutage()
+    if (this.entered === undefined || circuit?.attemptEnded(this.entered, isDown, this.now()) !== true) return
+    if (!isDown) return this.telemetry.circuitClosed()
+    budget?.endOutage() // retries that wait fail at once, as all calls do now
+    this.telemetry.circuitOpened(circuit.failures)
   }
 
   /** Waits and makes the next attempt, or gives the last result if the wait would take too long. */
   private retry(
     lastResult: Effect.Effect<A, E | TransportError>,
     retryAfter?: Duration.Duration,
-    isFree = false,
-    skipped = 0
+    took = this.now() - this.sentAt
   ): Effect.Effect<A, E | TransportError, R> {
-    return Effect.flatMap(backoff(this.policy, this.attempts, retryAfter), (wait) => {
-      const millis = wait + skipped
+    return Effect.flatMap(backoff(this.policy, this.attempts, retryAfter), (millis) => {
       if (millis >= this.timeLeft()) return lastResult
       this.attempts++
+      const { budget } = this.guards
+      const wait = this.restore(Effect.sleep(millis))
+      if (budget === undefined || budget.take()) {
+        return Effect.flatMap(this.telemetry.backoff(millis, wait), () => this.run())
+      }
       return Effect.flatMap(
-        this.telemetry.backoff(millis, this.restore(Effect.sleep(millis))),
-        () => isFree ? this.run() : this.runWithinBudget(lastResult)
+        this.telemetry.retryDeferred(budget.isNews(), wait),
+        () => this.retryBeyond(budget, lastResult, retryAfter, took)
       )
     })
   }
 
-  /** Makes the next attempt if the budget has a retry left. Otherwise skips it; only the last one waits. */
-  private runWithinBudget(lastResult: Effect.Effect<A, E | TransportError>): Effect.Effect<A, E | TransportError, R> {
-    const { budget } = this.guards
-    if (budget === undefined || budget.take(this.now())) return this.run()
-    // A skipped attempt counts, and adds the duration of the attempt before it to the wait. Otherwise the last attempt would be made
-    // earlier than without a budget.
-    if (!this.isLast) return this.retry(lastResult, undefined, false, this.took)
-    const verdict = budget.verdict(this.endpoint.name, () => this.now(), this.now() + this.timeLeft())
-    return Effect.flatMap(this.restore(verdict), (isAllowed) => isAllowed ? this.run() : lastResult)
+  /**
+   * Waits for the budget and makes the next attempt, or skips it if it would be in vain. An attempt that is skipped counts as one that
+   * took as long as the one before it, and had the same result. All this does not count towards the total time.
+   */
+  private retryBeyond(
+    budget: RetryBudget,
+    lastResult: Effect.Effect<A, E | TransportError>,
+    retryAfter: Duration.Duration | undefined,
+    took: number
+  ): Effect.Effect<A, E | TransportError, R> {
+    const since = this.now()
+    return Effect.flatMap(this.restore(budget.wait(this.queue)), (isAllowed) => {
+      const waited = this.now() - since
+      this.startedAt += waited
+      if (isAllowed) {
+        this.telemetry.retryAllowed(waited)
+        return this.run()
+      }
+      this.telemetry.retrySkipped()
+      if (this.isLast) return lastResult
+      const rest = Math.max(0, took - waited)
+      this.startedAt += rest
+      return Effect.zipRight(this.restore(Effect.sleep(rest)), this.retry(lastResult, retryAfter, took))
+    })
+  }
+
+  /** The limiter's queue of this call: its attempts get their permits in the order of their numbers. */
+  private get queue(): string {
+    return `${this.endpoint.name}${FiberAccess.settingOf(this.fiber, isBackgroundWork) ? " (background)" : ""}`
   }
 
   private get isLast(): boolean {

@@ -29,8 +29,8 @@ export interface Policy {
   /** The upper bound of all waits. A longer `Retry-After` is still waited for. Default: 10 s. */
   readonly maxDelay: Duration.DurationInput
   /**
-   * The time for all attempts and the waits between them; waits for the rate limiter do not count. A call fails at once
-   * with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
+   * The time for all attempts and the waits between them; waits for the rate limiter and for the retry budget do not count. A call
+   * fails at once with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
    */
   readonly totalTime: Duration.DurationInput
   /**
@@ -82,9 +82,12 @@ export type AttemptFailure = TokenError | TransportError | RateLimited
 /** Checks that the program itself ended the attempt: the client's scope was closed, its circuit is open, or a stream failed. */
 const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode || code === bodyFailed
 
+/** Checks that the time of an attempt was up before it was sent, for example while it waited for one of the client's connections. */
+const wasTooLate = ({ code, outcome }: TransportError): boolean => code === "TIMEOUT" && outcome === "not-sent"
+
 /** Checks what a failed attempt says of the service: `true` if it is unavailable, `undefined` if nothing. */
 export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
-  error._tag === "TransportError" && !isOwn(error) ? true : undefined
+  error._tag === "TransportError" && !isOwn(error) && !wasTooLate(error) ? true : undefined
 
 /** Checks that a response shows that the service is unavailable, or cannot respond. */
 export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>

@@ -23,6 +23,11 @@ export interface LimitedResponse {
 export interface Permit {
   /** Ends the call with its response, or with `undefined` if none came. Only the first settlement counts. */
   readonly settle: (response: LimitedResponse | undefined) => Effect.Effect<void>
+  /**
+   * Ends the call at once, before anything was sent: another may have its permit. Without it, the client settles the permit
+   * with `undefined`.
+   */
+  readonly giveBack?: Effect.Effect<void> | undefined
 }
 
 /** Options that all limiters share. @since 0.1.0 @category models */

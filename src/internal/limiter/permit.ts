@@ -1,4 +1,4 @@
-/** Permits: each is settled once by its holder, or given back if its fiber was interrupted before that. */
+/** Permits: each is settled once by its holder, or given back by it, or because its fiber was interrupted before that. */
 import * as Effect from "effect/Effect"
 import { type AnyFiber, onExit, wasInterrupted } from "../runtime/fiber.js"
 import type { LimitedResponse, Permit } from "./limiter.js"
@@ -22,5 +22,8 @@ export const make = (
   const detach = onExit(fiber, () => {
     if (wasInterrupted(fiber)) end(giveBack)
   })
-  return { settle: (response) => Effect.sync(() => end(() => settle(response))) }
+  return {
+    settle: (response) => Effect.sync(() => end(() => settle(response))),
+    giveBack: Effect.sync(() => end(giveBack))
+  }
 }

@@ -149,6 +149,41 @@ export class CallTelemetry {
     return this.logs.before(wait)
   }
 
+  /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `isNews`. */
+  retryDeferred<A>(isNews: boolean, wait: Effect.Effect<A>): Effect.Effect<A> {
+    if (isNews) this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
+    return this.logs.before(wait)
+  }
+
+  /** The retry budget has allowed a retry after this wait. */
+  retryAllowed(millis: number): void {
+    this.spanEvent("identity.budget.wait", millis)
+    this.logs.debug(`the retry budget delayed the retry for ${formatMillis(millis)}`)
+  }
+
+  /** A retry was not made: it would have been in vain. */
+  retrySkipped(): void {
+    Metrics.update(this.shared.metrics.skipped, 1, this.labels)
+    this.logs.debug("skipped a retry: the service is still unavailable")
+  }
+
+  /** The circuit has refused an attempt. */
+  refusedByCircuit(): void {
+    Metrics.update(this.shared.metrics.refused, 1, this.labels)
+  }
+
+  /** The attempt has opened the circuit, after this number of failures in a row. */
+  circuitOpened(failures: number): void {
+    Metrics.add(this.shared.metrics.openCircuits, 1, [])
+    this.logs.warn(`the circuit is open after ${failures} failures in a row: calls fail at once`)
+  }
+
+  /** The attempt has closed the circuit. */
+  circuitClosed(): void {
+    Metrics.add(this.shared.metrics.openCircuits, -1, [])
+    this.logs.info("the circuit is closed: the service responds again")
+  }
+
   private ended(
     exit: Exit.Exit<unknown, unknown>,
     status: number | undefined,

@@ -54,6 +54,10 @@ export class CallLogs {
     if (this.isDebugEnabled) this.add(LogLevel.Debug, message)
   }
 
+  info(message: string): void {
+    this.add(LogLevel.Info, message)
+  }
+
   warn(message: string): void {
     this.add(LogLevel.Warning, message)
   }

@@ -51,6 +51,9 @@ const wait = histogram("identity.limiter.wait", "Waits for a permit of the rate 
 const waiting = gauge("identity.limiter.waiting", "Calls that wait for a permit of the rate limiter")
 const remaining = gauge("identity.quota.remaining", "Remaining calls according to the last response")
 const limit = gauge("identity.quota.limit", "Size of the bucket according to the last response")
+const skipped = counter("identity.retry.skipped", "Retries that were not made, because the retry budget was used up")
+const refused = counter("identity.circuit.refused", "Attempts that an open circuit refused")
+const open = gauge("identity.circuit.open", "Open circuits")
 const drift = counter("identity.drift", "Fields and values that the schemas do not know, each counted once")
 
 /** The token requests that succeeded, or that failed with the tag `error.type`. */
@@ -84,6 +87,9 @@ export const forTokenQuota = (host: string, clientId: string, of: string, bucket
   return { limit: tokenLimit(tags), remaining: tokensRemaining(tags) }
 }
 
+/** Makes the gauge of the open circuits of the clients of one host. */
+export const openCircuits = (host: string): Gauge => open({ "server.address": boundedHost(host) })
+
 /** Makes the metrics of one operation of the client of one host. */
 export const forOperation = (operation: string, host: string) => {
   const tags = { "identity.operation": operation, "server.address": boundedHost(host) }
@@ -95,6 +101,9 @@ export const forOperation = (operation: string, host: string) => {
     waiting: waiting(tags),
     remaining: remaining(tags),
     limit: limit(tags),
+    skipped: skipped(tags),
+    refused: refused(tags),
+    openCircuits: openCircuits(host),
     /** The duration of calls whose last response had this status, and that failed with this type of error. */
     duration: (status: number | undefined, error: string | undefined): Histogram =>
       getOrInsert(

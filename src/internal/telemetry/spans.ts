@@ -20,13 +20,16 @@ export const isTraced = (fiber: FiberAccess.AnyFiber): boolean =>
 
 type Attributes = Readonly<Record<string, unknown>>
 
+/** Gives the attribute `server.address` of requests to a URL. */
+export const serverAddress = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, "")
+
 /** Gives the attributes that all requests to a route share. They contain no identifiers, queries or bodies. */
 export const attributes = (baseUrl: string, method: string, path: string): Attributes => {
-  const { hostname, pathname, port, protocol } = new URL(baseUrl)
+  const { pathname, port, protocol } = new URL(baseUrl)
   return {
     "http.request.method": method,
     "url.template": `${pathname === "/" ? "" : pathname}${path.replace(/(?<=\/):([^/]+)/g, "{$1}")}`,
-    "server.address": hostname.replace(/^\[|\]$/g, ""),
+    "server.address": serverAddress(baseUrl),
     "server.port": port !== "" ? Number(port) : protocol === "https:" ? 443 : 80
   }
 }

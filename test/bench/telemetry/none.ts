@@ -15,7 +15,13 @@ const telemetry: Pick<Calls.CallTelemetry, keyof Calls.CallTelemetry> = {
   attempt: (send) => Effect.suspend(() => send(undefined)),
   responseReceived: () => {},
   tokenReplaced: () => {},
-  backoff: (_millis, wait) => wait
+  backoff: (_millis, wait) => wait,
+  retryDeferred: (_isNews, wait) => wait,
+  retryAllowed: () => {},
+  retrySkipped: () => {},
+  refusedByCircuit: () => {},
+  circuitOpened: () => {},
+  circuitClosed: () => {}
 }
 
 export const make: typeof Calls.make = () => () => telemetry as Calls.CallTelemetry // sound: the client uses nothing else
