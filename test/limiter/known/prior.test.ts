@@ -125,8 +125,10 @@ describe("layerAdaptive with a prior", () => {
       yield* Fiber.interrupt(callers)
       return ended
     }).pipe(
-      Effect.provide(RateLimiter.layerAdaptive({ prior: { burst: 10, limit: 10, interval: "1 second" } })),
-      Effect.provide(Logger.remove(Logger.defaultLogger)),
+      Effect.provide([
+        RateLimiter.layerAdaptive({ prior: { burst: 10, limit: 10, interval: "1 second" } }),
+        Logger.remove(Logger.defaultLogger)
+      ]),
       (run) => VirtualTime.run(run, { most: "1 hour" })
     )
 
