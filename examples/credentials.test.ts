@@ -53,7 +53,7 @@ const variables = ConfigProvider.fromMap(
   ])
 )
 
-it.live("a key and a KMS get a token of a tenant; a certificate needs TLS, and is refused without it", () =>
+it.live("a key and a KMS get a token of a tenant; a certificate needs TLS, and its key must be PEM", () =>
   Effect.gen(function*() {
     const statuses = yield* Effect.forEach(
       [ByKey, ByKms, ByCertificate],
@@ -70,5 +70,6 @@ it.live("a key and a KMS get a token of a tenant; a certificate needs TLS, and i
         )
     )
     assert.deepStrictEqual(statuses, [3, 3, "TokenError"])
-    yield* Effect.scoped(Layer.build(connectionsWith("", "")))
+    const refused = yield* Effect.flip(Effect.scoped(Layer.build(connectionsWith("", ""))))
+    assert.deepStrictEqual(refused.issues.map(({ path }) => path), ["connect.key"])
   }).pipe(Effect.withConfigProvider(variables)))

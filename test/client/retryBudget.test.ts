@@ -33,7 +33,10 @@ describe("a retry budget", () => {
       for (let call = 0; call < 4; call++) budget.callStarted()
       assert.deepStrictEqual([budget.take(), budget.take()], [true, false])
       yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(Array.from({ length: 11 }, budget.take), [...Array.from({ length: 10 }, () => true), false])
+      assert.deepStrictEqual(Array.from({ length: 11 }, budget.take), [
+        ...Array.from({ length: 10 }, () => true),
+        false
+      ])
     }))
 
   it.scoped("allows all retries unless fifty attempts in a row have failed", () =>

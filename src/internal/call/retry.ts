@@ -6,13 +6,14 @@ import type { Any } from "../../Endpoint.js"
 import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
-import { isBackgroundWork } from "../limiter/queue.js"
+import { isBackgroundWork } from "../limiter/backgroundWork.js"
 import { backoff } from "../runtime/backoff.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import { openCode } from "./circuit.js"
 import type { Guards } from "./guards.js"
+import type { RetryBudget } from "./retryBudget.js"
 import {
   type AttemptFailure,
   canRetryFailure,
@@ -21,7 +22,6 @@ import {
   type Policy,
   responseShowsOutage
 } from "./retryPolicy.js"
-import type { RetryBudget } from "./retryBudget.js"
 import { transportError } from "./transportError.js"
 
 /** The part of a call that its attempts use. */

@@ -7,19 +7,17 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, makeSetting, settingOf, withFiber } from "../runtime/fiber.js"
+import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
 import { makeSignal } from "../runtime/streams.js"
 import * as Timer from "../runtime/timer.js"
+import { isBackgroundWork } from "./backgroundWork.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { readRateLimit } from "./rateLimitReading.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
 import * as WaitWarnings from "./waitWarnings.js"
-
-/** Marks calls as background work. */
-export const isBackgroundWork = makeSetting("RateLimiter/isBackground", () => false)
 
 /** The default of `reserve`. */
 export const defaultReserve = 0.2

@@ -151,7 +151,9 @@ export class CallTelemetry {
 
   /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `isNews`. */
   retryDeferred<A>(isNews: boolean, wait: Effect.Effect<A>): Effect.Effect<A> {
-    if (isNews) this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
+    if (isNews) {
+      this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
+    }
     return this.logs.before(wait)
   }
 
