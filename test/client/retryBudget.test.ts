@@ -12,8 +12,8 @@ const inOutage = (share: number) =>
   })
 
 /** Begins to wait for a retry. */
-const wait = (budget: RetryBudget.RetryBudget, queue: string) =>
-  Effect.tap(Effect.fork(budget.wait(queue)), () => TestClock.adjust(0))
+const wait = (budget: RetryBudget.RetryBudget, queue: string, timeLimit = 1000) =>
+  Effect.tap(Effect.fork(budget.wait(queue, timeLimit)), () => TestClock.adjust(0))
 
 /** Gives the result of each wait that has ended. */
 const results = (waits: ReadonlyArray<Fiber.RuntimeFiber<boolean>>) =>
@@ -90,6 +90,18 @@ describe("a retry budget", () => {
       budget.endOutage()
       yield* TestClock.adjust(0)
       assert.deepStrictEqual(results(waits), [false, true])
+    }))
+
+  it.scoped("learns nothing from an attempt that timed out after less time than a retry has", () =>
+    Effect.gen(function*() {
+      const budget = yield* inOutage(0)
+      const waits = yield* Effect.forEach([100, 101], (timeLimit) => wait(budget, "a", timeLimit))
+      budget.attemptFailed("a", budget.attemptStarted(), 99)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(results(waits), ["waits", "waits"])
+      budget.attemptFailed("a", budget.attemptStarted(), 100)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(results(waits), [false, "waits"])
     }))
 
   it.scoped("is news once in an outage, and at most once a minute", () =>

@@ -1,5 +1,6 @@
 /** Clients for tests of telemetry, and what they log. */
-import { Effect, Layer, Logger, LogLevel } from "effect"
+import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { Effect, Fiber, Layer, Logger, LogLevel, TestClock } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, type TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "./client.js"
@@ -10,16 +11,17 @@ let hosts = 0
 
 interface Setting {
   readonly replies?: ReadonlyArray<Testing.Reply>
+  readonly network?: Layer.Layer<HttpClient.HttpClient>
   readonly limiter?: Layer.Layer<RateLimiter.RateLimiter>
   readonly tokens?: Layer.Layer<TokenProvider.TokenProvider>
+  readonly options?: IdentityClient.Defaults
 }
 
 /** Makes a client of a tenant of its own, as all tests share the metrics of the process. Without replies it gets no response. */
-export const clientOf = ({ limiter = RateLimiter.layerUnlimited, replies, tokens = bearer }: Setting) => {
+export const clientOf = ({ limiter = RateLimiter.layerUnlimited, network = silent, options, replies, tokens = bearer }: Setting) => {
   const host = `t${++hosts}.example.com`
-  const network = replies === undefined ? silent : Testing.layerHttp(...replies)
-  const layer = IdentityClient.layer({ baseUrl: `https://${host}/api/v2` }).pipe(
-    Layer.provide([network, limiter, tokens])
+  const layer = IdentityClient.layer({ baseUrl: `https://${host}/api/v2`, ...options }).pipe(
+    Layer.provide([replies === undefined ? network : Testing.layerHttp(...replies), limiter, tokens])
   )
   return { host, layer }
 }
@@ -47,3 +49,24 @@ export const quota = (remaining: number, limit = 10) => ({
   "x-ratelimit-remaining": String(remaining),
   "x-ratelimit-reset": "1"
 })
+
+/** Makes calls during an outage in which a retry budget binds, and gives the number of the requests. */
+export const outage = (callers: number) => {
+  let requests = 0
+  const network = HttpClient.make((request) => {
+    requests++
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 503 })))
+  })
+  const { host, layer } = clientOf({
+    options: { retryBudget: 0 },
+    network: Layer.succeed(HttpClient.HttpClient, network)
+  })
+  const calls = Effect.all(Array.from({ length: callers }, () => Effect.exit(call)), { concurrency: "unbounded" })
+  const run = Effect.gen(function*() {
+    const fiber = yield* Effect.fork(Effect.provide(calls, layer))
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(fiber)
+    return requests
+  })
+  return { host, run }
+}

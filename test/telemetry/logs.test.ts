@@ -6,7 +6,7 @@ import { createUsersExport, IdentityClient, RateLimiter, Retry, TokenProvider } 
 import * as Testing from "../../src/Testing.js"
 import { bearer } from "../support/client.js"
 import { permit } from "../support/permits.js"
-import { call, clientOf, logged, quota } from "../support/telemetry.js"
+import { call, clientOf, logged, outage, quota } from "../support/telemetry.js"
 import { inProcess } from "../support/tokenServer.js"
 
 describe("the log", () => {
@@ -225,5 +225,41 @@ describe("the log", () => {
         LogLevel.Debug
       )
       assert.include(lines, "DEBUG attempt=0 operation=createUsersExport the rate limiter delayed the call for 6 s")
+    }))
+
+  it.effect("warn once when a circuit opens, and tell when it closes", () =>
+    Effect.gen(function*() {
+      const { layer } = clientOf({
+        options: { circuit: { failures: 2 } },
+        replies: [503, 503, 503, 204, 204].map((status) => Testing.reply({ status }))
+      })
+      const once = Effect.exit(Retry.withoutRetries(call))
+      const { lines } = yield* logged(
+        Effect.gen(function*() {
+          yield* Effect.repeatN(once, 3) // the last two are refused
+          for (const pause of ["1 second", "2 seconds", 0] as const) yield* Effect.zipRight(TestClock.adjust(pause), once)
+        }).pipe(Effect.provide(layer))
+      )
+      assert.deepStrictEqual(lines, [
+        "WARN attempt=1 operation=deleteEventStream the circuit is open after 2 failures in a row: calls fail at once",
+        "INFO attempt=1 operation=deleteEventStream the circuit is closed: the service responds again"
+      ])
+    }))
+
+  it.effect("warn once in an outage that the retry budget is used up, and tell no retry that is not made", () =>
+    Effect.gen(function*() {
+      const callers = 30
+      let requests = 0
+      const { lines } = yield* logged(
+        Effect.map(outage(callers).run, (count) => void (requests = count)),
+        LogLevel.Debug
+      )
+      const count = (text: string) => lines.filter((line) => line.includes(text)).length
+      const warning = "the service is unavailable and the retry budget is used up: retries wait or are skipped"
+      assert.strictEqual(count(`operation=deleteEventStream ${warning}`), 1)
+      const made = count("DEBUG attempt=1 operation=deleteEventStream retrying in") // of the first attempts
+      assert.isAbove(made, 10)
+      assert.isAbove(count(" skipped a retry: the service is still unavailable"), 10)
+      assert.strictEqual(callers + count(" retrying in ") + count(" the retry budget delayed the retry for "), requests)
     }))
 })

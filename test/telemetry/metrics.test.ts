@@ -16,7 +16,7 @@ import {
 } from "effect"
 import { listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
-import { call, clientOf, logged, quota } from "../support/telemetry.js"
+import { call, clientOf, logged, outage, quota } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"
 import * as Tokens from "../support/tokens.js"
 
@@ -173,6 +173,41 @@ describe("metrics", () => {
       assert.deepStrictEqual(lines, ["WARN operation=token could not obtain a token (status 401)"])
     }))
 
+  it.effect("count the retries that the retry budget skips", () =>
+    Effect.gen(function*() {
+      const callers = 30
+      const { host, run } = outage(callers)
+      const requests = yield* run
+      const metrics = yield* metricsOf(host)
+      assert.include(metrics, `call.attempts deleteEventStream: ${requests}`)
+      assert.include(metrics, `retry.skipped deleteEventStream: ${4 * callers - requests}`)
+    }))
+
+  it.effect("count open circuits of a host until they close or their client ends, and the attempts that they refuse", () =>
+    Effect.gen(function*() {
+      const { host, layer } = clientOf({
+        options: { circuit: { failures: 1 } },
+        replies: [503, 204, 503].map((status) => Testing.reply({ status }))
+      })
+      const once = Effect.exit(Retry.withoutRetries(call))
+      const seen = Effect.map(metricsOf(host), (lines) =>
+        lines.filter((line) => line.startsWith("circuit.") || line.startsWith("call.attempts")))
+      yield* Effect.gen(function*() {
+        yield* Effect.repeatN(once, 2)
+        assert.deepStrictEqual(yield* seen, [
+          "call.attempts deleteEventStream: 1",
+          "circuit.open: 1",
+          "circuit.refused deleteEventStream: 2"
+        ])
+        yield* TestClock.adjust("1 second")
+        yield* once
+        assert.include(yield* seen, "circuit.open: 0")
+        yield* once
+        assert.include(yield* seen, "circuit.open: 1")
+      }).pipe(Effect.provide(layer))
+      assert.include(yield* seen, "circuit.open: 0")
+    }))
+
   it.effect("have no quota if the service sends no rate-limit headers", () =>
     Effect.gen(function*() {
       const { host, layer } = clientOf({ replies: [Testing.reply({ status: 204 })] })
@@ -212,6 +247,9 @@ describe("metrics", () => {
         ]
       })
       yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(list)), 2), layer)
+      yield* outage(30).run
+      const refused = clientOf({ options: { circuit: { failures: 1 } }, replies: [Testing.reply({ status: 503 })] })
+      yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(call)), 1), refused.layer)
       const headers = { "auth0-client-quota-limit": "b=per_hour;q=10;r=7;t=3540" }
       yield* Effect.provide(Tokens.get, Tokens.over((nth) => Effect.succeed({ ...Tokens.issue(nth), headers })).layer)
       const documented = table("metric")

@@ -60,8 +60,10 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   /** The start of the call, moved forward by its pauses. */
   private startedAt: number
   private pausedAt: number
-  /** The time at which the attempt got its permit. */
+  /** The time at which the attempt got its permit, and the time that it then had, which is the time-out or less. */
   private sentAt = 0
+  private timeLimit = Infinity
+  private timeout = Infinity
   /**
    * The result of the last attempt that the service may have carried out. It remains the result of the call if all later
    * attempts were not sent.
@@ -90,7 +92,9 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   }
 
   limitTimeout(millis: number): number {
-    return this.attempts === 1 ? millis : Math.min(millis, this.timeLeft())
+    this.timeout = millis
+    this.timeLimit = this.attempts === 1 ? millis : Math.min(millis, this.timeLeft())
+    return this.timeLimit
   }
 
   pause(): void {
@@ -117,7 +121,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     // Suspended, so that a waiting attempt does not retain how it obtained its token.
     return Effect.matchEffect(Effect.suspend(() => this.begin()), {
       onFailure: (error) => {
-        this.attemptEnded(failureShowsOutage(error))
+        this.attemptEnded(failureShowsOutage(error), "code" in error && error.code === "TIMEOUT")
         const notSent = wasNotSent(error)
         const result = notSent && this.uncertain !== undefined ? this.uncertain : Effect.fail(error)
         if (!notSent) this.uncertain = result
@@ -144,11 +148,11 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
       : transportError(this.endpoint.name, this.guards.tenant, "not-sent", openCode)
   }
 
-  /** Reports the end of an attempt to the client's other calls. */
-  private attemptEnded(isDown: boolean | undefined): void {
+  /** Reports the end of an attempt to the client's other calls; `isTimeout`: its own time was up. */
+  private attemptEnded(isDown: boolean | undefined, isTimeout = false): void {
     if (isDown === undefined) return
     const { budget, circuit } = this.guards
-    if (isDown) budget?.attemptFailed(this.queue, this.nth)
+    if (isDown) budget?.attemptFailed(this.queue, this.nth, isTimeout ? this.timeLimit : undefined)
     else budget?.endOutage()
     if (this.entered === undefined || circuit?.attemptEnded(this.entered, isDown, this.now()) !== true) return
     if (!isDown) return this.telemetry.circuitClosed()
@@ -188,7 +192,8 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     took: number
   ): Effect.Effect<A, E | TransportError, R> {
     const since = this.now()
-    return Effect.flatMap(this.restore(budget.wait(this.queue)), (isAllowed) => {
+    const timeLimit = Math.min(this.timeout, this.timeLeft())
+    return Effect.flatMap(this.restore(budget.wait(this.queue, timeLimit)), (isAllowed) => {
       const waited = this.now() - since
       this.startedAt += waited
       if (isAllowed) {

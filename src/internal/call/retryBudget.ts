@@ -21,6 +21,7 @@ const failuresOfOutage = 50
 interface Waiter {
   readonly queue: string
   readonly since: number
+  readonly timeLimit: number
   readonly resume: (isAllowed: Effect.Effect<boolean>) => void
 }
 
@@ -29,17 +30,17 @@ export interface RetryBudget {
   readonly callStarted: () => void
   /** Counts an attempt, before it waits for a permit, and gives its number. Attempts of one queue are sent in this order. */
   readonly attemptStarted: () => number
-  /** Learns that the service did not respond to an attempt, or cannot. */
-  readonly attemptFailed: (queue: string, nth: number) => void
+  /** Learns that the service did not respond to an attempt, or cannot; `timeLimit`: the time that it had, if that was up. */
+  readonly attemptFailed: (queue: string, nth: number, timeLimit?: number) => void
   /** Ends the outage: the service has responded to an attempt. No retry waits any longer. */
   readonly endOutage: () => void
   /** Takes a retry. Returns `false` if none is left in an outage. */
   readonly take: () => boolean
   /**
-   * Waits until a retry may be made: the outage has ended, or a retry is left. Returns `false` when it would be in vain: an attempt
-   * of its queue that began later has failed.
+   * Waits until a retry with this time limit may be made: the outage has ended, or a retry is left. Returns `false` when it would be in
+   * vain: an attempt of its queue that began later has failed, and had no less time.
    */
-  readonly wait: (queue: string) => Effect.Effect<boolean>
+  readonly wait: (queue: string, timeLimit: number) => Effect.Effect<boolean>
   /** True once in an outage, but at most once a minute: time for a warning. */
   readonly isNews: () => boolean
 }
@@ -95,16 +96,18 @@ export const make = (share: number): Effect.Effect<RetryBudget, never, Scope.Sco
     return {
       callStarted: () => add(share),
       attemptStarted: () => ++attempts,
-      attemptFailed: (queue, nth) => {
+      attemptFailed: (queue, nth, timeLimit = Infinity) => {
         failuresInRow++
-        for (const waiter of waiters) if (waiter.queue === queue && waiter.since < nth) resume(waiter, false)
+        for (const waiter of waiters) {
+          if (waiter.queue === queue && waiter.since < nth && waiter.timeLimit <= timeLimit) resume(waiter, false)
+        }
       },
       endOutage,
       take,
-      wait: (queue) =>
+      wait: (queue, timeLimit) =>
         Effect.async((resume) => {
           if (take()) return resume(Effect.succeed(true))
-          const waiter = { queue, since: attempts, resume }
+          const waiter = { queue, since: attempts, timeLimit, resume }
           waiters.add(waiter)
           add(0) // sets the timer
           return Effect.sync(() => void waiters.delete(waiter))
