@@ -3,7 +3,7 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { IdentityClient, RateLimiter, updateTokenExchangeProfile } from "../../src/index.js"
-import { isBackgroundWork } from "../../src/internal/limiter/queue.js"
+import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
 import { type AnyFiber, settingOf, withFiber } from "../../src/internal/runtime/fiber.js"
 import { baseUrl, bearer } from "../support/client.js"
 import {
