@@ -170,7 +170,8 @@ describe("the retry budget", () => {
       // The retries of one operation get no response, so nothing shows what would become of that of the other.
       const network = HttpClient.make((request) => {
         const { method } = request
-        const isRetry = (method === "DELETE" || method === "PATCH") && ++requests[method] > (method === "DELETE" ? 70 : 1)
+        const isRetry = (method === "DELETE" || method === "PATCH") &&
+          ++requests[method] > (method === "DELETE" ? 70 : 1)
         if (isRetry && method === "DELETE") return Effect.never
         return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: isRetry ? 204 : 503 })))
       })
