@@ -141,10 +141,13 @@ describe("a circuit", () => {
       yield* TestClock.adjust("500 millis")
       assert.isNotNull(other.unsafePoll())
       assert.lengthOf(yield* Testing.requests, 110)
-    }).pipe(Effect.ensuring(TestClock.adjust("1 minute")), Effect.provide(over(
-      { retryBudget: 0, circuit: { failures: 110 } },
-      Array.from({ length: 110 }, () => away)
-    ))))
+    }).pipe(
+      Effect.ensuring(TestClock.adjust("1 minute")),
+      Effect.provide(over(
+        { retryBudget: 0, circuit: { failures: 110 } },
+        Array.from({ length: 110 }, () => away)
+      ))
+    ))
 })
 
 describe("a client's options", () => {

@@ -94,8 +94,7 @@ describe("the retry budget", () => {
 
   failsNoMore("while background calls wait long for a permit, but others do not", true, {
     callers: 100,
-    call: (caller) =>
-      caller % 4 === 0 ? RateLimiter.withBackground(operation) : Effect.delay(operation, "100 seconds"),
+    call: (caller) => caller % 4 === 0 ? RateLimiter.withBackground(operation) : Effect.delay(operation, "100 seconds"),
     limiter: slow((fiber) => settingOf(fiber, isBackgroundWork)),
     outage: [102_000, 110_000],
     end: 12_000
@@ -139,8 +138,7 @@ describe("the retry budget", () => {
   }
 
   failsNoMore("while all calls of one operation and some of another fail", false, {
-    call: (caller) =>
-      caller % 2 === 0 ? operation : updateTokenExchangeProfile({ id: "tep_1", name: "a name" }),
+    call: (caller) => caller % 2 === 0 ? operation : updateTokenExchangeProfile({ id: "tep_1", name: "a name" }),
     fails: (attempt) => attempt.method === "DELETE" || failing(0.3, 1)(attempt),
     outage: [0, 20_000],
     end: 20_000
@@ -172,7 +170,8 @@ describe("the retry budget", () => {
       // The retries of one operation get no response, so nothing shows what would become of that of the other.
       const network = HttpClient.make((request) => {
         const { method } = request
-        const isRetry = (method === "DELETE" || method === "PATCH") && ++requests[method] > (method === "DELETE" ? 70 : 1)
+        const isRetry = (method === "DELETE" || method === "PATCH") &&
+          ++requests[method] > (method === "DELETE" ? 70 : 1)
         if (isRetry && method === "DELETE") return Effect.never
         return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: isRetry ? 204 : 503 })))
       })
@@ -233,10 +232,12 @@ describe("the retry budget", () => {
   it.effect("does not count attempts that were not sent in time, which say nothing of the service", () =>
     Effect.gen(function*() {
       let attempts = 0
-      const calls = yield* Effect.fork(Effect.all(
-        Array.from({ length: 30 }, () => Effect.flip(IdentityClient.withTimeout(operation, "1 second"))),
-        { concurrency: "unbounded" }
-      ).pipe(Effect.provide(unsent({ retryBudget: 0 }, () => attempts++))))
+      const calls = yield* Effect.fork(
+        Effect.all(
+          Array.from({ length: 30 }, () => Effect.flip(IdentityClient.withTimeout(operation, "1 second"))),
+          { concurrency: "unbounded" }
+        ).pipe(Effect.provide(unsent({ retryBudget: 0 }, () => attempts++)))
+      )
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(calls)
       assert.strictEqual(attempts, 4 * 30)

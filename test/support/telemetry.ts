@@ -18,7 +18,9 @@ interface Setting {
 }
 
 /** Makes a client of a tenant of its own, as all tests share the metrics of the process. Without replies it gets no response. */
-export const clientOf = ({ limiter = RateLimiter.layerUnlimited, network = silent, options, replies, tokens = bearer }: Setting) => {
+export const clientOf = (
+  { limiter = RateLimiter.layerUnlimited, network = silent, options, replies, tokens = bearer }: Setting
+) => {
   const host = `t${++hosts}.example.com`
   const layer = IdentityClient.layer({ baseUrl: `https://${host}/api/v2`, ...options }).pipe(
     Layer.provide([replies === undefined ? network : Testing.layerHttp(...replies), limiter, tokens])

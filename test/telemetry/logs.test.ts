@@ -237,7 +237,9 @@ describe("the log", () => {
       const { lines } = yield* logged(
         Effect.gen(function*() {
           yield* Effect.repeatN(once, 3) // the last two are refused
-          for (const pause of ["1 second", "2 seconds", 0] as const) yield* Effect.zipRight(TestClock.adjust(pause), once)
+          for (const pause of ["1 second", "2 seconds", 0] as const) {
+            yield* Effect.zipRight(TestClock.adjust(pause), once)
+          }
         }).pipe(Effect.provide(layer))
       )
       assert.deepStrictEqual(lines, [

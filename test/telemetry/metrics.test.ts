@@ -190,8 +190,10 @@ describe("metrics", () => {
         replies: [503, 204, 503].map((status) => Testing.reply({ status }))
       })
       const once = Effect.exit(Retry.withoutRetries(call))
-      const seen = Effect.map(metricsOf(host), (lines) =>
-        lines.filter((line) => line.startsWith("circuit.") || line.startsWith("call.attempts")))
+      const seen = Effect.map(
+        metricsOf(host),
+        (lines) => lines.filter((line) => line.startsWith("circuit.") || line.startsWith("call.attempts"))
+      )
       yield* Effect.gen(function*() {
         yield* Effect.repeatN(once, 2)
         assert.deepStrictEqual(yield* seen, [

@@ -13,6 +13,7 @@ import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import { openCode } from "./circuit.js"
 import type { Guards } from "./guards.js"
+import type { RetryBudget } from "./retryBudget.js"
 import {
   type AttemptFailure,
   canRetryFailure,
@@ -21,7 +22,6 @@ import {
   type Policy,
   responseShowsOutage
 } from "./retryPolicy.js"
-import type { RetryBudget } from "./retryBudget.js"
 import { transportError } from "./transportError.js"
 
 /** The part of a call that its attempts use. */
@@ -175,7 +175,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
         return Effect.flatMap(this.telemetry.backoff(millis, wait), () => this.run())
       }
       return Effect.flatMap(
-        this.telemetry.retryDeferred(budget.isNews(), wait),
+        this.telemetry.retryDeferred(budget.shouldWarn(), wait),
         () => this.retryBeyond(budget, lastResult, retryAfter, took)
       )
     })
