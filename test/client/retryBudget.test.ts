@@ -104,18 +104,18 @@ describe("a retry budget", () => {
       assert.deepStrictEqual(results(waits), [false, "waits"])
     }))
 
-  it.scoped("is news once in an outage, and at most once a minute", () =>
+  it.scoped("warns once in an outage, and at most once a minute", () =>
     Effect.gen(function*() {
       const budget = yield* RetryBudget.make(0)
-      assert.deepStrictEqual([budget.isNews(), budget.isNews()], [true, false])
+      assert.deepStrictEqual([budget.shouldWarn(), budget.shouldWarn()], [true, false])
       yield* TestClock.adjust("1 hour")
-      assert.isFalse(budget.isNews())
+      assert.isFalse(budget.shouldWarn())
       budget.endOutage()
-      assert.isTrue(budget.isNews())
+      assert.isTrue(budget.shouldWarn())
       budget.endOutage()
       yield* TestClock.adjust("59 seconds")
-      assert.isFalse(budget.isNews())
+      assert.isFalse(budget.shouldWarn())
       yield* TestClock.adjust("1 second")
-      assert.isTrue(budget.isNews())
+      assert.isTrue(budget.shouldWarn())
     }))
 })

@@ -99,6 +99,12 @@ const fleet = (scenario: string, shared: string) => {
 
 const grouped = (number: number | string) => Number(number).toLocaleString("en")
 
+/** The lines of `npm run bench:outage`. */
+const outages = result("outage.txt").split("\n").slice(1).map((line) => {
+  const [failing = "", client = "", requests = "", retries = "", failed = "", onlyHere = ""] = line.split(/ {2,}/)
+  return [failing, client, requests, retries, failed, onlyHere] as const
+})
+
 const telemetry = ["no network", "150 bytes, 1 at a time", "150 bytes, 50 at a time", "a job by POST, 50 at a time"]
   .map(
     (title) => {
@@ -220,6 +226,9 @@ const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {
     `takes ${journal("10")} ms for each event at the default concurrency of 10, and ${journal("1")} ms one at a time`
   ],
   "examples/guides/retries.md": [
+    ...outages.map(([failing, client, requests, retries, failed, onlyHere]) =>
+      `| ${failing} | ${client} | ${grouped(requests)} | ${retries} | ${grouped(failed)} | ${onlyHere} |`
+    ),
     `every operation against ${faults.length} faults`,
     `${grouped(callers)} concurrent first calls make one token request.`,
     `interrupted caller is gone within ${Math.ceil(interrupted.max)} ms`
@@ -265,6 +274,7 @@ describe("numbers of results", () => {
   }
 
   it("bear out what the pages say without a number", () => {
+    for (const [, client, , , , onlyHere] of outages) assert.isTrue(onlyHere === "0" || client === "a circuit", client)
     assert.deepStrictEqual(new Set(ours.map(({ failed, refused }) => `${failed} ${refused}`)), new Set(["0 0"]))
     assert.include(fleet("8 processes", "yes"), { failed: "0", refused: "0", tokens: "1" })
     assert.deepStrictEqual([tokenRequests, failedCalls], ["1", "0"])

@@ -1,6 +1,6 @@
 /** The spans that an exporter sends over OTLP: their tree, names, attributes, events and links. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Logger, LogLevel, Redacted, TestContext } from "effect"
 import {
   createUsersExport,
   deleteEventStream,
@@ -14,6 +14,7 @@ import {
 import * as Node from "../../src/Node.js"
 import { receiver, type Span, valuesOf } from "../support/otlp.js"
 import { rawServer, responseBytes as response } from "../support/rawServer.js"
+import { outage } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"
 
 const json = { "content-type": "application/json" }
@@ -224,6 +225,10 @@ describe("an export over OTLP", () => {
     Effect.gen(function*() {
       const { otlp, run } = yield* exported
       yield* run({})
+      // Its warnings would be events, too.
+      yield* Logger.withMinimumLogLevel(outage(30).run, LogLevel.None).pipe(
+        Effect.provide(Layer.merge(otlp.layer, TestContext.TestContext))
+      )
       const [attributes, events] = [table("attribute"), table("event")]
       const [seenAttributes, seenEvents] = [new Set<string>(), new Set<string>()]
       for (const span of otlp.spans()) {

@@ -175,7 +175,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
         return Effect.flatMap(this.telemetry.backoff(millis, wait), () => this.run())
       }
       return Effect.flatMap(
-        this.telemetry.retryDeferred(budget.isNews(), wait),
+        this.telemetry.retryDeferred(budget.shouldWarn(), wait),
         () => this.retryBeyond(budget, lastResult, retryAfter, took)
       )
     })

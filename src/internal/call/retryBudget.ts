@@ -42,7 +42,7 @@ export interface RetryBudget {
    */
   readonly wait: (queue: string, timeLimit: number) => Effect.Effect<boolean>
   /** True once in an outage, but at most once a minute: time for a warning. */
-  readonly isNews: () => boolean
+  readonly shouldWarn: () => boolean
 }
 
 /** Makes a budget of this share of the calls. When the scope closes, no retry waits any longer. */
@@ -112,7 +112,7 @@ export const make = (share: number): Effect.Effect<RetryBudget, never, Scope.Sco
           add(0) // sets the timer
           return Effect.sync(() => void waiters.delete(waiter))
         }),
-      isNews: () => {
+      shouldWarn: () => {
         const now = timer.now()
         if (hasWarned || now < nextWarningAt) return false
         hasWarned = true

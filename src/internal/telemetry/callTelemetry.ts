@@ -149,9 +149,9 @@ export class CallTelemetry {
     return this.logs.before(wait)
   }
 
-  /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `isNews`. */
-  retryDeferred<A>(isNews: boolean, wait: Effect.Effect<A>): Effect.Effect<A> {
-    if (isNews) {
+  /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `shouldWarn`. */
+  retryDeferred<A>(shouldWarn: boolean, wait: Effect.Effect<A>): Effect.Effect<A> {
+    if (shouldWarn) {
       this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
     }
     return this.logs.before(wait)
