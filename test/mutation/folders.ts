@@ -31,6 +31,7 @@ const slowTests = [
   "contract/sdkResponses",
   "fleet/model",
   "fleet/otherVersions",
+  "generate/harness",
   "http/faultMatrix",
   "security/canary"
 ].map((name) => `test/${name}.test.ts`)
@@ -56,7 +57,8 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/redelivery": ["redelivery", "client/node"],
   "internal/pagination": ["pagination"],
   node: ["client/node", "http/undici", "redelivery", "security"],
-  operations: ["http", "client/pipeline", "contract"],
+  operations: ["http", "client/pipeline", "contract", "generate/five"],
+  generate: ["generate"],
   "tenant/server": ["tenant", "client/node", "client/testing", "support/bucketServer"],
   "tenant/api": ["tenant", "client/testing"],
   "tenant/docs": ["tenant"],
