@@ -246,9 +246,8 @@ describe("an export over OTLP", () => {
         assert.isTrue(name === "exception" || events.has(name), `${name} is not in the guide`)
       }
       assert.sameMembers(own, [...attributes.keys()], "the guide lists attributes that do not exist")
-      const inOutages = "identity.budget.wait" // spans.test.ts sees it
       assert.sameMembers(
-        [...seenEvents, inOutages].filter((name) => name !== "exception"),
+        [...seenEvents].filter((name) => name !== "exception"),
         [...events.keys()]
       )
     }).pipe(Effect.scoped))
