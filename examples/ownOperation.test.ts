@@ -58,7 +58,7 @@ export const names = Pagination.stream(listActions, { per_page: 2 }).pipe(
   Stream.runCollect
 )
 
-// The function runs when the operation is first called, so a program may import hundreds. Any of the scopes is enough.
+// The function runs at the first call, so a program may import hundreds. Any of the scopes is enough.
 /** Changes a user. `null` clears a field, `undefined` leaves it as it is. */
 export const updateUser = Operation.make("updateUser", () => ({
   method: "PATCH",

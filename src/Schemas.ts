@@ -12,6 +12,7 @@ export interface Format {
   readonly name: string
   /** The words that begin a message, for example `a URI`. */
   readonly description: string
+  /** Tells whether a string has the format. */
   readonly test: (value: string) => boolean
 }
 
