@@ -74,7 +74,7 @@ export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
   /**
-   * Operations to serve beside those of the contract: a list, or an object such as the namespace of a generated index (its
+   * Operations to serve beside the five built-in ones: a list, or an object such as the namespace of a generated index (its
    * other exports are ignored). They respond with a value that fits their schema, or as `respond` sets. One with the
    * method and path of an operation of the contract takes its place and keeps its behaviour. Two with one route or name are a defect.
    */
