@@ -464,7 +464,8 @@ const kinds: ReadonlyArray<Kind> = [
             },
             responses: {
               201: { description: "", content: { "application/problem+json": { schema: string } } },
-              "2XX": { description: "" }
+              // A 204 never has a body.
+              204: { description: "", content: { "application/json": { schema: { type: "number" } } } }
             }
           }
         }

@@ -25,7 +25,8 @@ const readContent = (reader: SchemaReader, content: Json.JsonObject, pointer: st
 export const readSuccess = (reader: SchemaReader, value: unknown, pointer: string): Success | undefined => {
   const found = Object.entries(Json.objectOrEmpty(value, pointer))
     .filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
-    .map(([status, response]) => {
+    .map(([status, response]): Found => {
+      if (/^20[45]$/.test(status)) return { _tag: "None" } // HTTP gives these no body, whatever the document says
       const [resolved, place] = reader.resolve(response, at(pointer, status))
       return readContent(reader, Json.objectOrEmpty(resolved["content"], at(place, "content")), at(place, "content"))
     })
