@@ -2,6 +2,7 @@
  * Schemas that declarations of operations are made of. Those of requests are strict: they check lengths, patterns, formats and
  * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf` and `nonNull`.
  */
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 
 export { File } from "./internal/schema/file.js"
@@ -54,13 +55,8 @@ const checked = <A>(
   schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
 
 /** Patterns of JSON Schema are Unicode-aware; some in use are valid only without that. */
-const regex = (pattern: string): RegExp => {
-  try {
-    return new RegExp(pattern, "u")
-  } catch {
-    return new RegExp(pattern)
-  }
-}
+const regex = (pattern: string): RegExp =>
+  Either.getOrElse(Either.try(() => new RegExp(pattern, "u")), () => new RegExp(pattern))
 
 /**
  * A well-formed string within limits. Issues name the limit that is not met: `a string of 3 to 50 characters`.

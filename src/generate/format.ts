@@ -5,16 +5,18 @@ import * as Effect from "effect/Effect"
 import { readFile } from "node:fs/promises"
 
 /** Returns the function that formats the text of a file. */
-export const makeFormatter: Effect.Effect<(path: string, text: string) => string> = Effect.promise(async () => {
-  const context = createContext({ indentWidth: 2, lineWidth: 120, newLineKind: "lf" })
-  const plugin = await readFile(getPath())
-  context.addPlugin(plugin, {
-    semiColons: "asi",
-    quoteStyle: "alwaysDouble",
-    trailingCommas: "never",
-    operatorPosition: "maintain",
-    "arrowFunction.useParentheses": "force",
-    "module.sortExportDeclarations": "maintain"
-  })
-  return (filePath, fileText) => context.formatText({ filePath, fileText })
-})
+export const makeFormatter: Effect.Effect<(path: string, text: string) => string> = Effect.map(
+  Effect.promise(() => readFile(getPath())),
+  (plugin) => {
+    const context = createContext({ indentWidth: 2, lineWidth: 120, newLineKind: "lf" })
+    context.addPlugin(plugin, {
+      semiColons: "asi",
+      quoteStyle: "alwaysDouble",
+      trailingCommas: "never",
+      operatorPosition: "maintain",
+      "arrowFunction.useParentheses": "force",
+      "module.sortExportDeclarations": "maintain"
+    })
+    return (filePath, fileText) => context.formatText({ filePath, fileText })
+  }
+)

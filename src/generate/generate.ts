@@ -90,10 +90,7 @@ const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>)
 
 /** Generates the files of the selected operations of a valid document. */
 export const generate = (document: JsonObject, selection: Selection = {}): Effect.Effect<Generated, SpecError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(print(document, selection))
-    } catch (error) {
-      return error instanceof SpecError ? Effect.fail(error) : Effect.die(error)
-    }
-  })
+  Effect.catchAll(
+    Effect.try({ try: () => print(document, selection), catch: (error) => error }),
+    (error) => error instanceof SpecError ? Effect.fail(error) : Effect.die(error)
+  )
