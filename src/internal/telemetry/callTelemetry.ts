@@ -159,7 +159,7 @@ export class CallTelemetry {
 
   /** The retry budget has allowed a retry after this wait. */
   retryAllowed(millis: number): void {
-    this.spanEvent("identity.budget.wait", millis)
+    if (millis > 0) this.spanEvent("identity.budget.wait", millis)
     this.logs.debug(`the retry budget delayed the retry for ${formatMillis(millis)}`)
   }
 
