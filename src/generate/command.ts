@@ -115,10 +115,13 @@ const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return result
 }
 
-/** Runs the command with the arguments of the process. A failure is printed without its stack, and the exit code is 1. */
-export const main = (args: ReadonlyArray<string>): void =>
+/** The command with the arguments of a process. Failures are printed without their stack. */
+export const command = (args: ReadonlyArray<string>) =>
   Command.run(root, { name: "effect-identity-client", version })(spread(args)).pipe(
-    Effect.tapError((error) => isValidationError(error) ? Effect.void : Console.error(error.message)), // the others are printed
-    Effect.provide(NodeContext.layer),
-    NodeRuntime.runMain({ disableErrorReporting: true })
+    // The parser prints its own.
+    Effect.tapError((error) => isValidationError(error) ? Effect.void : Console.error(error.message))
   )
+
+/** Runs the command in this process, whose exit code is 1 after a failure. */
+export const main = (args: ReadonlyArray<string>): void =>
+  command(args).pipe(Effect.provide(NodeContext.layer), NodeRuntime.runMain({ disableErrorReporting: true }))

@@ -1,6 +1,7 @@
 /** From a document to files: nothing here reads or writes a file. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { type Interface, interfaceOf } from "./compare/interface.js"
 import { type Operation, type Stage, stages } from "./model/operation.js"
 import { type Note, SpecError } from "./model/specError.js"
@@ -90,7 +91,6 @@ const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>)
 
 /** Generates the files of the selected operations of a valid document. */
 export const generate = (document: JsonObject, selection: Selection = {}): Effect.Effect<Generated, SpecError> =>
-  Effect.catchAll(
-    Effect.try({ try: () => print(document, selection), catch: (error) => error }),
-    (error) => error instanceof SpecError ? Effect.fail(error) : Effect.die(error)
+  Effect.sync(() => print(document, selection)).pipe(
+    Effect.catchSomeDefect((defect) => defect instanceof SpecError ? Option.some(Effect.fail(defect)) : Option.none())
   )

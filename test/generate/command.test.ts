@@ -2,9 +2,10 @@
 import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Exit, Option } from "effect"
 import { transformSync } from "esbuild"
 import { spawnSync } from "node:child_process"
+import { command } from "../../src/generate/command.js"
 import { compare } from "../../src/generate/compare/compare.js"
 import { stringify } from "../../src/generate/compare/interface.js"
 import * as Folder from "../../src/generate/folder.js"
@@ -25,14 +26,27 @@ const inFolder = <A, E>(
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 /** Runs the command as a process. */
-const command = (...args: ReadonlyArray<string>) => {
+const spawned = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
-    ["node_modules/tsx/dist/cli.mjs", "src/generate/bin.ts", "generate", ...args],
+    ["node_modules/tsx/dist/cli.mjs", "src/generate/bin.ts", ...args],
     { encoding: "utf8" }
   )
   return { status, stderr, stdout }
 }
+
+/** Runs `generate` in this process: whether it succeeds, and what it prints. */
+const generating = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const [stdout, stderr]: [Array<string>, Array<string>] = [[], []]
+    const real = yield* Effect.console
+    const exit = yield* Effect.exit(Effect.withConsole(command(["node", "bin", "generate", ...args]), {
+      ...real,
+      log: (...lines) => Effect.sync(() => void stdout.push(lines.join(" "))),
+      error: (...lines) => Effect.sync(() => void stderr.push(lines.join(" ")))
+    }))
+    return { succeeds: Exit.isSuccess(exit), stdout, stderr: stderr.join("\n") }
+  }).pipe(Effect.provide(NodeContext.layer))
 
 const grouped = (group: ReadonlyArray<string> | string, name: string, stage = "GA") => ({
   operationId: "x",
@@ -56,68 +70,131 @@ const several: Json = {
 }
 
 describe("the command", () => {
-  it.live(
-    "writes a folder, finds it unchanged, and says what changed in the interface",
-    () =>
-      inFolder((folder) =>
-        Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
-          const [spec, out] = [`${folder}/spec.json`, `${folder}/out`]
-          const write = (parts: Parts) => fs.writeFileString(spec, JSON.stringify(documentOf(parts)))
-          yield* write({ body: { type: "object", properties: { a: string } } })
+  it.live("writes a folder, finds it unchanged, and says what changed in the interface", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [spec, out] = [`${folder}/spec.json`, `${folder}/out`]
+        const write = (parts: Parts) => fs.writeFileString(spec, JSON.stringify(documentOf(parts)))
+        const check = generating("--spec", spec, "--out", out, "--check")
+        yield* write({ body: { type: "object", properties: { a: string } } })
 
-          const first = command("--spec", spec, "--out", out)
-          assert.deepInclude(first, { status: 0, stderr: "" })
-          assert.match(first.stdout, /2 operations/)
-          assert.sameMembers(
-            [...(yield* Folder.read(out)).keys()],
-            ["createThing.ts", "getThing.ts", "index.ts", "interface.json"]
-          )
-          assert.deepStrictEqual(yield* fs.readDirectory(folder), ["out", "spec.json"])
-
-          assert.deepInclude(command("--spec", spec, "--out", out, "--check"), { status: 0, stderr: "" })
-
-          yield* write({ body: { type: "object", required: ["a"], properties: { a: string, b: string } } })
-          const changed = command("--spec", spec, "--out", out, "--check")
-          assert.strictEqual(changed.status, 1)
-          assert.deepStrictEqual(changed.stdout.trim().split("\n"), [
-            "narrowed  createThing input.a: is required",
-            "added     createThing input.b: optional string"
-          ])
-          assert.match(changed.stderr, /differs: createThing\.ts\ndiffers: interface\.json\n.*is not what would be/)
+        assert.deepStrictEqual(yield* generating("--spec", spec, "--out", out), {
+          succeeds: true,
+          stdout: [`${out}: 2 operations, 0 schemas`],
+          stderr: ""
         })
-      ),
-    120_000
-  )
+        assert.sameMembers(
+          [...(yield* Folder.read(out)).keys()],
+          ["createThing.ts", "getThing.ts", "index.ts", "interface.json"]
+        )
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), ["out", "spec.json"])
+        assert.deepStrictEqual(yield* check, {
+          succeeds: true,
+          stdout: [`${out}: 2 operations, nothing changed`],
+          stderr: ""
+        })
+
+        yield* write({ body: { type: "object", required: ["a"], properties: { a: string, b: string } } })
+        const changed = yield* check
+        assert.isFalse(changed.succeeds)
+        assert.deepStrictEqual(changed.stdout, [
+          "narrowed  createThing input.a: is required",
+          "added     createThing input.b: optional string"
+        ])
+        assert.match(changed.stderr, /differs: createThing\.ts\ndiffers: interface\.json\n.*is not what would be/)
+
+        const others = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`/others/${nth}`, {
+          get: { operationId: `getOther${nth}`, responses: empty }
+        }]))
+        yield* write({ paths: others })
+        const grown = yield* check
+        assert.include(grown.stdout, "added     getOther7")
+        assert.include(grown.stdout, "removed   createThing")
+        assert.match(grown.stderr, /missing: getOther1\.ts\n[^]*\n… and 13 more files\n/)
+      })
+    ))
+
+  it.live("says so if only the files differ, or if the folder does not say what it is for", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [spec, out] = [`${folder}/spec.json`, `${folder}/out`]
+        const check = Effect.map(generating("--spec", spec, "--out", out, "--check"), ({ stdout }) => stdout)
+        yield* fs.writeFileString(spec, JSON.stringify(documentOf({})))
+        assert.deepStrictEqual(yield* check, ["the folder does not say which interface it is for"])
+        yield* generating("--spec", spec, "--out", out)
+        yield* fs.writeFileString(`${out}/index.ts`, "/** Generated by effect-identity-client, and edited */\n")
+        assert.deepStrictEqual(yield* check, ["the interface is the same, but the files differ"])
+      })
+    ))
+
+  it.live("writes nothing and names the place if the document has a mistake", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [spec, out] = [`${folder}/spec.yaml`, `${folder}/out`]
+        yield* fs.writeFileString(
+          spec,
+          "openapi: 3.1.0\ninfo: {title: a, version: b}\npaths:\n  /a:\n    get: {operationId: a, responses: {200: {description: '', content: {application/json: {schema: {type: text}}}}}}\n"
+        )
+        const unknown = yield* generating("--spec", spec, "--out", out, "--only", "a", "b")
+        assert.isFalse(unknown.succeeds)
+        assert.match(unknown.stderr, /no operation b, only a/)
+        const mistaken = yield* generating("--spec", spec, "--out", out)
+        assert.isFalse(mistaken.succeeds)
+        assert.match(
+          mistaken.stderr,
+          /no type text \(at #\/paths\/~1a\/get\/responses\/200\/content\/application~1json\/schema\/type\)/
+        )
+        const missing = yield* generating("--spec", `${folder}/none`, "--out", out)
+        assert.isFalse(missing.succeeds)
+        assert.match(missing.stderr, /none/)
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), ["spec.yaml"])
+      })
+    ))
+
+  it.live("takes names beside each other, with commas and one by one, and prints notes", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [spec, out] = [`${folder}/spec.json`, `${folder}/out`]
+        yield* fs.writeFileString(spec, JSON.stringify(several))
+        const written = (...args: ReadonlyArray<string>) =>
+          Effect.gen(function*() {
+            const { succeeds } = yield* generating("--spec", spec, "--out", out, ...args)
+            return succeeds ? (yield* fs.readDirectory(out)).filter((name) => !/^in/.test(name)).sort() : []
+          })
+        const expected = ["createUser.ts", "listRoles.ts", "listUsers.ts"]
+        assert.deepStrictEqual(yield* written("--only", "createUser", "listRoles", "listUsers"), expected)
+        assert.deepStrictEqual(yield* written("--only", "createUser,listRoles", "--only", "listUsers"), expected)
+        assert.deepStrictEqual(
+          yield* written("--only", "createUser, listRoles", "listUsers", "--stage", "beta"),
+          expected
+        )
+        assert.deepStrictEqual(yield* written("--group", "roles", "users.roles"), ["listRoles.ts", "listUserRoles.ts"])
+        assert.deepStrictEqual(yield* written("--stage", "alpha"), [])
+        const patterns = documentOf({ body: { type: "object", patternProperties: { x: string } } })
+        yield* fs.writeFileString(spec, JSON.stringify(patterns))
+        const noted = yield* generating("--spec", spec, "--out", out)
+        assert.match(noted.stderr, /^note: the patterns of names are not checked \(at #\/paths/)
+      })
+    ))
 
   it.live(
-    "writes nothing and names the place if the document has a mistake",
+    "ends as a process with 0, or with 1 after a failure",
     () =>
       inFolder((folder) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
-          yield* fs.writeFileString(
-            `${folder}/spec.yaml`,
-            "openapi: 3.1.0\ninfo: {title: a, version: b}\npaths:\n  /a:\n    get: {operationId: a, responses: {200: {description: '', content: {application/json: {schema: {type: text}}}}}}\n"
-          )
-          const { status, stderr } = command(
-            "--spec",
-            `${folder}/spec.yaml`,
-            "--out",
-            `${folder}/out`,
-            "--only",
-            "a",
-            "b"
-          )
-          assert.strictEqual(status, 1)
-          assert.match(stderr, /no operation b, only a/)
-          const other = command("--spec", `${folder}/spec.yaml`, "--out", `${folder}/out`)
-          assert.strictEqual(other.status, 1)
-          assert.match(
-            other.stderr,
-            /no type text \(at #\/paths\/~1a\/get\/responses\/200\/content\/application~1json\/schema\/type\)/
-          )
-          assert.deepStrictEqual(yield* fs.readDirectory(folder), ["spec.yaml"])
+          yield* fs.writeFileString(`${folder}/spec.json`, JSON.stringify(documentOf({})))
+          const args = ["generate", "--spec", `${folder}/spec.json`, "--out", `${folder}/out`]
+          assert.deepInclude(spawned(...args), { status: 0, stderr: "" })
+          assert.deepInclude(spawned(...args, "--only", "x"), {
+            status: 1,
+            stdout: "",
+            stderr: "the document has no operation x, only getThing\n"
+          })
         })
       ),
     120_000
@@ -372,6 +449,64 @@ describe("a comparison", () => {
       "removed getThing success: required string",
       "widened getThing: failures with 404"
     ]],
+    [
+      body({ a: { type: "array", items: string, uniqueItems: true } }),
+      body({ a: { type: "array", items: string } }),
+      ["widened createThing input.a: with repetition"]
+    ],
+    [body({ a: { type: "number" } }), body({ a: { type: "integer", multipleOf: 5 } }), [
+      "narrowed createThing input.a: number → integer",
+      "narrowed createThing input.a: multipleOf none → 5"
+    ]],
+    [body({ a: { type: "number", exclusiveMaximum: 5 } }), body({ a: { type: "number", exclusiveMinimum: 1 } }), [
+      "narrowed createThing input.a: above none → 1",
+      "widened createThing input.a: below 5 → none"
+    ]],
+    [body({ a: { type: "string", format: "email" } }), body({ a: string }), [
+      "widened createThing input.a: format email → none"
+    ]],
+    [body({ a: { enum: [1, 2] } }), body({ a: { type: "number" } }), [
+      "widened createThing input.a: 1 | 2 → number"
+    ]],
+    [body({ a: string }), body({ a: true }), ["widened createThing input.a: string → unknown"]],
+    [body({ a: { type: "array", items: string } }), body({ a: string }), [
+      "changed createThing input.a: list of string → string"
+    ]],
+    [
+      body({ a: { oneOf: [string, { type: "boolean" }, { type: "array", items: string }] } }),
+      body({ a: { oneOf: [string, { type: "integer" }] } }),
+      ["narrowed createThing input.a: no longer boolean, list of string", "widened createThing input.a: also integer"]
+    ],
+    [
+      body({ a: { oneOf: [string, { type: "array", items: string }] } }),
+      body({ a: { oneOf: [string, { type: "array", items: { type: "boolean" } }] } }),
+      ["changed createThing input.a[]: string → boolean"]
+    ],
+    [
+      body({ a: { type: "array", prefixItems: [string, string], minItems: 2, items: false } }),
+      body({ a: { type: "array", prefixItems: [string, { type: "integer" }], minItems: 2, items: false } }),
+      ["changed createThing input.a[1]: string → integer"]
+    ],
+    [
+      body({ a: { type: "array", prefixItems: [string, string], minItems: 2, items: false } }),
+      body({ a: { type: "array", prefixItems: [string, string], minItems: 1, items: false } }),
+      ["changed createThing input.a: tuple"]
+    ],
+    [
+      body({ a: { type: "object", additionalProperties: { type: "integer" } } }),
+      body({ a: { type: "object", additionalProperties: { type: "number" } } }),
+      ["widened createThing input.a.*: integer → number"]
+    ],
+    [
+      body({ a: { type: "object", properties: { b: string }, additionalProperties: true } }),
+      body({ a: { type: "object", properties: { b: string }, additionalProperties: false } }),
+      ["narrowed createThing input.a.*: unknown → never"]
+    ],
+    [
+      { get: { parameters: [{ name: "a", in: "query", schema: string }] } },
+      { get: { parameters: [{ name: "a", in: "header", schema: string }] } },
+      ["changed getThing: place of a \"query\" → \"header\""]
+    ],
     [{ success: { type: "string", maxLength: 5 } }, { success: { type: "string" } }, []]
   ]
 

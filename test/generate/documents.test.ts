@@ -543,6 +543,181 @@ const kinds: ReadonlyArray<Kind> = [
         "items: \"lists\", paging: \"both\", scope: [\"read:a\", \"read:b\"], idempotent: true, error: [PaymentRequired, InsufficientScope, Forbidden, RateLimited, ServiceUnavailable]"
     },
     notes: ["no class of failures has the status 422, so it is an UnexpectedResponse"]
+  },
+  {
+    title: "allOf of every kind of schema",
+    parts: {
+      body: {
+        type: "object",
+        required: ["number", "open", "closed"],
+        properties: {
+          number: {
+            allOf: [{ type: "number", minimum: 1, multipleOf: 5 }, { type: "integer", minimum: 2, maximum: 9 }]
+          },
+          literal: { allOf: [{ enum: ["a", "b", 1] }, { type: "string", minLength: 1 }] },
+          both: { allOf: [{ enum: [1, 2.5, true] }, { enum: [true, 1, "x"] }] },
+          whole: { allOf: [{ type: "integer" }, { enum: [1, 2.5] }] },
+          flag: { allOf: [{ type: "boolean" }, { enum: [true, "x"] }] },
+          union: { allOf: [{ type: ["string", "integer", "null"] }, { type: ["integer", "boolean", "null"] }] },
+          list: {
+            allOf: [{ type: "array", items: string, maxItems: 5 }, {
+              type: "array",
+              items: { type: "string", maxLength: 3 },
+              uniqueItems: true
+            }]
+          },
+          nothing: { allOf: [{ type: "array", items: string }, { type: "array", items: { type: "boolean" } }] },
+          tuple: { allOf: [{ type: "array" }, { type: "array", prefixItems: [string], items: false }] },
+          tupleFirst: { allOf: [{ type: "array", prefixItems: [string], items: false }, { type: "array" }] },
+          any: { allOf: [string, {}] },
+          named: { allOf: [string, ref("Short")] },
+          map: {
+            allOf: [{ type: "object", additionalProperties: string }, {
+              type: "object",
+              additionalProperties: { type: "string", maxLength: 2 }
+            }]
+          },
+          half: { allOf: [{ type: "object", additionalProperties: string }, { type: "object" }] },
+          otherHalf: { allOf: [{ type: "object" }, { type: "object", additionalProperties: { type: "integer" } }] },
+          open: {
+            allOf: [{ type: "object", additionalProperties: true }, { type: "object", properties: { a: string } }]
+          },
+          closed: {
+            allOf: [{ type: "object", additionalProperties: string }, {
+              type: "object",
+              properties: { a: string },
+              additionalProperties: false
+            }]
+          }
+        }
+      },
+      schemas: { Short: { type: "string", maxLength: 2 } }
+    },
+    create:
+      "payload: { number: integer({ min: 2, max: 9, multipleOf: 5 }), literal: Schema.optional(Schema.Literal(\"a\", \"b\")), both: Schema.optional(Schema.Literal(1, true)), whole: Schema.optional(Schema.Literal(1)), flag: Schema.optional(Schema.Literal(true)),"
+  },
+  {
+    title: "parameters of every kind",
+    parts: {
+      paths: {
+        "/a/{kind}/{flag}/{amount}/{either}/{list}/{short}": {
+          get: {
+            operationId: "getA",
+            parameters: [
+              { name: "kind", in: "path", required: true, schema: { enum: [1, 2] } },
+              { name: "flag", in: "path", required: true, schema: { type: "boolean" } },
+              { name: "amount", in: "path", required: true, schema: { type: "number" } },
+              { name: "either", in: "path", required: true, schema: { type: ["boolean", "null"] } },
+              { name: "list", in: "path", required: true, schema: { type: "array", items: string } },
+              { name: "short", in: "path", required: true, schema: { type: "string", minLength: 1, maxLength: 3 } },
+              { name: "names", in: "query", explode: false, schema: { type: "array", items: string } },
+              { name: "fine", in: "query", style: "form", schema: { type: "array", items: string } }
+            ],
+            responses: { 204: { description: "" } }
+          }
+        }
+      }
+    },
+    others: {
+      "getA.ts":
+        "params: { kind: Schema.Literal(\"1\", \"2\"), flag: Schema.Literal(\"true\", \"false\"), amount: Schema.String, either: Schema.Literal(\"true\", \"false\"), list: Schema.String, short: string({ max: 3 }) }"
+    },
+    notes: ["a list is sent as repeated names, not in the style that the document states"]
+  },
+  {
+    title: "recursive schemas with fields of every kind",
+    parts: {
+      body: ref("Tree"),
+      success: ref("Tree"),
+      schemas: {
+        Tree: {
+          type: "object",
+          required: ["at"],
+          properties: {
+            at: { type: "string", format: "date-time" },
+            any: {},
+            never: false,
+            kind: { anyOf: [string, { enum: ["a"] }] },
+            pair: { type: "array", prefixItems: [string, ref("Tree")], minItems: 1, items: { type: "number" } },
+            open: { type: "object", properties: { a: string }, additionalProperties: true },
+            none: { type: "object", additionalProperties: false },
+            map: { type: "object" },
+            up: ref("Tree")
+          },
+          additionalProperties: true
+        }
+      }
+    },
+    get: "readonly at: Timestamp readonly any?: unknown readonly never?: never readonly kind?: string",
+    create: "readonly at: string readonly any?: unknown readonly never?: never | undefined readonly kind?: string",
+    notes: ["fields without names are not sent"]
+  },
+  {
+    title: "types that keywords imply",
+    parts: {
+      body: {
+        properties: {
+          list: { items: string },
+          text: { maxLength: 3 },
+          number: { minimum: 3 },
+          map: { additionalProperties: string },
+          tuple: { prefixItems: [string], minItems: 1, maxItems: 1 },
+          rest: { prefixItems: [string], minItems: 1 }
+        }
+      }
+    },
+    create:
+      "payload: { list: Schema.optional(Schema.Array(Schema.String)), text: Schema.optional(string({ max: 3 })), number: Schema.optional(number({ min: 3 })), map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String })), tuple: Schema.optional(Schema.Tuple(Schema.String)), rest: Schema.optional(Schema.Tuple([Schema.String], Schema.Unknown)) }"
+  },
+  {
+    title: "pages by checkpoint, and lists of which none is certain",
+    parts: {
+      paths: Object.fromEntries(
+        [["things", ["things", "others"]], ["unknown", ["as", "bs"]], ["single", ["data"]]].map(([name, fields]) => [
+          `/${String(name)}`,
+          {
+            get: {
+              operationId: `list_${String(name)}`,
+              tags: ["lists"],
+              parameters: ["from", "take"].map((name) => ({ name, in: "query", schema: string })),
+              responses: {
+                200: {
+                  description: "",
+                  content: {
+                    "application/json": {
+                      schema: {
+                        type: "object",
+                        properties: Object.fromEntries(
+                          [fields].flat().map((field) => [String(field), { type: "array", items: string }])
+                        )
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        ])
+      )
+    },
+    others: {
+      "listThings.ts": "items: \"things\", paging: \"checkpoint\"",
+      "listSingle.ts": "items: \"data\", paging: \"checkpoint\""
+    },
+    notes: ["no field is certainly the list of a page, so Pagination cannot stream it"]
+  },
+  {
+    title: "JSON or events, of which the events are left out",
+    parts: {
+      get: {
+        responses: {
+          200: { description: "", content: { "application/json": { schema: { type: "boolean" } } } },
+          202: { description: "", content: { "text/event-stream": { schema: string } } }
+        }
+      }
+    },
+    get: "success: Schema.Boolean",
+    notes: ["the operation returns JSON or events; the events are left out"]
   }
 ]
 
@@ -643,6 +818,31 @@ const failures: ReadonlyArray<readonly [title: string, parts: Parts, pointer: st
     { paths: { "/other": { get: { operationId: "get_thing", responses: { 204: { description: "" } } } } } },
     "#/paths/~1other/get",
     /name getThing is also that of the operation at #\/paths\/~1things\/get/
+  ],
+  ["a schema that is neither an object nor a boolean", things({ items: 5 }), `${pointer}/items`, /must be|object/],
+  [
+    "a discriminator without a name",
+    things({ oneOf: [{ type: "object" }], discriminator: { mapping: {} } }),
+    `${pointer}/discriminator`,
+    /propertyName/
+  ],
+  [
+    "unevaluatedProperties as a schema",
+    things({ type: "object", unevaluatedProperties: {} }),
+    pointer,
+    /only a boolean/
+  ],
+  [
+    "a parameter without a schema",
+    { get: { parameters: [{ name: "a", in: "query" }] } },
+    "#/paths/~1things/get/parameters/0",
+    /schema|must have/
+  ],
+  [
+    "a parameter called __proto__",
+    { get: { parameters: [{ name: "__proto__", in: "query", schema: string }] } },
+    "#/paths/~1things/get/parameters/0/name",
+    /__proto__/
   ],
   [
     "a path with a parameter that is not described",

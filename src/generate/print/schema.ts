@@ -106,10 +106,9 @@ export class SchemaPrinter {
         return this.#number(target)
       case "Array": {
         const items = this.print(target.items)
-        const limits = options([["min", target.min], ["max", target.max], [
-          "unique",
-          target.unique ? "true" : undefined
-        ]])
+        // The types of Effect know no list of nothing, which is an empty list.
+        const max = target.items._tag === "Never" ? 0 : target.max
+        const limits = options([["min", target.min], ["max", max], ["unique", target.unique ? "true" : undefined]])
         return limits === "" ? this.#schema(`Array(${items})`) : this.#helper("array", items, limits)
       }
       case "Tuple":
