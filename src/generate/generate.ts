@@ -85,7 +85,7 @@ const print = (document: JsonObject, selection: Selection): Generated => {
 
 const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>) => {
   const shared = new Set(selected.flatMap((operation) => components.usedBy(operation)).filter((each) => !isLocal(each)))
-  return Object.entries(Arr.groupBy(shared, ({ file }) => file)).sort(([a], [b]) => a < b ? -1 : 1)
+  return Object.entries(Arr.groupBy(shared, (variant) => components.fileOf(variant))).sort(([a], [b]) => a < b ? -1 : 1)
     .map(([file, variants]) => [file, [...variants].sort((a, b) => a.name < b.name ? -1 : 1)] as const)
 }
 

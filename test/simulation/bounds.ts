@@ -10,6 +10,8 @@ interface Counts {
   tokenFaults: number
   /** Faults of its calls. */
   faults: number
+  /** Requests whose response it did not wait for. */
+  abandoned: number
   /** Responses with 401. */
   unauthorized: number
   /** Refusals of the service's genuine rate limit. */
@@ -37,6 +39,7 @@ export class Bounds {
       tokenRequests: 0,
       tokenFaults: 0,
       faults: 0,
+      abandoned: 0,
       unauthorized: 0,
       refused: 0
     }
@@ -44,7 +47,10 @@ export class Bounds {
     return counts
   }
 
-  /** Each life needs a token and may be refused once, as it knows no limit yet; so may it after each fault. */
+  /**
+   * Each life needs a token and may be refused once, as it knows no limit yet; so may it after each fault, and after each response
+   * that it did not wait for. Processes that are no fleet do not see each other's calls.
+   */
   private check(id: number): void {
     const { plan, time } = this.world
     const counts = this.of(id)
@@ -52,7 +58,8 @@ export class Bounds {
     const disturbances = (own?.leaps.length ?? 0) + 3 * (own?.pauses.length ?? 0) + 2 * plan.storeFaults.length
     const renewals = Math.ceil(time / (800 * plan.service.tokenLifetime))
     const mostTokens = counts.lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
-    const mostRefusals = counts.lives + counts.faults + disturbances + 4
+    const unseen = counts.faults + counts.abandoned + (plan.isFleet ? 0 : plan.processes.length - 1)
+    const mostRefusals = counts.lives + unseen + disturbances + 4
     // Latencies that differ by much let calls arrive faster than they left.
     const early = plan.latency.network[1] < 400 ? 0 : Math.ceil(counts.requests / 5)
     this.compare(id, "token requests", counts.tokenRequests, mostTokens)

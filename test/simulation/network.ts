@@ -49,6 +49,7 @@ export class Network {
     return HttpClient.make((request, url) =>
       Effect.async((resume) => {
         if (life.state === "running") this.send(process, request, url, resume)
+        return Effect.sync(() => this.bounds.count(process, "abandoned"))
       })
     )
   }

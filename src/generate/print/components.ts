@@ -1,4 +1,5 @@
 /** Decides which schemas of `components` get a name, one for both directions or one for each, and in which file they are. */
+import * as Arr from "effect/Array"
 import { schemaName } from "../model/names.js"
 import type { Direction, Operation } from "../model/operation.js"
 import { children, type Shape } from "../model/shape.js"
@@ -22,8 +23,6 @@ export interface Variant {
   readonly shape: Shape
   /** The names of the operations that use it. */
   readonly users: ReadonlySet<string>
-  /** The name of the file in `schemas` that it is in if several operations use it. */
-  readonly file: string
 }
 
 /** The shapes of an operation, by direction. */
@@ -56,6 +55,7 @@ export class Components {
   readonly #texts = new Map<Key, Text>()
   readonly #variants = new Map<Key, Variant>()
   readonly #closed = new Map<string, Shape>()
+  readonly #files: ReadonlyMap<Variant, string>
   /** The schemas that are branches of unions of several objects. */
   #branches: ReadonlySet<string> = new Set()
 
@@ -66,11 +66,17 @@ export class Components {
     this.#texts.clear()
     this.#closed.clear()
     this.#makeVariants(this.#findUsers(operations))
+    this.#files = this.#findFiles()
   }
 
   /** The variant of a schema; `undefined` if it is so short that it is written out. */
   find(component: string, direction: Direction): Variant | undefined {
     return this.#variants.get(keyOf(direction, component))
+  }
+
+  /** The file in `schemas` that holds a schema which several operations share. */
+  fileOf(variant: Variant): string {
+    return this.#files.get(variant) ?? variant.name
   }
 
   /** The shape of a schema, whose tags are closed if it is a branch of a union. */
@@ -257,21 +263,38 @@ export class Components {
         this.#variants.set(keyOf(direction, component), existing)
         continue
       }
-      const cycle = this.#cycleOf(component, direction)
       const merge = !split.has(component) && both.includes(component)
       this.#variants.set(keyOf(direction, component), {
         component,
         direction,
         name: nameOf(component, direction),
-        isRecursive: cycle.length > 0,
+        isRecursive: this.#reach(component, direction).has(component),
         shape: this.shape(component),
         users: new Set([
           ...users.get(keyOf(direction, component)) ?? [],
           ...merge ? users.get(keyOf("request", component)) ?? [] : []
-        ]),
-        file: [nameOf(component, direction), ...cycle.map((name) => nameOf(name, direction))].sort()[0] ?? ""
+        ])
       })
     }
+  }
+
+  /**
+   * Schemas that the same operations use share a file: whoever loads one of them needs the others, too, and loads nothing else. The
+   * file has the shortest name of those that none of the others refers to.
+   */
+  #findFiles(): ReadonlyMap<Variant, string> {
+    const variants = [...new Set(this.#variants.values())].sort((a, b) =>
+      a.name.length - b.name.length || (a.name < b.name ? -1 : 1)
+    )
+    const groups = Object.values(Arr.groupBy(variants, ({ users }) => [...users].sort().join()))
+    return new Map(groups.flatMap((group) => {
+      const referred = new Set(group.flatMap((variant) =>
+        this.#refsOf(variant.component, variant.direction)
+          .map((name) => this.find(name, variant.direction)).filter((other) => other !== variant)
+      ))
+      const { name } = group.find((variant) => !referred.has(variant)) ?? group[0]
+      return group.map((variant) => [variant, name] as const)
+    }))
   }
 
   /** The schemas by the names of their types; fails if two get the same. */
@@ -288,12 +311,7 @@ export class Components {
     return taken
   }
 
-  /** The schemas that a schema contains and that contain it, itself among them; empty if it does not contain itself. */
-  #cycleOf(component: string, direction: Direction): ReadonlyArray<string> {
-    const reach = this.#reach(component, direction)
-    return reach.has(component) ? [...reach].filter((name) => this.#reach(name, direction).has(component)) : []
-  }
-
+  /** The schemas that a schema contains, directly or not. */
   #reach(component: string, direction: Direction): ReadonlySet<string> {
     const found = new Set<string>()
     const visit = (name: string): void => {

@@ -1,4 +1,5 @@
 /** Writes the files of operations, of shared schemas and the index. */
+import * as Arr from "effect/Array"
 import { variableName } from "../model/names.js"
 import type { Body, Operation, Parameter } from "../model/operation.js"
 import type { Shape } from "../model/shape.js"
@@ -67,14 +68,17 @@ class Imports implements Names {
   text(own: ReadonlyArray<string>): string {
     const helpers = [...this.#used].filter((name) => !["Schema", "Timestamp"].includes(name)).sort()
     const folder = this.#isOperation ? "./schemas" : "."
+    const schemas = [...this.#schemas.values()].filter(({ name }) => !own.includes(name))
+    const byFile = Arr.groupBy(schemas, (variant) => this.#components.fileOf(variant))
     return [
       ...this.#used.has("Schema") ? ["import * as Schema from \"effect/Schema\""] : [],
       ...this.#errors.size > 0 ? [`import { ${[...this.#errors].sort().join(", ")} } from "${library}/Errors"`] : [],
       ...this.#isOperation ? [`import * as Operation from "${library}/Operation"`] : [],
       ...helpers.length > 0 ? [`import { ${helpers.join(", ")} } from "${library}/Schemas"`] : [],
       ...this.#used.has("Timestamp") ? [`import { Timestamp } from "${library}/Timestamp"`] : [],
-      ...[...this.#schemas.values()].filter(({ name }) => !own.includes(name))
-        .map(({ file, name }) => `import { ${name} } from "${folder}/${file}.js"`).sort()
+      ...Object.entries(byFile).map(([file, variants]) =>
+        `import { ${variants.map(({ name }) => name).sort().join(", ")} } from "${folder}/${file}.js"`
+      ).sort()
     ].join("\n")
   }
 }
@@ -109,7 +113,7 @@ export class FilePrinter {
     }
   }
 
-  /** The file of the schemas that several operations share: one, or several that contain each other. */
+  /** A file of schemas that several operations share, the same ones all of them. */
   schemas(file: string, variants: ReadonlyArray<Variant>): File {
     const imports = new Imports(this.#components, false)
     const taken: Array<string> = []
@@ -117,7 +121,11 @@ export class FilePrinter {
     return {
       path: `schemas/${file}.ts`,
       text: [
-        this.#header(variants.map(({ component }) => `the schema \`${paragraphs(component).join(" ")}\``).join(", ")),
+        this.#header(
+          variants.length > 3
+            ? `${variants.length} schemas`
+            : variants.map(({ component }) => `the schema \`${paragraphs(component).join(" ")}\``).join(", ")
+        ),
         imports.text(variants.map(({ name }) => name)),
         "",
         ...texts
