@@ -1,6 +1,6 @@
 /** Measures what generated operations add to bundles, and to the time and memory that an import takes. */
 import { build } from "esbuild"
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { buildJavascript } from "../../../.ci/build/javascript.js"
@@ -9,6 +9,8 @@ import { type Project, root, run } from "./project.js"
 export interface Sizes {
   /** The bytes that a second operation adds to a bundle with one, minified and compressed: the median, and the most. */
   readonly bytesPerOperation: { readonly median: number; readonly most: number; readonly measured: number }
+  /** The bytes of a program that calls `listUsers`, whose declaration is generated, or is by hand; none without this operation. */
+  readonly listUsers: { readonly generated: number; readonly byHand: number } | undefined
   /** An import of the index, as files and bundled into one: without Node's work for each file. */
   readonly index: ImportCost
   readonly bundledIndex: ImportCost
@@ -31,10 +33,15 @@ const bundles = 60
 
 const rounds = 15
 
-const bundleSize = async ({ folder }: Project, names: ReadonlyArray<string>): Promise<number> => {
+/** The size of a program that has operations, each from a file of its name in a folder. */
+const bundleSize = async (
+  { folder }: Project,
+  names: ReadonlyArray<string>,
+  fileOf = (name: string) => `./out/${name}.js`
+): Promise<number> => {
   const { outputFiles: [output] } = await build({
     stdin: {
-      contents: `${names.map((name) => `import { ${name} } from "./out/${name}.js"`).join("\n")}
+      contents: `${names.map((name) => `import { ${name} } from ${JSON.stringify(fileOf(name))}`).join("\n")}
 import { layer } from "effect-identity-client/IdentityClient"
 export const used = [layer, ${names.join(", ")}]`,
       resolveDir: folder
@@ -57,6 +64,15 @@ const measureBundles = async (project: Project, names: ReadonlyArray<string>): P
   const added: Array<number> = []
   for (const name of chosen) added.push(await bundleSize(project, [first, name]) - alone)
   return { median: median(added), most: Math.max(...added), measured: added.length }
+}
+
+const measureListUsers = async (project: Project, names: ReadonlyArray<string>): Promise<Sizes["listUsers"]> => {
+  if (!names.includes("listUsers")) return undefined
+  copyFileSync(new URL("listUsersByHand.ts", import.meta.url), join(project.folder, "listUsersByHand.ts"))
+  return {
+    generated: await bundleSize(project, ["listUsers"]),
+    byHand: await bundleSize(project, ["listUsers"], () => "./listUsersByHand.ts")
+  }
 }
 
 /** Writes library and generated files as JavaScript, as users have them when they have built their program. */
@@ -129,6 +145,7 @@ export const measureSizes = async (project: Project, names: ReadonlyArray<string
   const program = await buildProgram(project)
   return {
     bytesPerOperation: await measureBundles(project, names),
+    listUsers: await measureListUsers(project, names),
     index: await measureIndex(program, "./out/index.js"),
     bundledIndex: await measureIndex(program, "./bundled/index.js")
   }
