@@ -670,7 +670,7 @@ const kinds: ReadonlyArray<Kind> = [
       "payload: { list: Schema.optional(Schema.Array(Schema.String)), text: Schema.optional(string({ max: 3 })), number: Schema.optional(number({ min: 3 })), map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String })), tuple: Schema.optional(Schema.Tuple(Schema.String)), rest: Schema.optional(Schema.Tuple([Schema.String], Schema.Unknown)) }"
   },
   {
-    title: "pages by checkpoint, and lists of which none is certain",
+    title: "pages by checkpoint, and pages with several lists",
     parts: {
       paths: Object.fromEntries(
         [["things", ["things", "others"]], ["unknown", ["as", "bs"]], ["single", ["data"]]].map(([name, fields]) => [
@@ -707,7 +707,7 @@ const kinds: ReadonlyArray<Kind> = [
     notes: ["no field is certainly the list of a page, so Pagination cannot stream it"]
   },
   {
-    title: "JSON or events, of which the events are left out",
+    title: "JSON or events: the events are left out",
     parts: {
       get: {
         responses: {

@@ -279,7 +279,7 @@ export class Components {
   }
 
   /**
-   * Schemas that the same operations use share a file: whoever loads one of them needs the others, too, and loads nothing else. The
+   * Schemas that the same operations use share a file, so that an operation loads few files, and no schema that it does not use. The
    * file has the shortest name of those that none of the others refers to.
    */
   #findFiles(): ReadonlyMap<Variant, string> {

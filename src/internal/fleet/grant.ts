@@ -3,13 +3,13 @@ import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
 import { startsBefore, type WaitingCall } from "../limiter/queue.js"
 
-type Waiter = WaitingCall<OperationState>
+type Waiting = WaitingCall<OperationState>
 
 export interface GrantRequest {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
   readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "ceilingWait" | "start">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
-  readonly queues: ReadonlyArray<Iterable<Waiter>>
+  readonly queues: ReadonlyArray<Iterable<Waiting>>
   /** The number of other processes that wait. */
   readonly rivals: number
   /** The share of a limit that background calls leave to others. */
@@ -30,11 +30,11 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
     return { rest, head: rest.next() }
   })
 
-  const waitOf = ({ isBackground, since, state }: Waiter, ahead: number): number =>
+  const waitOf = ({ isBackground, since, state }: Waiting, ahead: number): number =>
     strategy.wait(state, now, isBackground ? reserve : 0, ahead, queueNow - since)
 
   /** Checks that a call can start now, and remembers its operation if the limit is the reason that it cannot. */
-  const canStart = (waiter: Waiter): boolean => {
+  const canStart = (waiter: Waiting): boolean => {
     if (waitOf(waiter, grants.length * rivals) <= 0) return true
     const wait = waitOf(waiter, 0)
     if (wait > strategy.ceilingWait(waiter.state, now, waiter.isBackground ? reserve : 0)) throttled.add(waiter.state)
@@ -42,7 +42,7 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
   }
 
   for (;;) {
-    let best: { readonly queue: typeof heads[number]; readonly waiter: Waiter } | undefined
+    let best: { readonly queue: typeof heads[number]; readonly waiter: Waiting } | undefined
     for (const queue of heads) {
       if (queue.head.done === true || !canStart(queue.head.value)) continue
       if (best === undefined || startsBefore(strategy, queue.head.value, best.waiter)) {

@@ -5,7 +5,7 @@ import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import {
   type AdaptiveGrant,
-  type Ceiling,
+  type CeilingCounter,
   exportTenant,
   importTenant,
   type OperationState,
@@ -196,7 +196,7 @@ export class Replica {
   }
 
   /** Assumes that the others have used up the ceilings that are selected. */
-  exhaustCeilings(isOne: (ceiling: Ceiling) => boolean): void {
+  exhaustCeilings(isOne: (ceiling: CeilingCounter) => boolean): void {
     const now = this.now()
     for (const ceiling of this.strategy.tenantOf(this.tenant).ceilings) if (isOne(ceiling)) ceiling.exhaust(now)
   }

@@ -2,18 +2,18 @@
 import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator, type Reservation } from "./estimator/estimator.js"
 import type { EstimatorState } from "./estimator/state.js"
-import { Ceiling, type CeilingSnapshot } from "./known/ceiling.js"
+import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
 import type { Call } from "./limiter.js"
 
-export type { Ceiling }
+export type { CeilingCounter }
 
 /** The calls of one operation. */
 export class OperationState {
   readonly call: Call
   readonly tenant: TenantState
   /** The ceilings that count its calls. */
-  readonly ceilings: ReadonlyArray<Ceiling>
+  readonly ceilings: ReadonlyArray<CeilingCounter>
   inFlight = 0
   /** The start of its last call. */
   startedAt = -Infinity
@@ -56,7 +56,7 @@ export class TenantState {
   /** Stands for the buckets of operations about which nothing is known. */
   readonly unknown = new SharedBucket("?", 0)
   readonly buckets = new Set<SharedBucket>()
-  readonly ceilings: ReadonlyArray<Ceiling>
+  readonly ceilings: ReadonlyArray<CeilingCounter>
   private readonly priors: ResolvedLimits["priors"]
   /** The number of buckets made so far. */
   bucketCount = 0
@@ -65,7 +65,7 @@ export class TenantState {
 
   constructor(name: string, { ceilings, priors }: ResolvedLimits = none) {
     this.name = name
-    this.ceilings = ceilings.map((options) => new Ceiling(options))
+    this.ceilings = ceilings.map((options) => new CeilingCounter(options))
     this.priors = priors
     for (const [nth, { burst, interval, limit }] of priors.entries()) {
       const bucket = new SharedBucket(priorId(nth), burst)
@@ -112,7 +112,7 @@ export interface AdaptiveGrant {
   readonly sentAt: number
   readonly reservations: ReadonlyArray<readonly [bucket: SharedBucket, reservation: Reservation]>
   /** Its number in each ceiling that counts it. */
-  readonly counted: ReadonlyArray<readonly [ceiling: Ceiling, nth: number]>
+  readonly counted: ReadonlyArray<readonly [ceiling: CeilingCounter, nth: number]>
 }
 
 /** The number of calls in flight, by operation and by the id of the bucket that they draw on. */

@@ -3,7 +3,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as library from "../../../src/index.js"
-import { Ceiling } from "../../../src/internal/limiter/known/ceiling.js"
+import { CeilingCounter } from "../../../src/internal/limiter/known/ceiling.js"
 import * as Tenant from "../../../src/Tenant.js"
 import { client } from "./client.js"
 
@@ -14,8 +14,8 @@ const { full } = Tenant.demoClients
  * second on their way, later ones a millisecond, so more may arrive within ten seconds than started.
  */
 const observe = (started: () => void): void => {
-  const { start } = Ceiling.prototype
-  Ceiling.prototype.start = function(now, calls) {
+  const { start } = CeilingCounter.prototype
+  CeilingCounter.prototype.start = function(now, calls) {
     started()
     return start.call(this, now, calls)
   }

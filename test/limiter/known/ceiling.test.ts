@@ -2,17 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Random, TestClock } from "effect"
 import { InvalidInput, type RateLimited } from "../../../src/Errors.js"
-import { Ceiling } from "../../../src/internal/limiter/known/ceiling.js"
+import { CeilingCounter } from "../../../src/internal/limiter/known/ceiling.js"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import { assertKept } from "../../support/ceilings.js"
 import { skewed } from "../../support/fleet.js"
 import { respond } from "../../support/fleetStore.js"
 import * as VirtualTime from "../../support/virtualTime.js"
 
-const make = (limit: number, interval = 1000) => new Ceiling({ limit, interval, operations: undefined })
+const make = (limit: number, interval = 1000) => new CeilingCounter({ limit, interval, operations: undefined })
 
 /** The wait of each of a number of calls that come at once. */
-const waits = (ceiling: Ceiling, calls: number, now = 0, share = 0) =>
+const waits = (ceiling: CeilingCounter, calls: number, now = 0, share = 0) =>
   Array.from({ length: calls }, (_, ahead) => ceiling.wait(now, share, ahead))
 
 describe("a ceiling", () => {
@@ -40,7 +40,7 @@ describe("a ceiling", () => {
 
   it("has one name whatever its limit, and others for other calls", () => {
     const key = (limit: number, interval: number, operations?: ReadonlyArray<string>) =>
-      new Ceiling({ limit, interval, operations }).key
+      new CeilingCounter({ limit, interval, operations }).key
     assert.strictEqual(key(1, 1000, ["a", "b"]), key(2, 1000, ["b", "a"]))
     assert.strictEqual(new Set([key(1, 1000), key(1, 2000), key(1, 1000, ["a"]), key(1, 1000, ["b"])]).size, 4)
   })

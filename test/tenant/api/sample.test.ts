@@ -37,7 +37,7 @@ const possible: ReadonlyArray<readonly [title: string, schema: JsonObject, value
   ["a constant", { const: "a" }, "a"],
   ["one of several values", { enum: ["b", "c"] }, "b"],
   ["a union, which is null last", { anyOf: [{ type: "null" }, string] }, "string"],
-  ["a union, of which known values come first", { oneOf: [{ type: "number" }, { const: "x" }] }, "x"],
+  ["a union: known values come first", { oneOf: [{ type: "number" }, { const: "x" }] }, "x"],
   ["a list", { type: "array", items: string }, ["string"]],
   ["a list of a length", { type: "array", items: string, minItems: 2 }, ["string", "string"]],
   ["an empty list of nothing", { type: "array", items: { not: {} } }, []],

@@ -1,6 +1,6 @@
 /** Counts the calls below a ceiling of the user's. Times are milliseconds by one clock. */
 import { reserved } from "../strategy.js"
-import type { Ceiling as Options, Resolved } from "./options.js"
+import type { Ceiling, Resolved } from "./options.js"
 
 /** The groups of calls that are kept. Up to this limit a ceiling counts each call by its own time. */
 const maxGroups = 128
@@ -24,7 +24,7 @@ export interface CeilingSnapshot {
   readonly groups: ReadonlyArray<CallGroup>
 }
 
-export class Ceiling {
+export class CeilingCounter {
   readonly limit: number
   readonly interval: number
   private readonly operations: ReadonlyArray<string> | undefined
@@ -32,7 +32,7 @@ export class Ceiling {
   private latest = -Infinity
   private groups: ReadonlyArray<CallGroup> = []
 
-  constructor({ interval, limit, operations }: Resolved<Options>) {
+  constructor({ interval, limit, operations }: Resolved<Ceiling>) {
     this.limit = limit
     this.interval = interval
     this.operations = operations
