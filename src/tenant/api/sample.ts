@@ -1,8 +1,7 @@
 /** Makes a value that fits a JSON Schema. The same schema always gives the same value. */
-import * as Either from "effect/Either"
-import * as FastCheck from "effect/FastCheck"
 import * as Predicate from "effect/Predicate"
 import { isJsonObject, type Json, type JsonObject, referredName } from "../docs/jsonSchema.js"
+import { textsOf } from "./pattern.js"
 
 const formats: Readonly<Record<string, string>> = {
   "date-time": "2026-01-01T00:00:00.000Z",
@@ -18,19 +17,15 @@ const formats: Readonly<Record<string, string>> = {
 
 const numberOf = (value: Json | undefined): number | undefined => Predicate.isNumber(value) ? value : undefined
 
-/** A text of the pattern, with the seed of this module; `undefined` if the pattern is beyond what can be generated. */
-const matching = (pattern: string, fits: (text: string) => boolean): string | undefined =>
-  Either.getOrUndefined(
-    Either.try(() =>
-      FastCheck.sample(FastCheck.stringMatching(new RegExp(pattern)), { seed: 1, numRuns: 50 }).find(fits)
-    )
-  )
-
 const sampleString = ({ format, maxLength, minLength, pattern }: JsonObject): string | undefined => {
   const [min, max] = [numberOf(minLength) ?? 0, numberOf(maxLength) ?? Infinity]
   const fits = (text: string) => text.length >= min && text.length <= max
   const text = formats[String(format)] ?? "string"
-  if (Predicate.isString(pattern)) return new RegExp(pattern).test(text) && fits(text) ? text : matching(pattern, fits)
+  if (Predicate.isString(pattern)) {
+    return new RegExp(pattern).test(text) && fits(text)
+      ? text
+      : textsOf(pattern, fits)[0]
+  }
   return fits(text) ? text : text.padEnd(min, text).slice(0, max)
 }
 

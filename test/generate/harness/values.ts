@@ -1,6 +1,6 @@
 /** Makes values of a document's schemas: with every field, with the required ones, of each type of a union, at the limits. */
 import { Ajv2020 } from "ajv/dist/2020.js"
-import * as FastCheck from "effect/FastCheck"
+import { textsOf } from "../../../src/tenant/api/pattern.js"
 import { isObject, type Json, type JsonObject, listOf, objectOf, resolve } from "./document.js"
 
 /** The part of a request or response that a value is for. Texts in a path or a header cannot be everything. */
@@ -51,17 +51,6 @@ const text = (length: number, use: Use): string => {
   return use === "header" ? made.replace(/[ ;,]$/, "x") : made
 }
 
-const matching = (pattern: string, fits: (text: string) => boolean): ReadonlyArray<string> => {
-  try {
-    const found = FastCheck.sample(FastCheck.stringMatching(new RegExp(pattern)), { seed: 7, numRuns: 300 }).filter(
-      fits
-    )
-    return found.slice(0, 3)
-  } catch {
-    return []
-  }
-}
-
 const strings = ({ format, maxLength, minLength, pattern }: JsonObject, use: Use): ReadonlyArray<string> => {
   const least = Math.max(numberOf(minLength) ?? 0, use === "path" || use === "header" ? 1 : 0)
   const most = numberOf(maxLength) ?? Infinity
@@ -76,7 +65,7 @@ const strings = ({ format, maxLength, minLength, pattern }: JsonObject, use: Use
   if (typeof pattern === "string") {
     const lengths = [least, most].filter((length) => length < 500)
     const texts = [...lengths, 8].flatMap((length) => ["a", "A", "1"].map((letter) => letter.repeat(length)))
-    return uniqueBy([...matching(pattern, fits), ...texts.filter(fits)]).slice(0, 4)
+    return uniqueBy([...textsOf(pattern, fits, 300).slice(0, 3), ...texts.filter(fits)]).slice(0, 4)
   }
   const lengths = [Math.min(Math.max(least, 12), most), least, ...(most <= 3000 ? [most] : [])]
   return uniqueBy(lengths.map((length) => text(length, use)).filter(fits))

@@ -75,12 +75,21 @@ describe("a sample of", () => {
     })
   }
 
-  it("a pattern is the same each time, and fits", () => {
-    const schema = { type: "string", pattern: "^con_[0-9a-f]{4}(-x)?$", minLength: 9 }
-    const made = sample(schema, definitions)
-    assert.strictEqual(made, sample(schema, definitions))
-    assert.isTrue(ajv.validate(schema, made), String(made))
-  })
+  const patterns = [
+    "^con_[0-9a-f]{4}(-x)?$",
+    "^(?=.{1,1024}$).+\\|.+$",
+    "^(?!a)[a-c(\\])]{9}(?<=[bc)])$",
+    "^((?=x)x[)](?!y)|\\(z){9}$"
+  ]
+
+  for (const pattern of patterns) {
+    it(`the pattern ${pattern} is the same each time, and fits`, () => {
+      const schema = { type: "string", pattern, minLength: 9 }
+      const made = sample(schema, definitions)
+      assert.strictEqual(made, sample(schema, definitions))
+      assert.isTrue(ajv.validate(schema, made), String(made))
+    })
+  }
 })
 
 describe("there is no sample of", () => {
