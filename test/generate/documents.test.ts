@@ -653,6 +653,21 @@ const kinds: ReadonlyArray<Kind> = [
     notes: ["fields without names are not sent"]
   },
   {
+    title: "keywords that cannot be expressed",
+    parts: {
+      body: {
+        type: "object",
+        properties: { a: string, b: { type: "array", items: string, contains: { const: "x" }, minContains: 2 } },
+        dependentRequired: { a: ["b"] },
+        propertyNames: { maxLength: 3 }
+      }
+    },
+    create: "payload: { a: Schema.optional(Schema.String), b: Schema.optional(Schema.Array(Schema.String)) }",
+    notes: ["contains", "minContains", "dependentRequired", "propertyNames"].map((name) =>
+      `the keyword ${name} is not checked`
+    )
+  },
+  {
     title: "types that keywords imply",
     parts: {
       body: {

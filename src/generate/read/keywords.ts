@@ -57,7 +57,21 @@ const annotations = [
   "xml"
 ]
 
-const known = new Set([...understood, ...annotations])
+/** Keywords that restrict values in a way that types and the library's checks do not express: the schema is weaker without them. */
+const unchecked = [
+  "contains",
+  "dependentRequired",
+  "dependentSchemas",
+  "maxContains",
+  "minContains",
+  "propertyNames"
+]
+
+const known = new Set([...understood, ...annotations, ...unchecked])
+
+/** The keywords of a schema that are not expressed. */
+export const uncheckedKeywords = (schema: object): ReadonlyArray<string> =>
+  Object.keys(schema).filter((name) => unchecked.includes(name))
 
 /** The keywords of a schema that are neither understood nor comments. Names that begin with `x-` are extensions. */
 export const unknownKeywords = (schema: object): ReadonlyArray<string> =>

@@ -17,7 +17,7 @@ import {
 } from "../model/shape.js"
 import { at, fail, type Note } from "../model/specError.js"
 import * as Json from "./json.js"
-import { unknownKeywords } from "./keywords.js"
+import { uncheckedKeywords, unknownKeywords } from "./keywords.js"
 
 const components = "#/components/schemas/"
 
@@ -97,6 +97,7 @@ export class SchemaReader {
     if (!Json.isObject(value)) return fail(pointer, "a schema must be an object or a boolean")
     const [keyword] = unknownKeywords(value)
     if (keyword !== undefined) fail(at(pointer, keyword), `the keyword ${keyword} is not understood`)
+    for (const name of uncheckedKeywords(value)) this.note(at(pointer, name), `the keyword ${name} is not checked`)
     if ("$ref" in value && this.#isLegacy) return this.#reference(value["$ref"], pointer)
     const parts = [
       ..."$ref" in value ? [this.#reference(value["$ref"], pointer)] : [],

@@ -120,11 +120,14 @@ const fieldsOf = (fields: Fields): Struct["fields"] => {
   return node._tag === "Struct" ? node.fields : []
 }
 
-/** Decodes a query, where a declared list is written as a repeated name: `id=a&id=b`. */
+/** Decodes a query, where a declared list is written as a repeated name: `id=a&id=b`. What may be a list or not is one if it repeats. */
 export const decodeQuery = (fields: Fields, query: URLSearchParams): Either.Either<unknown, FieldError> => {
   const declared = fieldsOf(fields)
-  const isList = (name: string) =>
-    declared.some((field) => field.name === name && typesOf(field.type).some(({ _tag }) => _tag === "Array"))
+  const isList = (name: string) => {
+    const types = typesOf(declared.find((field) => field.name === name)?.type)
+    const lists = types.filter(({ _tag }) => _tag === "Array")
+    return lists.length > 0 && (lists.length === types.length || query.getAll(name).length > 1)
+  }
   const count = new Map<string, number>()
   const numbered = Array.from(query, ([name, value]): readonly [string, string] => {
     if (!isList(name)) return [name, value]

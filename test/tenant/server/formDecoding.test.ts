@@ -152,6 +152,13 @@ describe("decodeQuery", () => {
   const fields = { id: Schema.optional(Schema.Array(Schema.Number)), name: Schema.String }
   const decode = (query: string) => decodeQuery(fields, new URLSearchParams(query))
 
+  it("decodes what may be a list or a text by how often it is written", () => {
+    const either = { id: Schema.optional(Schema.Union(Schema.String, Schema.Array(Schema.String))) }
+    const decoded = (query: string) => Either.getOrThrow(decodeQuery(either, new URLSearchParams(query)))
+    assert.deepStrictEqual(decoded("id=a"), { id: "a" })
+    assert.deepStrictEqual(decoded("id=a&id=b"), { id: ["a", "b"] })
+  })
+
   it("decodes a declared list from a repeated name", () => {
     assert.deepStrictEqual(decode("id=3&name=a&id=4"), Either.right({ id: [3, 4], name: "a" }))
     assert.deepStrictEqual(decode("id=3"), Either.right({ id: [3] }))
