@@ -100,7 +100,7 @@ describe("a ceiling of a fleet", () => {
         assertKept(all.sort((one, other) => one - other), most * limit, interval - 1)
         assertKept(exports.sort((one, other) => one - other), most * 2, 2 * interval - 1)
       }),
-      { numRuns: 15 }
+      { numRuns: 10 }
     )
   }, 240_000)
 

@@ -27,11 +27,11 @@ describe("a stored value of another version or shape", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
     VirtualTime.run(Effect.scoped(effect), { most: "2 hours" })
 
-  /** Lets the processes make calls for a minute, and counts what the service did. */
-  const minute = (fleet: ReadonlyArray<Limiter>) =>
+  /** Lets the processes make calls for half a minute, and counts what the service did. */
+  const work = (fleet: ReadonlyArray<Limiter>) =>
     Effect.gen(function*() {
       const { ask, refused, served } = bucket(20, 10)
-      const until = (yield* Clock.currentTimeMillis) + 60_000
+      const until = (yield* Clock.currentTimeMillis) + 30_000
       const worker = (limiter: Limiter) =>
         Effect.repeat(exchange(limiter, ask), {
           while: () => Effect.map(Clock.currentTimeMillis, (now) => now < until)
@@ -53,7 +53,8 @@ describe("a stored value of another version or shape", () => {
     () => Effect.map(Layer.build(Layer.fresh(RateLimiter.layer)), Context.get(RateLimiter.RateLimiter))
   )
 
-  const twoClients = tenTimes(Effect.scoped(Effect.flatMap(independent, minute)))
+  /** Run once for all tests. */
+  const twoClients = Effect.runSync(Effect.cached(tenTimes(Effect.scoped(Effect.flatMap(independent, work)))))
 
   it.effect("keeps no process from pacing its calls and is logged once, even if it comes back again and again", () =>
     run(Effect.gen(function*() {
@@ -74,7 +75,7 @@ describe("a stored value of another version or shape", () => {
           )
           yield* Effect.forkScoped(Effect.forever(Effect.zipRight(foreign, Effect.sleep(every))))
           const result = yield* Effect.gen(function*() {
-            return yield* minute([yield* makeProcess(store), yield* makeProcess(store)])
+            return yield* work([yield* makeProcess(store), yield* makeProcess(store)])
           }).pipe(Effect.provide(logger))
           assert.deepStrictEqual(lines, [ignoredWarning, ignoredWarning], "one for each process")
           return result
@@ -97,7 +98,7 @@ describe("a stored value of another version or shape", () => {
           return limiter
         })
         const result = yield* Effect.gen(function*() {
-          return yield* minute([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])
+          return yield* work([yield* makeProcess(store), yield* makeProcess(store), yield* later, yield* later])
         }).pipe(Effect.provide(logger))
         assert.deepStrictEqual(lines, [])
         assert.strictEqual(store.values().length, 2, "each version has its own key")
