@@ -475,7 +475,18 @@ describe("a clock that is set back", () => {
     assert.strictEqual(estimator.pausedFor(10_000_000 - back), 1000)
   })
 
-  it("changes no estimate, whatever the responses were", () => {
+  it("proves no rate by calls before and after it, since nobody knows the time between them", () => {
+    const estimator = new Estimator()
+    for (const [nth, left] of [9, 8, 7].entries()) exchange(estimator, reading(left), 10_000_000 + nth * 100)
+    const before = rateOf(estimator, 10_000_300)
+    const inFlight = estimator.start(10_000_300, false)
+    // The bucket fills while the clock is set back by an hour.
+    for (const nth of [0, 1, 2]) exchange(estimator, reading(9 - nth), 10_000_350 - back + nth * 100)
+    estimator.settle(inFlight, reading(5), 10_000_700 - back)
+    assert.isAtMost(rateOf(estimator, 10_000_800 - back), before)
+  })
+
+  it("forgets the calls that could prove a rate, and changes nothing else, whatever the responses were", () => {
     for (let seed = 1; seed <= 40; seed++) {
       const next = random(seed)
       const [estimator, other] = [new Estimator(), new Estimator()]
@@ -489,6 +500,7 @@ describe("a clock that is set back", () => {
         if (nth === 15) {
           offset = back
           estimator.wait(now + 30 - back, 0, 0)
+          other.restore({ ...other.state, samples: [] }, other.inFlight)
         }
         now += 100 + Math.floor(next() * 20_000)
         const left = Math.floor(next() * 10)

@@ -153,5 +153,192 @@ export const regressions: Readonly<Record<string, Plan>> = {
       { ...quiet, id: 0, calls: [{ id: 0, thread: 3, after: 38, kind: "burst", times: 20 }] },
       { ...quiet, id: 2, calls: [{ id: 3, thread: 1, after: 14, kind: "burst", times: 13 }] }
     ]
+  },
+  "calls before and after the clock is set back prove no rate": {
+    "seed": 7805,
+    "isFleet": true,
+    "permute": true,
+    "preempt": 0.05,
+    "latency": {
+      "network": [
+        1,
+        30
+      ],
+      "store": [
+        1,
+        40
+      ],
+      "disk": [
+        0,
+        0
+      ]
+    },
+    "service": {
+      "burst": 15,
+      "perSecond": 1,
+      "tokenLifetime": 86400,
+      "skew": 0
+    },
+    "processes": [
+      {
+        "id": 0,
+        "skew": 0,
+        "leaps": [],
+        "crashes": [
+          {
+            "kind": "stop",
+            "steps": 46,
+            "downFor": 6
+          },
+          {
+            "kind": "stop",
+            "steps": 4,
+            "downFor": 381
+          }
+        ],
+        "pauses": [],
+        "calls": [
+          {
+            "id": 1,
+            "thread": 0,
+            "after": 9,
+            "timeout": 2624,
+            "kind": "update"
+          }
+        ]
+      },
+      {
+        "id": 1,
+        "skew": 0,
+        "leaps": [],
+        "crashes": [],
+        "pauses": [],
+        "calls": [
+          {
+            "id": 0,
+            "thread": 0,
+            "after": 427,
+            "kind": "update"
+          },
+          {
+            "id": 1,
+            "thread": 0,
+            "after": 14,
+            "withoutRetries": true,
+            "background": true,
+            "kind": "redelivery",
+            "journal": 0,
+            "events": [
+              0
+            ],
+            "concurrency": 2,
+            "lockExpiry": 165
+          },
+          {
+            "id": 2,
+            "thread": 0,
+            "after": 505,
+            "timeout": 48511,
+            "kind": "burst",
+            "times": 2
+          },
+          {
+            "id": 6,
+            "thread": 0,
+            "after": 33,
+            "kind": "list"
+          }
+        ]
+      },
+      {
+        "id": 2,
+        "skew": 2065,
+        "leaps": [
+          {
+            "at": 119,
+            "by": 57749816
+          }
+        ],
+        "crashes": [],
+        "pauses": [],
+        "calls": [
+          {
+            "id": 0,
+            "thread": 1,
+            "after": 74,
+            "timeout": 51,
+            "kind": "export"
+          },
+          {
+            "id": 1,
+            "thread": 2,
+            "after": 3,
+            "kind": "update"
+          },
+          {
+            "id": 2,
+            "thread": 2,
+            "after": 3,
+            "interruptAfter": 140,
+            "kind": "list"
+          },
+          {
+            "id": 3,
+            "thread": 0,
+            "after": 10,
+            "interruptAfter": 2394,
+            "kind": "pages"
+          },
+          {
+            "id": 4,
+            "thread": 1,
+            "after": 2,
+            "kind": "list"
+          },
+          {
+            "id": 5,
+            "thread": 1,
+            "after": 2,
+            "kind": "delete"
+          }
+        ]
+      }
+    ],
+    "faults": [
+      {
+        "key": "p0token",
+        "nth": 0,
+        "kind": "truncated"
+      },
+      {
+        "key": "p0token",
+        "nth": 1,
+        "kind": "status",
+        "status": 403,
+        "carriedOut": false,
+        "body": "secret"
+      },
+      {
+        "key": "p2token",
+        "nth": 0,
+        "kind": "lost"
+      }
+    ],
+    "storeFaults": [
+      {
+        "kind": "down",
+        "from": 36,
+        "for": 7328
+      },
+      {
+        "kind": "hung",
+        "from": 3,
+        "for": 427
+      }
+    ],
+    "diskFaults": [],
+    "revocations": [
+      3291
+    ]
   }
 }

@@ -12,8 +12,10 @@ const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: {
 
 /** A call that was counted when it started. */
 export interface Reservation {
-  /** The time at which it was sent, if the clock had never been set back. */
+  /** The time at which it was sent. */
   readonly sentAt: number
+  /** The milliseconds by which the clock had been set back until then. */
+  readonly setBack: number
   /** The number of calls that had ended when it started. */
   readonly endedBefore: number
   /** True if the estimate made it wait, so that its response tests the estimate. */
@@ -113,7 +115,8 @@ export class Estimator extends EstimatorState {
     this.started++
     this.take(1, now)
     return {
-      sentAt: sentAt + this.#setBack,
+      sentAt,
+      setBack: this.#setBack,
       endedBefore: this.ended,
       waited: waited && now > this.pausedUntil + constants.sampleGap
     }
@@ -154,11 +157,8 @@ export class Estimator extends EstimatorState {
     this.lastSentAt -= back
     this.loweredAt -= back
     this.#setBack += back
-    this.samples = this.samples.map((sample) => ({
-      ...sample,
-      sentAt: sample.sentAt - back,
-      endedAt: sample.endedAt - back
-    }))
+    // Nobody knows how much time has passed meanwhile, so calls before and after prove no rate.
+    this.samples = []
     FixedWindow.shift(this.window, back)
   }
 
@@ -173,7 +173,7 @@ export class Estimator extends EstimatorState {
   settle(started: Reservation, reading: RateLimitReading | undefined, now: number): void {
     this.keepUp(now)
     // A process of a fleet may learn only after it sent a call that its clock was ahead of the store's.
-    const call = { ...started, sentAt: Math.min(now, started.sentAt - this.#setBack) }
+    const call = { ...started, sentAt: Math.min(now, started.sentAt + started.setBack - this.#setBack) }
     // Other calls that the server may have counted before or after this one.
     const overlap = Math.max(0, this.started - call.endedBefore - 1)
     this.ended++
@@ -290,7 +290,7 @@ export class Estimator extends EstimatorState {
     // Calls wait and still find the bucket full: the rate is too low. A limit of 1 is always reported as full.
     if (!this.isShared && limit > 1 && this.fullResponses > fullResponsesWhenAlone) this.netRate *= rateIncrease
     this.isRecovering = false
-    this.measure(call, left, isFull, now)
+    if (call.setBack === this.#setBack) this.measure(call, left, isFull, now)
   }
 
   /** Other clients have taken calls. */
