@@ -1,9 +1,9 @@
 /** The behaviour of actions and their versions. */
 import * as Struct from "effect/Struct"
 import { failure } from "../server/response.js"
-import { type Handlers, notFound, timestamp } from "./operationHandler.js"
+import { type Handlers, notFound } from "./operationHandler.js"
 import { numberedPage } from "./paging.js"
-import { type Action, upsert, type Version } from "./state.js"
+import { type Action, timestamp, upsert, type Version } from "./state.js"
 
 const noAction = notFound("action")
 const noVersion = notFound("action version")

@@ -1,8 +1,7 @@
 /** Moves the state on to a time: jobs end, events are delivered, and versions are deployed. No fiber has to run. */
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
-import { timestamp } from "./operationHandler.js"
-import type { Action, Job, State, StreamEvent, Version } from "./state.js"
+import { type Action, type Job, type State, type StreamEvent, timestamp, type Version } from "./state.js"
 
 /** How long the tenant's work takes, on its clock. @since 0.1.0 @category models */
 export interface Durations {

@@ -1,8 +1,8 @@
 /** The behaviour of export jobs. */
 import * as Struct from "effect/Struct"
 import { linkMillis, linkTo } from "../exports/link.js"
-import { type Handlers, invalidPayload, notFound, timestamp } from "./operationHandler.js"
-import { type Job, upsert } from "./state.js"
+import { type Handlers, invalidPayload, notFound } from "./operationHandler.js"
+import { type Job, timestamp, upsert } from "./state.js"
 
 /** The number of fields that an export may have. */
 const maxFields = 30

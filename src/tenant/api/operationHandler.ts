@@ -1,5 +1,4 @@
 /** The behaviour of an operation: a pure function from input and state to response and new state. */
-import * as DateTime from "effect/DateTime"
 import type * as operations from "../../operations/index.js"
 import { invalidField } from "../server/requestInput.js"
 import { failure, type PlainResponse } from "../server/response.js"
@@ -40,9 +39,6 @@ export type OperationName = {
 export type Handlers<Name extends OperationName = OperationName> = {
   readonly [Each in Name]: OperationHandler<Parameters<Operations[Each]>[0]>
 }
-
-/** Formats a time with three fractional digits, as the service does. */
-export const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
 
 export const invalidPayload = (path: string, message: string): PlainResponse =>
   invalidField("Payload", { path, message })

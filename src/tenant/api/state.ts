@@ -1,6 +1,6 @@
 /** The tenant's state as plain data, so that a test can compare a snapshot and seed another tenant with it. */
+import * as DateTime from "effect/DateTime"
 import type { ActionVersion, TriggerDescriptor } from "../../operations/listActionVersions.js"
-import { timestamp } from "./operationHandler.js"
 
 /** The same data with plain strings in place of branded ones, so that it can be written as literals. */
 type Unbranded<A> = A extends string ? string
@@ -144,6 +144,9 @@ export interface State {
  * @since 0.1.0 @category models
  */
 export interface Seed extends Partial<State> {}
+
+/** Formats a time with three fractional digits, as the service does. */
+export const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
 
 export const emptyState: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [], users: [] }
 
