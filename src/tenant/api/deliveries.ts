@@ -16,7 +16,7 @@ interface Filter {
 
 const typeOf = ({ event_type = "user.created" }: StreamEvent): string => event_type
 
-/** Whether the last attempt failed in the time, and the type is one of the given. */
+/** Checks that the last attempt failed within the times, and that the type is one of the given. */
 const matches = ({ date_from, date_to, event_types }: Filter) => (event: StreamEvent): boolean => {
   const failedAt = Date.parse(event.attempts?.at(-1)?.timestamp ?? "")
   return event.state === "failed" &&

@@ -5,7 +5,7 @@ import { failure, type PlainResponse } from "../server/response.js"
 import type { State } from "./state.js"
 
 /** A call whose token is verified and whose input is valid. */
-export interface HandlerContext<Input> {
+interface HandlerContext<Input> {
   readonly input: Input
   /** Milliseconds since 1970. */
   readonly now: number

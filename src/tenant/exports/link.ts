@@ -8,7 +8,7 @@ import type { Job, State } from "../api/state.js"
 export const linkMillis = 60_000
 
 /** The name of a job's file. */
-export const fileName = ({ format = "json" }: Job): string => `users.${format}.gz`
+const fileName = ({ format = "json" }: Job): string => `users.${format}.gz`
 
 export const linkTo = (origin: string, job: Job, signature: string): string =>
   `${origin}/exports/${job.id}/${fileName(job)}?signature=${signature}`
