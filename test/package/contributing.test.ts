@@ -48,8 +48,10 @@ it(
       edit(file(2), (text) => text + block(2))
       const [imported = "", code = ""] = block(3).split("\n\n")
       const [opening = "", handler = ""] = code.split(/(?<=\{\n)([^]*)\n {2}\/\/ .*\n\}\n$/)
-      edit(file(3), (text) =>
-        text.replace(/^import type \{ Handlers \}.*/m, imported).replace(opening, `${opening}${handler},\n`))
+      edit(
+        file(3),
+        (text) => text.replace(/^import type \{ Handlers \}.*/m, imported).replace(opening, `${opening}${handler},\n`)
+      )
       edit("README.md", (text) => text.replace(/(?<=^\| `deleteEventStream` .*\n)/m, block(4)))
       writeFileSync(join(copy, file(5)), block(5))
       writeFileSync(

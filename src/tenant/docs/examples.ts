@@ -7,7 +7,7 @@ const { actions: [action], connections: [connection], jobs: [job], profiles: [pr
 const [, earlier] = action.versions
 const [event] = stream.events
 
-export const examples: { readonly [Name in OperationName]: Parameters<(typeof operations)[Name]>[0] } = {
+export const examples: { readonly [Name in OperationName]?: Parameters<(typeof operations)[Name]>[0] } = {
   createUsersExport: {
     connection_id: connection.id,
     format: "csv",
