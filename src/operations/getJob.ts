@@ -33,7 +33,7 @@ export const Job: Schema.Schema<Job> = job
 /**
  * Returns a job: how far it is, and where its file is. `Exports.run` starts a job, waits for it and reads the file.
  *
- * `location` is a link to another host that is good for 60 s, and is a secret: whoever has it can read the file. Each call gives a
+ * `location` is a link to another host that is good for 60 s, and is a secret, because the link alone gives the file. Each call gives a
  * new one, for 24 hours after the end of the job. `percentage_done` and `time_left_seconds` tell when it will end. Requires one of the
  * scopes `create:users` and `read:users`. Fails with `NotFound` if the job does not exist.
  * @since 0.1.0 @category operations

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { type Action, type Job, type State, type StreamEvent, timestamp, type Version } from "./state.js"
 
-/** How long the tenant's work takes, on its clock. @since 0.1.0 @category models */
+/** The time that the tenant's work takes, on its clock. @since 0.1.0 @category models */
 export interface Durations {
   /** From the creation of an export job to its end (default: 2 seconds). The first quarter of it, the job is `pending`. */
   readonly export?: Duration.DurationInput | undefined
