@@ -1,4 +1,4 @@
-/** `npm start`: calls all five operations of the embedded tenant, over a real socket and with real tokens. */
+/** `npm start`: calls five operations of the embedded tenant, over a real socket and with real tokens. */
 import { HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Console, Duration, Effect, Layer } from "effect"

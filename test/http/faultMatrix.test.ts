@@ -1,4 +1,4 @@
-/** The fault matrix: every fault × every operation × three platforms, over real sockets. */
+/** The fault matrix: every fault × the five operations of the contract × three platforms, over real sockets. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck, TestClock } from "effect"
 import { IdentityClient, Retry } from "../../src/index.js"
@@ -7,7 +7,7 @@ import { baseUrl, scripted } from "../support/client.js"
 import { clientOf, errorFieldsOf, goodJson, type Platform, serverFor } from "../support/faultCalls.js"
 import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faults.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "../support/faultServer.js"
-import { declaredFor, operations, sample, type Subject } from "../support/operations.js"
+import { contractOperations, declaredFor, sample, type Subject } from "../support/operations.js"
 
 /** Advances the test's clock past the time-out of each attempt that the server stalls. */
 const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
@@ -99,14 +99,14 @@ const cell = (row: Row, operation: Subject, platform: Platform) => {
 for (const platform of ["undici", "fetch", "lean"] as const) {
   describe.concurrent(`over ${platform}`, () => {
     for (const row of rows) {
-      for (const operation of operations) cell(row, operation, platform)
+      for (const operation of contractOperations) cell(row, operation, platform)
     }
   })
 }
 
 describe.concurrent("a call that is not idempotent, under any 30 faults", () => {
   for (const platform of ["undici", "fetch", "lean"] as const) {
-    for (const operation of operations.filter(({ endpoint }) => !endpoint.idempotent)) {
+    for (const operation of contractOperations.filter(({ endpoint }) => !endpoint.idempotent)) {
       it.live(
         `${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`,
         () =>
@@ -130,7 +130,7 @@ describe.concurrent("a call that is not idempotent, under any 30 faults", () => 
 })
 
 describe("a redirect from https to http", () => {
-  for (const operation of operations) {
+  for (const operation of contractOperations) {
     it.effect(`is not followed by ${operation.endpoint.name}: one request, and UnexpectedResponse`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(operation(sample(operation) as never))

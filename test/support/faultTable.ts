@@ -1,7 +1,7 @@
 /** `tsx test/support/faultTable.ts`: prints the fault matrix for `test/README.md`, from the rows that the test runs. */
 import { fileURLToPath } from "node:url"
 import { attempts, expected, type Outcome, rows } from "./faults.js"
-import { declaredFor, operations, type Subject } from "./operations.js"
+import { contractOperations, declaredFor, type Subject } from "./operations.js"
 
 const described = (outcome: Outcome, operation: Subject): string => {
   switch (outcome.tag) {
@@ -20,7 +20,7 @@ const described = (outcome: Outcome, operation: Subject): string => {
 }
 
 const named = (name: string): Subject => {
-  const found = operations.find(({ endpoint }) => endpoint.name === name)
+  const found = contractOperations.find(({ endpoint }) => endpoint.name === name)
   if (found === undefined) throw new Error(`no operation ${name}`)
   return found
 }
@@ -37,7 +37,7 @@ const cells = rows.map((row) => [
 
 /** The matrix in Markdown, line by line; the first line gives its size. */
 export const faultTable: ReadonlyArray<string> = [
-  `${rows.length} faults × ${operations.length} operations × 3 platforms; at most ${attempts} attempts.`,
+  `${rows.length} faults × ${contractOperations.length} operations × 3 platforms; at most ${attempts} attempts.`,
   ...[["fault", ...columns.map(({ endpoint }) => `\`${endpoint.name}\``)], ["---", "---", "---", "---"], ...cells].map((
     row
   ) => `| ${row.join(" | ")} |`)

@@ -142,7 +142,7 @@ export const surroundings = [
   ),
 
   test(
-    "the embedded tenant runs in process, with signed tokens and all five operations",
+    "the embedded tenant runs in process, with signed tokens and five operations",
     Effect.gen(function*() {
       const client = clientOf({
         id: "",
