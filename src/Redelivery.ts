@@ -1,5 +1,6 @@
 /** Redelivers many failed events of a stream: one result per id, and no event sent twice, even if the process dies in between. */
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,16 +11,23 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { streamIssues } from "./internal/deliveries/streamId.js"
 import * as Request from "./internal/http/requestEncoder.js"
-import { bindToStream, inMemory, type Journal, type JournalError } from "./internal/redelivery/journal.js"
+import type { RunError } from "./internal/redelivery/ending.js"
+import { bindToStream, inMemory, type Journal, type JournalError, unbind } from "./internal/redelivery/journal.js"
 import * as Lock from "./internal/redelivery/lock.js"
+import * as Outage from "./internal/redelivery/outage.js"
 import type { Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
+import * as StreamCheck from "./internal/redelivery/streamCheck.js"
 import * as Workers from "./internal/redelivery/workers.js"
 import { integerIssues } from "./internal/schema/issues.js"
+import { getEventStream } from "./operations/getEventStream.js"
+import { listDeliveries } from "./operations/listDeliveries.js"
 import { redeliverEvent } from "./operations/redeliverEvent.js"
 
+export { RunError } from "./internal/redelivery/ending.js"
 export { type Journal, JournalError } from "./internal/redelivery/journal.js"
 export { type Outcome, outcomes, type Reason, type Result } from "./internal/redelivery/outcome.js"
 export type { Progress } from "./internal/redelivery/progress.js"
@@ -44,11 +52,24 @@ export interface Options {
   readonly repeat?: ReadonlyArray<"failed" | "unknown"> | undefined
   /** Sends and writes nothing. Events that would be sent have the outcome `due` (default: false). */
   readonly dryRun?: boolean | undefined
-  /** Called after each result. Once it returns true, the run takes no more ids and finishes those in progress. */
+  /**
+   * The failures of this run, of events that were certainly not accepted, after which it takes no more ids and finishes those in
+   * progress (default 50; `Infinity`: it goes on).
+   */
+  readonly stopAfter?: number | undefined
+  /** Called after each result. Once it returns true, the run takes no more ids, as after `stopAfter` failures. */
   readonly stopWhen?: ((progress: Progress) => boolean) | undefined
+  /**
+   * The calls in a row in which the service is unavailable after which the run pauses (default 5; `Infinity`: it never pauses):
+   * no response, 408, 5xx, a redirect or a web page, 429 after all retries, or no response to the request for a token. In a pause it sends one
+   * event at a time, after waits of 1 s to 30 s, and goes on when the service responds.
+   */
+  readonly pauseAfter?: number | undefined
+  /** The time of a pause after which the run ends with `RunError` (default 5 min). Run the same ids again to resume it. */
+  readonly giveUpAfter?: Duration.DurationInput | undefined
   /** The number of ids (default: the size of an array or a set, otherwise unknown). */
   readonly total?: number | undefined
-  /** Updated after each result; make one with `Redelivery.makeProgress`. */
+  /** Updated after each result, and when the run pauses; make one with `Redelivery.makeProgress`. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
   /** The time that running calls get to end when the run is interrupted (default 5 s). After that they are `unknown`. */
   readonly grace?: Duration.DurationInput | undefined
@@ -74,16 +95,24 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  * run takes no more ids and gives running calls the `grace` period; their results are in the journal and in `progress`, but
  * not in the stream.
  *
- * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, and with the failure
- * of the ids. In the last two cases the results of ids in progress come first. Failed calls are results, not failures.
+ * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, with `RunError` if no event has a
+ * chance, and with the failure of the ids. In the last three cases the results of ids in progress come first. Other failed calls are
+ * results, not failures.
+ *
+ * `RunError`: the stream does not exist, the service refuses the client, or it is unavailable for longer than `giveUpAfter`. The events
+ * that were not accepted then have no result, and their entries in the journal are as before. After the first 404, unless an event was
+ * accepted before, the run asks once whether the stream exists: that requires `read:event_streams` or `read:event_deliveries`. Without both
+ * it logs a warning, and each 404 is `gone`. An event that was certainly not accepted while the service was unavailable is tried again, at most
+ * `pauseAfter` times while the service responds to others.
  * @since 0.1.0 @category streams @example `Redelivery.run(ids, { stream, journal }).pipe(Stream.runForEach(Console.log))`
  */
 export const run = <E = never, R = never>(
   ids: Ids<E, R>,
   options: Options
-): Stream.Stream<Result, E | InvalidInput | JournalError, R | IdentityClient> =>
+): Stream.Stream<Result, E | InvalidInput | JournalError | RunError, R | IdentityClient> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const { concurrency = 10, dryRun = false, grace = "5 seconds", repeat = ["failed"], stream } = options
+    const { giveUpAfter = "5 minutes", pauseAfter = 5, progress, stopAfter = 50, stopWhen } = options
     const { journal, lockExpiry = "15 seconds", total = sizeOf(ids) } = options
     yield* validateOptions(options)
     const client = yield* IdentityClient
@@ -91,7 +120,12 @@ export const run = <E = never, R = never>(
     const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
     const store = journal ?? inMemory()
     const checkLock = journal === undefined || dryRun ? Effect.void : yield* Lock.acquire(journal, runId, lockExpiry)
-    yield* bindToStream(store, stream, dryRun, checkLock)
+    const isBound = yield* bindToStream(store, stream, dryRun, checkLock)
+    const tracker = yield* track({ progress, stopAfter, stopWhen, total }, startedAt)
+    const outage = yield* Outage.make({ pauseAfter, giveUpAfter }, tracker.pause)
+    yield* Effect.addFinalizer(() =>
+      isBound && outage.endedBy()?.reason === "streamNotFound" ? unbind(store, checkLock) : Effect.void
+    )
     const process = yield* Run.make({
       store,
       checkLock,
@@ -99,12 +133,27 @@ export const run = <E = never, R = never>(
       repeat,
       dryRun,
       grace,
+      outage,
+      streamCheck: yield* StreamCheck.make(readStream(client, stream)),
+      attempts: pauseAfter === Infinity ? 1 : pauseAfter,
       redeliver: (event_id) => client.execute(redeliverEvent.endpoint, { id: stream, event_id }),
       validate: (event_id) => validateIds(stream, event_id)
     })
-    const onResult = yield* track(options.progress, options.stopWhen, total, startedAt)
+    const onResult = (result: Result, stopInput: () => void) =>
+      tracker.add(result, () => {
+        stopInput()
+        outage.stop()
+      })
     return yield* Workers.start(isStream(ids) ? ids : Stream.fromIterable(ids), concurrency, process, onResult)
   }))
+
+/** Reads the stream; a client that may not, may perhaps list its deliveries. */
+const readStream = (client: Context.Tag.Service<IdentityClient>, id: string) =>
+  Effect.catchTag(
+    Effect.asVoid(client.execute(getEventStream.endpoint, { id })),
+    "InsufficientScope",
+    () => Effect.asVoid(client.execute(listDeliveries.endpoint, { id, take: 1 }))
+  )
 
 const isStream = <E, R>(ids: Ids<E, R>): ids is Stream.Stream<string, E, R> =>
   Predicate.hasProperty(ids, Stream.StreamTypeId)
@@ -115,13 +164,20 @@ const sizeOf = (ids: object): number | undefined =>
 const validateIds = (stream: string, event_id: string): InvalidInput | undefined =>
   Option.getOrUndefined(Either.getLeft(Request.validate(redeliverEvent.endpoint, { id: stream, event_id })))
 
+/** Lists the issue of a limit that is neither an integer of at least 1 nor `Infinity`. */
+const limitIssues = (path: string, value = 1) =>
+  value === Infinity
+    ? []
+    : integerIssues(path, value, 1).map(({ message }) => ({ path, message: `${message}, or Infinity` }))
+
 const validateOptions = (options: Options): Effect.Effect<void, InvalidInput> => {
   const { concurrency = 1, lockExpiry = "15 seconds", stream, total = 0 } = options
-  const streamIssues = (validateIds(stream, stream)?.issues ?? []).filter(({ path }) => path === "id")
   const issues = [
-    ...streamIssues.map(({ message }) => ({ path: "stream", message })),
+    ...streamIssues(listDeliveries.endpoint, stream),
     ...integerIssues("concurrency", concurrency, 1),
     ...integerIssues("total", total, 0),
+    ...limitIssues("stopAfter", options.stopAfter),
+    ...limitIssues("pauseAfter", options.pauseAfter),
     ...(Duration.between(lockExpiry, { minimum: "100 millis", maximum: "1 hour" })
       ? []
       : [{ path: "lockExpiry", message: "expected a duration from 100 milliseconds to 1 hour" }])
