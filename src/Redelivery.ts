@@ -9,25 +9,37 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as Deliveries from "./Deliveries.js"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { encode, type Filter } from "./internal/deliveries/filter.js"
 import { streamIssues } from "./internal/deliveries/streamId.js"
 import * as Request from "./internal/http/requestEncoder.js"
-import type { RunError } from "./internal/redelivery/ending.js"
+import { type RunError, subjectOf } from "./internal/redelivery/ending.js"
+import * as Filtered from "./internal/redelivery/filtered.js"
 import { bindToStream, inMemory, type Journal, type JournalError, unbind } from "./internal/redelivery/journal.js"
 import * as Lock from "./internal/redelivery/lock.js"
 import * as Outage from "./internal/redelivery/outage.js"
-import type { Result } from "./internal/redelivery/outcome.js"
+import { outcomeOf, type Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
 import * as StreamCheck from "./internal/redelivery/streamCheck.js"
 import * as Workers from "./internal/redelivery/workers.js"
 import { integerIssues } from "./internal/schema/issues.js"
+import type { Failure } from "./Operation.js"
 import { getEventStream } from "./operations/getEventStream.js"
-import { listDeliveries } from "./operations/listDeliveries.js"
+import { type Delivery, listDeliveries } from "./operations/listDeliveries.js"
 import { redeliverEvent } from "./operations/redeliverEvent.js"
+import { redeliverEvents } from "./operations/redeliverEvents.js"
+import * as Timestamp from "./Timestamp.js"
 
 export { RunError } from "./internal/redelivery/ending.js"
+export {
+  type FilteredOutcome,
+  filteredOutcomes,
+  type FilteredProgress,
+  type FilteredResult
+} from "./internal/redelivery/filtered.js"
 export { type Journal, JournalError } from "./internal/redelivery/journal.js"
 export { type Outcome, outcomes, type Reason, type Result } from "./internal/redelivery/outcome.js"
 export type { Progress } from "./internal/redelivery/progress.js"
@@ -183,4 +195,100 @@ const validateOptions = (options: Options): Effect.Effect<void, InvalidInput> =>
       : [{ path: "lockExpiry", message: "expected a duration from 100 milliseconds to 1 hour" }])
   ]
   return issues.length === 0 ? Effect.void : new InvalidInput({ operation: "Redelivery.run", issues })
+}
+
+/** The options of a run by filter. @since 0.1.0 @category models */
+export interface FilteredOptions {
+  /** The id of the event stream. */
+  readonly stream: string
+  /** Selects the failed deliveries (default: all). */
+  readonly filter?: Filter | undefined
+  /** The time after the call for which deliveries are followed (default 10 min). Those without a result are `pending` then. */
+  readonly watchFor?: Duration.DurationInput | undefined
+  /** Updated after each list; make one with `Redelivery.makeFilteredProgress`. */
+  readonly progress?: SubscriptionRef.SubscriptionRef<Filtered.FilteredProgress> | undefined
+}
+
+/** Makes a value for `FilteredOptions.progress`. @since 0.1.0 @category constructors */
+export const makeFilteredProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Filtered.FilteredProgress>> =
+  SubscriptionRef.make(Filtered.initialFiltered)
+
+/**
+ * Redelivers all failed deliveries that match with one call, and streams one result for each that was failed before: `delivered`,
+ * `failedAgain` with the message of its last attempt, or `pending`.
+ *
+ * It lists what matches, calls `redeliverEvents` once, and then lists the failed deliveries after 2 s and after waits that double up to 1 min:
+ * one request for 100 of them, however many are followed. Without a match it makes no call. The call is not idempotent: it is never repeated,
+ * unless it was certainly not accepted. If its outcome is unknown, a warning and `progress` say so, and the deliveries are followed anyway. A
+ * list that fails because the service is unavailable is skipped.
+ *
+ * The service does not report successes, so this has limits. `delivered` means that two lists in a row lack the delivery. A delivery that
+ * fails for the first time between the first list and the call is redelivered, but has no result. While it is followed, the filter's
+ * `to` is not used, because a new attempt may be later: events that failed after `to` are listed, too, and ignored. Nothing is kept: to be
+ * able to resume, and for one result for each event from the service itself, use `Deliveries.failed` and `Redelivery.run`.
+ *
+ * Requires `update:event_deliveries`, and `read:event_streams` or `read:event_deliveries`. Fails with `InvalidInput` if an option is
+ * invalid; like `listDeliveries`, before the call and after it; and like `redeliverEvents` if the call was certainly not accepted.
+ * @since 0.1.0 @category streams
+ * @example `Redelivery.runFiltered({ stream, filter: { from: lastNight } }).pipe(Stream.runForEach(Console.log))`
+ */
+export const runFiltered = (
+  options: FilteredOptions
+): Stream.Stream<
+  Filtered.FilteredResult,
+  Failure<typeof listDeliveries> | Failure<typeof redeliverEvents>,
+  IdentityClient
+> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { filter = {}, stream, watchFor = "10 minutes" } = options
+    const encoded = encode(filter)
+    const issues = [
+      ...streamIssues(listDeliveries.endpoint, stream),
+      ...(Either.isLeft(encoded) ? encoded.left.map((issue) => ({ ...issue, path: `filter.${issue.path}` })) : [])
+    ]
+    if (Either.isLeft(encoded) || issues.length > 0) {
+      return yield* new InvalidInput({ operation: "Redelivery.runFiltered", issues })
+    }
+    const tracker = Filtered.trackFiltered(options.progress, yield* Clock.currentTimeMillis)
+    const first = yield* listFailed(stream, filter)
+    yield* tracker.listed(first.size)
+    if (first.size === 0) return Stream.empty
+    const request = yield* redeliverEvents({ id: stream, statuses: ["failed"], ...encoded.right }).pipe(
+      Effect.as("accepted" as const),
+      Effect.catchIf(
+        (error) => outcomeOf(error) === "unknown",
+        ({ message }) =>
+          Effect.as(
+            Effect.logWarning(`the redelivery may have been accepted, and is followed: ${message}`),
+            "unknown" as const
+          )
+      )
+    )
+    yield* tracker.requested(request)
+    return Filtered.follow({
+      first,
+      list: listFailed(stream, { ...filter, to: undefined }),
+      isAfter: (time, other) => Timestamp.Order(Timestamp.make(time), Timestamp.make(other)) > 0,
+      isTemporary: (error) => error._tag !== "BadRequest" && subjectOf(error) === "service",
+      watchFor,
+      onResults: tracker.add
+    })
+  }))
+
+/** Lists failed deliveries with their attempts, by their ids. */
+const listFailed = (stream: string, filter: Filter) =>
+  Effect.suspend(() =>
+    Stream.runFold(
+      Deliveries.failed(stream, filter),
+      new Map<string, Filtered.Attempts>(),
+      (listed, delivery) => listed.set(delivery.id, attemptsOf(delivery))
+    )
+  )
+
+const attemptsOf = ({ attempts }: Delivery): Filtered.Attempts => {
+  const last = attempts.reduce<Delivery["attempts"][number] | undefined>(
+    (last, attempt) => last === undefined || Timestamp.Order(attempt.timestamp, last.timestamp) >= 0 ? attempt : last,
+    undefined
+  )
+  return { count: attempts.length, lastAt: last?.timestamp ?? "", error: last?.error_message }
 }

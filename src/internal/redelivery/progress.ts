@@ -40,6 +40,19 @@ export const initial: Progress = {
   paused: undefined
 }
 
+/** Estimates the rate and the time left, `millis` after the run began, from the number of results of this run. */
+export const estimate = (
+  results: number,
+  left: number | undefined,
+  millis: number
+): Pick<Progress, "rate" | "remaining"> => {
+  const rate = millis > 0 ? results / (millis / 1000) : 0
+  return {
+    rate,
+    remaining: left === 0 ? Duration.zero : left === undefined || rate === 0 ? undefined : Duration.seconds(left / rate)
+  }
+}
+
 /** Adds a result, `millis` after the run began. */
 export const add = (before: Progress, { outcome, recalled }: Result, millis: number): Progress => {
   const counted = {
@@ -49,14 +62,8 @@ export const add = (before: Progress, { outcome, recalled }: Result, millis: num
     outcomes: { ...before.outcomes, [outcome]: before.outcomes[outcome] + 1 },
     elapsed: Duration.millis(millis)
   }
-  const sent = counted.done - counted.recalled
-  const rate = millis > 0 ? sent / (millis / 1000) : 0
   const left = counted.total === undefined ? undefined : Math.max(0, counted.total - counted.done)
-  return {
-    ...counted,
-    rate,
-    remaining: left === 0 ? Duration.zero : left === undefined || rate === 0 ? undefined : Duration.seconds(left / rate)
-  }
+  return { ...counted, ...estimate(counted.done - counted.recalled, left, millis) }
 }
 
 /** The part of a run's options that its progress needs. */
