@@ -203,6 +203,11 @@ export interface FilteredOptions {
   readonly stream: string
   /** Selects the failed deliveries (default: all). */
   readonly filter?: Filter | undefined
+  /**
+   * The time for which a delivery must be missing from the failed ones to count as delivered (default 10 s, and two lists at least). While
+   * the service delivers it, it is missing, too: set it to more than a delivery takes, with the retries of the service.
+   */
+  readonly deliveredAfter?: Duration.DurationInput | undefined
   /** The time after the call for which deliveries are followed (default 10 min). Those without a result are `pending` then. */
   readonly watchFor?: Duration.DurationInput | undefined
   /** Updated after each list; make one with `Redelivery.makeFilteredProgress`. */
@@ -222,8 +227,8 @@ export const makeFilteredProgress: Effect.Effect<SubscriptionRef.SubscriptionRef
  * unless it was certainly not accepted. If its outcome is unknown, a warning and `progress` say so, and the deliveries are followed anyway. A
  * list that fails because the service is unavailable is skipped.
  *
- * The service does not report successes, so this has limits. `delivered` means that two lists in a row lack the delivery. A delivery that
- * fails for the first time between the first list and the call is redelivered, but has no result. While it is followed, the filter's
+ * The service does not report successes, so this has limits. `delivered` means that the delivery has been missing for `deliveredAfter`; it
+ * may still be on its way, and fail later. A delivery that fails for the first time between the first list and the call is redelivered, but has no result. While it is followed, the filter's
  * `to` is not used, because a new attempt may be later: events that failed after `to` are listed, too, and ignored. Nothing is kept: to be
  * able to resume, and for one result for each event from the service itself, use `Deliveries.failed` and `Redelivery.run`.
  *
@@ -240,7 +245,7 @@ export const runFiltered = (
   IdentityClient
 > =>
   Stream.unwrap(Effect.gen(function*() {
-    const { filter = {}, stream, watchFor = "10 minutes" } = options
+    const { deliveredAfter = "10 seconds", filter = {}, stream, watchFor = "10 minutes" } = options
     const encoded = encode(filter)
     const issues = [
       ...streamIssues(listDeliveries.endpoint, stream),
@@ -270,6 +275,7 @@ export const runFiltered = (
       list: listFailed(stream, { ...filter, to: undefined }),
       isAfter: (time, other) => Timestamp.Order(Timestamp.make(time), Timestamp.make(other)) > 0,
       isTemporary: (error) => error._tag !== "BadRequest" && subjectOf(error) === "service",
+      deliveredAfter,
       watchFor,
       onResults: tracker.add
     })

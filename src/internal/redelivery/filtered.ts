@@ -14,7 +14,7 @@ export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const
 /**
  * What became of a failed delivery.
  *
- * - `delivered`: it is no longer among the failed deliveries, in two lists in a row. The service does not tell more.
+ * - `delivered`: it has not been among the failed deliveries for `deliveredAfter`. The service does not tell more.
  * - `failedAgain`: it has failed with a new attempt.
  * - `pending`: neither, until `watchFor` was over.
  * @since 0.1.0 @category models
@@ -97,9 +97,6 @@ export const trackFiltered = (
 const firstWait = 2000
 const longestWait = 60_000
 
-/** The lists in a row in which a delivery must be missing: while it is being delivered, it may be missing for a moment. */
-const missingLists = 2
-
 export interface FollowOptions<E, R> {
   /** The deliveries to follow, as they were before the call. */
   readonly first: ReadonlyMap<string, Attempts>
@@ -109,6 +106,8 @@ export interface FollowOptions<E, R> {
   readonly isAfter: (time: string, other: string) => boolean
   /** Checks that the next list may succeed, after this failure. */
   readonly isTemporary: (error: E) => boolean
+  /** The time between two lists that lack a delivery, after which it counts as delivered. */
+  readonly deliveredAfter: Duration.DurationInput
   /** The time until the rest is `pending`. */
   readonly watchFor: Duration.DurationInput
   /** Called with the results of each list, before they are emitted. */
@@ -117,25 +116,26 @@ export interface FollowOptions<E, R> {
 
 /** Streams a result for each delivery, as soon as a list tells it. */
 export const follow = <E, R>(
-  { first, isAfter, isTemporary, list, onResults, watchFor }: FollowOptions<E, R>
+  { deliveredAfter, first, isAfter, isTemporary, list, onResults, watchFor }: FollowOptions<E, R>
 ): Stream.Stream<FilteredResult, E, R> => {
-  /** The deliveries without a result, and the number of lists in a row in which each was missing. */
-  const left = new Map([...first].map(([id, attempts]) => [id, { attempts, missing: 0 }]))
+  /** The deliveries without a result, and the time in milliseconds since which each is missing: it may be queued at that time. */
+  const left = new Map(
+    Array.from(first, ([id, attempts]) => [id, { attempts, missingSince: undefined as number | undefined }] as const)
+  )
+  const longEnough = Duration.toMillis(deliveredAfter)
 
-  const compare = (listed: ReadonlyMap<string, Attempts>): ReadonlyArray<FilteredResult> => {
+  /** Compares with what was listed at a time. */
+  const compare = (listed: ReadonlyMap<string, Attempts>, at: number): ReadonlyArray<FilteredResult> => {
     const results: Array<FilteredResult> = []
-    for (const [id, { attempts: before, missing }] of left) {
+    for (const [id, { attempts: before, missingSince }] of left) {
       const now = listed.get(id)
-      if (now === undefined && missing + 1 < missingLists) left.set(id, { attempts: before, missing: missing + 1 })
-      else if (now === undefined) results.push({ id, outcome: "delivered", attempts: before.count })
-      else if (now.count > before.count || isAfter(now.lastAt, before.lastAt)) {
-        results.push({
-          id,
-          outcome: "failedAgain",
-          attempts: now.count,
-          ...(now.error !== undefined && { error: now.error })
-        })
-      } else left.set(id, { attempts: now, missing: 0 })
+      if (now === undefined) {
+        if (missingSince === undefined) left.set(id, { attempts: before, missingSince: at })
+        else if (at - missingSince >= longEnough) results.push({ id, outcome: "delivered", attempts: before.count })
+      } else if (now.count > before.count || isAfter(now.lastAt, before.lastAt)) {
+        const { count, error } = now
+        results.push({ id, outcome: "failedAgain", attempts: count, ...(error !== undefined && { error }) })
+      } else left.set(id, { attempts: before, missingSince: undefined })
     }
     for (const { id } of results) left.delete(id)
     return results
@@ -155,8 +155,9 @@ export const follow = <E, R>(
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       yield* Effect.sleep(Math.max(0, Math.min(wait, endsAt - now)))
+      const at = yield* Clock.currentTimeMillis
       const listed = yield* list.pipe(
-        Effect.map(compare),
+        Effect.map((listed) => compare(listed, at)),
         Effect.catchIf(isTemporary, () => Effect.succeed<ReadonlyArray<FilteredResult>>([]))
       )
       const results = (yield* Clock.currentTimeMillis) < endsAt ? listed : [...listed, ...pending()]
