@@ -204,7 +204,7 @@ export interface FilteredOptions {
   /** Selects the failed deliveries (default: all). */
   readonly filter?: Filter | undefined
   /**
-   * The time for which a delivery must be missing from the failed ones to count as delivered (default 10 s, and two lists at least). While
+   * The time for which a delivery must be missing from the failed ones to count as delivered (default 1 min, and two lists at least). While
    * the service delivers it, it is missing, too: set it to more than a delivery takes, with the retries of the service.
    */
   readonly deliveredAfter?: Duration.DurationInput | undefined
@@ -245,7 +245,7 @@ export const runFiltered = (
   IdentityClient
 > =>
   Stream.unwrap(Effect.gen(function*() {
-    const { deliveredAfter = "10 seconds", filter = {}, stream, watchFor = "10 minutes" } = options
+    const { deliveredAfter = "1 minute", filter = {}, stream, watchFor = "10 minutes" } = options
     const encoded = encode(filter)
     const issues = [
       ...streamIssues(listDeliveries.endpoint, stream),

@@ -67,7 +67,10 @@ const runFiltered = (
   { layer }: Pick<ReturnType<typeof service>, "layer">
 ) =>
   Effect.fork(Effect.map(
-    Effect.provide(Stream.runCollect(Redelivery.runFiltered({ stream, ...options })), layer),
+    Effect.provide(
+      Stream.runCollect(Redelivery.runFiltered({ stream, deliveredAfter: "10 seconds", ...options })),
+      layer
+    ),
     Chunk.toReadonlyArray
   ))
 
@@ -149,6 +152,18 @@ describe("a redelivery by filter", () => {
       tenant.failed.set(idOf(0), [{ at: -1000 }, { at: 9 }])
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* Fiber.join(fiber), [{ id: idOf(0), outcome: "failedAgain", attempts: 2 }])
+    }))
+
+  it.effect("waits a minute by default until it counts one as delivered", () =>
+    Effect.gen(function*() {
+      const tenant = service(1)
+      const fiber = yield* runFiltered({ deliveredAfter: undefined }, tenant)
+      yield* TestClock.adjust("1 seconds")
+      tenant.failed.clear()
+      yield* TestClock.adjust("60 seconds")
+      assert.isNull(fiber.unsafePoll())
+      yield* TestClock.adjust("1 seconds")
+      assert.deepInclude((yield* Fiber.join(fiber))[0], { outcome: "delivered" })
     }))
 
   it.effect("begins anew to count the time for which one is missing that is listed again", () =>
