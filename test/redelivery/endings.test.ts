@@ -320,6 +320,20 @@ describe("a service that is away", () => {
       assert.lengthOf(new Set(tenant.sent), 100)
     }))
 
+  it.effect("makes at most 30 events unknown in an hour, whatever the number of events", () =>
+    Effect.gen(function*() {
+      const progress = yield* Redelivery.makeProgress
+      const { tenant } = away(Effect.zipRight(Effect.sleep("10 millis"), Effect.fail(unexpected(503))))
+      const list = Array.from({ length: 1081 }, (_, nth) => idOf(nth))
+      const fiber = yield* Effect.fork(Effect.flip(run(list, { progress }, tenant)))
+      yield* TestClock.adjust("1 hours")
+      assert.deepInclude(yield* Fiber.join(fiber), { reason: "unavailable" })
+      const { done, outcomes: { unknown } } = yield* SubscriptionRef.get(progress)
+      assert.strictEqual(done, unknown)
+      assert.isAtMost(unknown, 30)
+      assert.isAtLeast(unknown, 14)
+    }))
+
   it.effect("waits as long as the service asks, but not beyond `giveUpAfter`", () =>
     Effect.gen(function*() {
       const asking = new Errors.RateLimited({ ...failure, retryAfter: Duration.seconds(40) })
