@@ -209,7 +209,7 @@ export interface FilteredOptions {
    */
   readonly deliveredAfter?: Duration.DurationInput | undefined
   /** The time after the call for which deliveries are followed (default 10 min). Those without a result are `pending` then. */
-  readonly watchFor?: Duration.DurationInput | undefined
+  readonly followFor?: Duration.DurationInput | undefined
   /** Updated after each list; make one with `Redelivery.makeFilteredProgress`. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Filtered.FilteredProgress> | undefined
 }
@@ -245,7 +245,7 @@ export const runFiltered = (
   IdentityClient
 > =>
   Stream.unwrap(Effect.gen(function*() {
-    const { deliveredAfter = "1 minute", filter = {}, stream, watchFor = "10 minutes" } = options
+    const { deliveredAfter = "1 minute", filter = {}, stream, followFor = "10 minutes" } = options
     const encoded = encode(filter)
     const issues = [
       ...streamIssues(listDeliveries.endpoint, stream),
@@ -276,7 +276,7 @@ export const runFiltered = (
       isAfter: (time, other) => Timestamp.Order(Timestamp.make(time), Timestamp.make(other)) > 0,
       isTemporary: (error) => error._tag !== "BadRequest" && subjectOf(error) === "service",
       deliveredAfter,
-      watchFor,
+      followFor,
       onResults: tracker.add
     })
   }))

@@ -93,7 +93,7 @@ describe("a stream that does not exist", () => {
       assert.strictEqual(calls.count, 1)
     }))
 
-  it.effect("is told by the list of deliveries if the client may not read streams", () =>
+  it.effect("is found by the list of deliveries if the client may not read streams", () =>
     Effect.gen(function*() {
       const { handler } = reading(noScope)
       const list = (result: Effect.Effect<[], Errors.NotFound>) => Testing.handle(listDeliveries, () => result)
@@ -103,7 +103,7 @@ describe("a stream that does not exist", () => {
       assert.isTrue(results.every(({ outcome }) => outcome === "gone"))
     }))
 
-  it.effect("cannot be told without both scopes: a warning says so once, and each 404 is gone", () =>
+  it.effect("cannot be found without both scopes: a warning says so once, and each 404 is gone", () =>
     Effect.gen(function*() {
       const { handler } = reading(noScope)
       const tenant = service(() => gone, handler, Testing.handle(listDeliveries, () => noScope))
@@ -115,7 +115,7 @@ describe("a stream that does not exist", () => {
       assert.lengthOf(value, 9)
     }))
 
-  it.effect("cannot be told by an odd response either", () =>
+  it.effect("cannot be found by an odd response either", () =>
     Effect.gen(function*() {
       const { handler } = reading(Effect.fail(unexpected(200)))
       const { messages, value } = yield* warnings(run(ids(2), {}, service(() => gone, handler)))
@@ -123,7 +123,7 @@ describe("a stream that does not exist", () => {
       assert.deepStrictEqual(value.map(({ outcome }) => outcome), ["gone", "gone"])
     }))
 
-  it.effect("is asked for again if no response came, and the event is sent again", () =>
+  it.effect("is asked for again if no response came, and the event is retried", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const responses: ReadonlyArray<Effect.Effect<object, Errors.ClientError>> = [
@@ -197,7 +197,7 @@ describe("a client that the service refuses", () => {
       assert.deepStrictEqual([yield* Ref.get(seen), tenant.sent.length], [4, 5])
     }))
 
-  it.effect("is also told while it asks for the stream", () =>
+  it.effect("is also noticed while it asks for the stream", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const { handler } = reading(Effect.fail(new Errors.TokenError({ ...failure, status: 403 })))
@@ -207,7 +207,7 @@ describe("a client that the service refuses", () => {
     }))
 })
 
-/** A service that is away until `isUp` is set; gives the times at which it received events, in seconds. */
+/** A service that is unavailable until `isUp` is set; gives the times at which it received events, in seconds. */
 const away = (response: Handled) => {
   const state = { isUp: false }
   const at: Array<number> = []
@@ -220,7 +220,7 @@ const away = (response: Handled) => {
   return { at, state, tenant }
 }
 
-describe("a service that is away", () => {
+describe("a service that is unavailable", () => {
   const failures: ReadonlyArray<readonly [string, Handled]> = [
     ["nothing can be sent", Effect.fail(transport("not-sent"))],
     [

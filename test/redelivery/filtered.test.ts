@@ -200,7 +200,7 @@ describe("a redelivery by filter", () => {
     Effect.gen(function*() {
       const tenant = service(1)
       tenant.failed.set(idOf(0), [])
-      const fiber = yield* runFiltered({ watchFor: "20 seconds" }, tenant)
+      const fiber = yield* runFiltered({ followFor: "20 seconds" }, tenant)
       yield* TestClock.adjust("1 seconds")
       tenant.failed.set(idOf(7), [{ at: 1 }])
       yield* TestClock.adjust("20 seconds")
@@ -221,7 +221,7 @@ describe("a redelivery by filter", () => {
       ["503", unexpected(503)]
     ] as const
   ) {
-    it.effect(`is told to be unknown and never repeated, but followed, after ${title}`, () =>
+    it.effect(`is reported as unknown and never repeated, but followed, after ${title}`, () =>
       Effect.gen(function*() {
         const tenant = service(2, Effect.fail(error))
         const progress = yield* Redelivery.makeFilteredProgress
@@ -259,7 +259,7 @@ describe("a redelivery by filter", () => {
       }))
   }
 
-  it.effect("skips lists that fail because the service is away, and fails with other failures of a list", () =>
+  it.effect("skips lists that fail because the service is unavailable, and fails with other failures of a list", () =>
     Effect.gen(function*() {
       const tenant = service(150)
       const fiber = yield* runFiltered({}, tenant)

@@ -19,11 +19,11 @@ export class RunError extends TaggedError("RunError")<{
   readonly error: Reason
 }> {}
 
-/** Drops an event that waits while the service is unavailable, after the run was told to stop. Never leaves the run. */
+/** Drops an event that waits while the service is unavailable, after the run has stopped. Never leaves the run. */
 export class Stopped extends Data.TaggedError("Stopped") {}
 
 /**
- * What a failure is about. `event`: this event alone. `service`: the service is unavailable, or refuses calls for now. `run`: no call
+ * Finds the subject of a failure. `event`: this event alone. `service`: the service is unavailable, or refuses calls for now. `run`: no call
  * of the run can succeed.
  */
 export const subjectOf = (error: CallFailure): "event" | "service" | "run" => {

@@ -12,11 +12,11 @@ import { estimate } from "./progress.js"
 export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const
 
 /**
- * What became of a failed delivery.
+ * The outcome for a failed delivery.
  *
  * - `delivered`: it has not been among the failed deliveries for `deliveredAfter`. The service does not tell more.
  * - `failedAgain`: it has failed with a new attempt.
- * - `pending`: neither, until `watchFor` was over.
+ * - `pending`: neither, until `followFor` was over.
  * @since 0.1.0 @category models
  */
 export type FilteredOutcome = typeof filteredOutcomes[number]
@@ -40,7 +40,7 @@ export interface FilteredProgress {
   readonly total: number | undefined
   /** The number of results by outcome. */
   readonly outcomes: Readonly<Record<FilteredOutcome, number>>
-  /** What became of the one call, once it has ended. `unknown`: it may have been accepted; the deliveries are followed anyway. */
+  /** The outcome of the one call, once it has ended. `unknown`: it may have been accepted; the deliveries are followed anyway. */
   readonly request: "accepted" | "unknown" | undefined
   /** The time since the run began. */
   readonly elapsed: Duration.Duration
@@ -109,14 +109,14 @@ export interface FollowOptions<E, R> {
   /** The time between two lists that lack a delivery, after which it counts as delivered. */
   readonly deliveredAfter: Duration.DurationInput
   /** The time until the rest is `pending`. */
-  readonly watchFor: Duration.DurationInput
+  readonly followFor: Duration.DurationInput
   /** Called with the results of each list, before they are emitted. */
   readonly onResults: (results: ReadonlyArray<FilteredResult>) => Effect.Effect<void>
 }
 
 /** Streams a result for each delivery, as soon as a list tells it. */
 export const follow = <E, R>(
-  { deliveredAfter, first, isAfter, isTemporary, list, onResults, watchFor }: FollowOptions<E, R>
+  { deliveredAfter, first, isAfter, isTemporary, list, onResults, followFor }: FollowOptions<E, R>
 ): Stream.Stream<FilteredResult, E, R> => {
   /** The deliveries without a result, and the time in milliseconds since which each is missing: it may be queued at that time. */
   const left = new Map(
@@ -166,7 +166,7 @@ export const follow = <E, R>(
     })
 
   return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (startedAt) => {
-    const endsAt = startedAt + Duration.toMillis(watchFor)
+    const endsAt = startedAt + Duration.toMillis(followFor)
     return Stream.unfoldChunkEffect(firstWait, (wait) =>
       left.size === 0 ? Effect.succeedNone : Effect.map(
         step(wait, endsAt),

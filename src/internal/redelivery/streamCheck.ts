@@ -28,7 +28,7 @@ const saysNothing = (error: ReadFailure): error is CheckFailure =>
 export interface StreamCheck {
   /** Reports that an event of the stream was accepted, so that no call is needed. */
   readonly seen: () => void
-  /** True if the stream exists, or that cannot be told. Asks the service once. Fails if the service gave no response: ask again. */
+  /** True if the stream exists, or that cannot be found out. Asks the service once. Fails if the service gave no response: ask again. */
   readonly exists: (restore: Restore) => Effect.Effect<boolean, CheckFailure>
 }
 
