@@ -109,7 +109,7 @@ describe("a stream that does not exist", () => {
       const tenant = service(() => gone, handler, Testing.handle(listDeliveries, () => noScope))
       const { messages, value } = yield* warnings(run(ids(9), {}, tenant))
       assert.deepStrictEqual(messages, [
-        "cannot tell whether the event stream exists, so each 404 counts as `gone`; check its id: No."
+        "cannot tell whether the event stream exists, so each 404 counts as \"gone\"; check its id: No."
       ])
       assert.isTrue(value.every(({ outcome }) => outcome === "gone"))
       assert.lengthOf(value, 9)

@@ -606,6 +606,8 @@ describe("an invalid option", () => {
       ["stream", { stream: "short" }, /26/],
       ["concurrency", { concurrency: 0 }, /^expected an integer of at least 1$/],
       ["concurrency", { concurrency: 1.5 }, /^expected an integer of at least 1$/],
+      ["stopAfter", { stopAfter: 0 }, /^expected an integer of at least 1, or Infinity$/],
+      ["pauseAfter", { pauseAfter: 2.5 }, /^expected an integer of at least 1, or Infinity$/],
       ["total", { total: -1 }, /^expected an integer of at least 0$/],
       ["lockExpiry", { lockExpiry: "99 millis" }, /^expected a duration from 100 milliseconds to 1 hour$/],
       ["lockExpiry", { lockExpiry: "2 hours" }, /^expected a duration from 100 milliseconds to 1 hour$/]

@@ -42,7 +42,7 @@ export const make = (read: Effect.Effect<unknown, ReadFailure>): Effect.Effect<S
       onFailure: (error) =>
         error._tag === "NotFound" ? Effect.succeed(false) : saysNothing(error) ? Effect.fail(error) : Effect.as(
           Effect.logWarning(
-            `cannot tell whether the event stream exists, so each 404 counts as \`gone\`; check its id: ${error.message}`
+            `cannot tell whether the event stream exists, so each 404 counts as "gone"; check its id: ${error.message}`
           ),
           true
         )
