@@ -6,8 +6,20 @@ import * as Tenant from "effect-identity-client/Tenant"
 import { all } from "./operations.js"
 import { program as createUsersExport } from "./operations/createUsersExport.js"
 import { program as deleteEventStream } from "./operations/deleteEventStream.js"
+import { program as deployActionVersion } from "./operations/deployActionVersion.js"
+import { program as getAction } from "./operations/getAction.js"
+import { program as getActionVersion } from "./operations/getActionVersion.js"
+import { program as getDelivery } from "./operations/getDelivery.js"
+import { program as getEventStream } from "./operations/getEventStream.js"
+import { program as getJob } from "./operations/getJob.js"
+import { program as getTokenExchangeProfile } from "./operations/getTokenExchangeProfile.js"
+import { program as listActions } from "./operations/listActions.js"
 import { program as listActionVersions } from "./operations/listActionVersions.js"
+import { program as listDeliveries } from "./operations/listDeliveries.js"
+import { program as listEventStreams } from "./operations/listEventStreams.js"
+import { program as listTokenExchangeProfiles } from "./operations/listTokenExchangeProfiles.js"
 import { program as redeliverEvent } from "./operations/redeliverEvent.js"
+import { program as redeliverEvents } from "./operations/redeliverEvents.js"
 import { program as updateTokenExchangeProfile } from "./operations/updateTokenExchangeProfile.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
@@ -38,8 +50,20 @@ it.live("each operation succeeds", () =>
 const pages: Readonly<Record<string, Effect.Effect<unknown, unknown, IdentityClient.IdentityClient>>> = {
   createUsersExport,
   deleteEventStream,
+  deployActionVersion,
+  getAction,
+  getActionVersion,
+  getDelivery,
+  getEventStream,
+  getJob,
+  getTokenExchangeProfile,
   listActionVersions,
+  listActions,
+  listDeliveries,
+  listEventStreams,
+  listTokenExchangeProfiles,
   redeliverEvent,
+  redeliverEvents,
   updateTokenExchangeProfile
 }
 

@@ -1,4 +1,4 @@
-/** All five operations, each with its input and its result. `operations.test.ts` runs them against the embedded tenant. */
+/** Five operations, each with its input and its result. `operations.test.ts` runs them against the embedded tenant. */
 import { Effect } from "effect"
 import * as Identity from "effect-identity-client"
 

@@ -1,9 +1,11 @@
 /** Tests a program that uses the client, in three ways: handlers of operations, scripted HTTP replies, an embedded tenant. */
+import { HttpClient } from "@effect/platform"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schema, TestClock } from "effect"
 import {
   createUsersExport,
   Errors,
+  getJob,
   IdentityClient,
   Operation,
   RateLimiter,
@@ -12,6 +14,7 @@ import {
 } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import * as Testing from "effect-identity-client/Testing"
+import { gunzipSync } from "node:zlib"
 
 // The program under test: redelivers an event and returns the outcome.
 const redeliver = (input: { readonly id: string; readonly event_id: string }) =>
@@ -69,6 +72,31 @@ it.effect("redelivers an event once", () =>
     assert.deepStrictEqual((yield* requests).map(({ status }) => status), [200, 202, 409])
     assert.strictEqual((yield* state).streams[0]?.events[0]?.state, "queued")
   }).pipe(Effect.provide(TenantClient)))
+
+// An export of a million users, made one by one, from the request to the file.
+const ClientOfMany = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
+  Layer.provide(RateLimiter.layer),
+  Layer.provide(TokenProvider.layerClientCredentials({
+    domain: "tenant.example.com",
+    clientId: Tenant.demoClients.full.id,
+    clientSecret: Tenant.demoClients.full.secret
+  })),
+  Layer.provideMerge(Tenant.layerHttpClient),
+  Layer.provideMerge(Tenant.layer({ seed: { users: Tenant.makeUsers(1_000_000) } }))
+)
+
+it.effect("exports the first users", () =>
+  Effect.gen(function*() {
+    const { id } = yield* createUsersExport({ format: "csv", limit: 2, fields: [{ name: "email" }] })
+    assert.strictEqual((yield* getJob({ id })).status, "pending")
+    yield* TestClock.adjust("2 seconds")
+    const { location = "" } = yield* getJob({ id })
+    const { arrayBuffer } = yield* HttpClient.get(location)
+    const text = gunzipSync(yield* arrayBuffer).toString()
+    assert.strictEqual(text, `"email"\n"'user00000001@example.com"\n"'user00000002@example.com"\n`)
+    yield* TestClock.adjust("60 seconds")
+    assert.strictEqual((yield* HttpClient.get(location)).status, 403)
+  }).pipe(Effect.provide(ClientOfMany)))
 
 // Faults on demand.
 it.effect("fails if the service is unavailable", () =>

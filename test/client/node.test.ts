@@ -235,6 +235,18 @@ it("the routes of the embedded tenant have the order of the contract, however th
     "listActionVersions",
     "redeliverEvent",
     "deleteEventStream",
+    "getJob",
+    "listTokenExchangeProfiles",
+    "getTokenExchangeProfile",
+    "listActions",
+    "getAction",
+    "getActionVersion",
+    "deployActionVersion",
+    "listEventStreams",
+    "getEventStream",
+    "listDeliveries",
+    "getDelivery",
+    "redeliverEvents",
     "token",
     "token"
   ])

@@ -6,6 +6,7 @@ import { type ManagementClient, ManagementError } from "auth0"
 import * as Sdk from "auth0"
 import { Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
+import { gunzipSync } from "node:zlib"
 import * as Tenant from "../../src/Tenant.js"
 import { first, second } from "../support/keys.js"
 import { sdkOf, sdkTokensByKey, sdkTokensOf } from "../support/sdk.js"
@@ -67,7 +68,7 @@ describe("the vendor's SDK runs every operation", () => {
       connection: connection.name
     })
     assert.deepStrictEqual([rawResponse.status, rawResponse.headers.get("x-ratelimit-limit")], [200, "50"])
-    assert.strictEqual((await Effect.runPromise(tenant.state)).jobs[0]?.id, data.id)
+    assert.strictEqual((await Effect.runPromise(tenant.state)).jobs.at(-1)?.id, data.id)
   })
 
   serving("createUsersExport without input", async ({ sdk }) => {
@@ -110,6 +111,63 @@ describe("the vendor's SDK runs every operation", () => {
       assert.strictEqual(rawResponse.status, 204)
     }
     assert.deepStrictEqual((await Effect.runPromise(tenant.state)).streams.map(({ id }) => id), [stream.id])
+  })
+
+  serving("getJob, and the file of a finished export", async ({ sdk }) => {
+    const { id } = await sdk.jobs.usersExports.create({ format: "csv", fields: [{ name: "email" }], limit: 2 })
+    const job = await sdk.jobs.get(id)
+    assert.deepInclude(job, { id, status: "completed", percentage_done: 100, format: "csv" })
+    const response = await fetch(String(job.location))
+    assert.strictEqual(new URL(response.url).hostname, "localhost")
+    const text = gunzipSync(await response.arrayBuffer()).toString()
+    assert.strictEqual(text, "\"email\"\n\"'user00000000@example.com\"\n\"'user00000001@example.com\"\n")
+  }, { durations: { export: 0 } })
+
+  serving("listTokenExchangeProfiles and getTokenExchangeProfile", async ({ sdk, tenant }) => {
+    const more = { ...profile, id: "tep_9" }
+    await Effect.runPromise(tenant.seed({ profiles: [more] }))
+    const ids: Array<unknown> = []
+    for await (const { id } of await sdk.tokenExchangeProfiles.list({ take: 1 })) ids.push(id)
+    assert.deepStrictEqual(ids, [profile.id, "tep_9"].sort())
+    assert.deepStrictEqual(await sdk.tokenExchangeProfiles.get(profile.id), { ...profile })
+  })
+
+  serving("listActions, getAction and getActionVersion", async ({ sdk }) => {
+    const names: Array<unknown> = []
+    for await (const { name } of await sdk.actions.list({ per_page: 1 })) names.push(name)
+    assert.deepStrictEqual(names, ["greet", "exchange-legacy-token"])
+    const found = await sdk.actions.get(action.id)
+    assert.strictEqual(found.deployed_version?.number, 3)
+    assert.strictEqual((await sdk.actions.versions.get(action.id, action.versions[1].id)).number, 2)
+  })
+
+  serving("deployActionVersion", async ({ sdk }) => {
+    const { data, rawResponse } = await sdk.actions.versions.deploy(action.id, action.versions[2].id, {
+      update_draft: true
+    }).withRawResponse()
+    assert.deepStrictEqual([rawResponse.status, data.number, data.status], [202, 4, "building"])
+    const found = await sdk.actions.get(action.id)
+    assert.deepInclude(found.deployed_version, { id: data.id, status: "built", deployed: true })
+    assert.strictEqual(found.code, action.versions[2].code)
+  }, { durations: { deployment: 0 } })
+
+  serving("listEventStreams and getEventStream", async ({ sdk }) => {
+    const ids: Array<unknown> = []
+    for await (const { id } of await sdk.eventStreams.list({ take: 1 })) ids.push(id)
+    assert.deepStrictEqual(ids, [other.id, stream.id])
+    assert.deepInclude(await sdk.eventStreams.get(stream.id), { id: stream.id, name: stream.name, status: "enabled" })
+  })
+
+  serving("listDeliveries, getDelivery and redeliverEvents", async ({ sdk }) => {
+    // The SDK looks for the list in a field; the vendor's document has it bare.
+    const { response } = await sdk.eventStreams.deliveries.list(stream.id, { event_types: "user.created" })
+    assert.deepInclude(Object.values(response)[0], { id: failed.id, event_stream_id: stream.id, status: "failed" })
+    const history = await sdk.eventStreams.deliveries.getHistory(stream.id, failed.id)
+    assert.lengthOf(history.attempts, 2)
+    const filter = { event_types: ["user.created" as const] }
+    const { data, rawResponse } = await sdk.eventStreams.redeliveries.create(stream.id, filter).withRawResponse()
+    assert.deepStrictEqual([rawResponse.status, data], [202, filter])
+    assert.strictEqual((await thrown(sdk.eventStreams.deliveries.getHistory(stream.id, failed.id))).statusCode, 404)
   })
 
   serving("with one token for concurrent calls, by client credentials", async ({ sdk, tenant }) => {

@@ -12,6 +12,7 @@ import {
   Schema,
   TestClock
 } from "effect"
+import { scopesOf } from "../../src/Endpoint.js"
 import {
   ActionVersions,
   createUsersExport,
@@ -69,7 +70,7 @@ const problem = (statusCode: number, error: string, message: string, errorCode?:
     body: { statusCode, error, message, ...(errorCode !== undefined && { errorCode }), ...more }
   })
 
-describe("the operations are the contract's", () => {
+describe("the operations are the contract's, and twelve of the vendor's documents", () => {
   const contract = [
     ["createUsersExport", "POST", "/jobs/users-exports", "read:users", "400 401 403 429"],
     [
@@ -89,15 +90,67 @@ describe("the operations are the contract's", () => {
     ],
     ["deleteEventStream", "DELETE", "/event-streams/:id", "delete:event_streams", "400 401 403 429"]
   ]
-  const own = operations.map(({ endpoint: { error, method, name, path, scope } }) => [
-    name,
-    method,
-    path,
-    scope,
-    [...new Set(error.map(({ status }) => status))].sort().join(" ")
+  /** From the vendor's public OpenAPI document; the contract does not have them. */
+  const beyond = [
+    ["getJob", "GET", "/jobs/:id", "create:users read:users", "400 401 403 404 429"],
+    [
+      "listTokenExchangeProfiles",
+      "GET",
+      "/token-exchange-profiles",
+      "read:token_exchange_profiles",
+      "400 401 403 429"
+    ],
+    [
+      "getTokenExchangeProfile",
+      "GET",
+      "/token-exchange-profiles/:id",
+      "read:token_exchange_profiles",
+      "400 401 403 404 429"
+    ],
+    ["listActions", "GET", "/actions/actions", "read:actions", "400 401 403 429"],
+    ["getAction", "GET", "/actions/actions/:id", "read:actions", "400 401 403 404 429"],
+    ["getActionVersion", "GET", "/actions/actions/:actionId/versions/:id", "read:actions", "400 401 403 404 429"],
+    [
+      "deployActionVersion",
+      "POST",
+      "/actions/actions/:actionId/versions/:id/deploy",
+      "create:actions",
+      "400 401 403 429"
+    ],
+    ["listEventStreams", "GET", "/event-streams", "read:event_streams", "400 401 403 429"],
+    ["getEventStream", "GET", "/event-streams/:id", "read:event_streams", "401 403 404 429"],
+    [
+      "listDeliveries",
+      "GET",
+      "/event-streams/:id/deliveries",
+      "read:event_streams read:event_deliveries",
+      "400 401 403 404 429"
+    ],
+    [
+      "getDelivery",
+      "GET",
+      "/event-streams/:id/deliveries/:event_id",
+      "read:event_deliveries",
+      "401 403 404 429"
+    ],
+    [
+      "redeliverEvents",
+      "POST",
+      "/event-streams/:id/redeliver",
+      "update:event_deliveries",
+      "401 403 404 409 429"
+    ]
+  ]
+  const all = [...contract, ...beyond]
+  const own = operations.map(({ endpoint }) => endpoint).map((endpoint) => [
+    endpoint.name,
+    endpoint.method,
+    endpoint.path,
+    scopesOf(endpoint).join(" "),
+    [...new Set(endpoint.error.map(({ status }) => status))].sort().join(" ")
   ])
 
-  it.each(contract.map((row) => [row[0], row] as const))("%s", (name, row) => {
+  it.each(all.map((row) => [row[0], row] as const))("%s", (name, row) => {
     assert.deepStrictEqual(own.find(([own]) => own === name), [...row])
   })
 
@@ -128,7 +181,7 @@ describe("the operations are the contract's", () => {
   })
 
   it("there are no others", () => {
-    assert.deepStrictEqual(own.map(([name]) => name), contract.map(([name]) => name))
+    assert.sameMembers(own.map(([name]) => name), all.map(([name]) => name))
   })
 })
 
@@ -803,7 +856,10 @@ describe("403", () => {
     Effect.forEach(operations, (operation) =>
       Effect.gen(function*() {
         const reply = Testing.reply({ status: 403, body: { errorCode: "insufficient_scope", message: "No." } })
-        assert.deepStrictEqual(required(yield* failed(operation, sample(operation), reply)), [operation.endpoint.scope])
+        assert.deepStrictEqual(
+          required(yield* failed(operation, sample(operation), reply)),
+          scopesOf(operation.endpoint)
+        )
       })))
 
   it.effect.each([
@@ -947,8 +1003,20 @@ describe("the declarations", () => {
       [
         ["createUsersExport", false, undefined],
         ["deleteEventStream", true, undefined],
+        ["deployActionVersion", false, undefined],
+        ["getAction", true, undefined],
+        ["getActionVersion", true, undefined],
+        ["getDelivery", true, undefined],
+        ["getEventStream", true, undefined],
+        ["getJob", true, undefined],
+        ["getTokenExchangeProfile", true, undefined],
         ["listActionVersions", true, "versions"],
+        ["listActions", true, "actions"],
+        ["listDeliveries", true, undefined],
+        ["listEventStreams", true, "eventStreams"],
+        ["listTokenExchangeProfiles", true, "token_exchange_profiles"],
         ["redeliverEvent", false, undefined],
+        ["redeliverEvents", false, undefined],
         ["updateTokenExchangeProfile", true, undefined]
       ]
     )

@@ -46,8 +46,12 @@ it(
       symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"))
       writeFileSync(join(copy, file(1)), block(1))
       edit(file(2), (text) => text + block(2))
-      const [opening = "", handler = ""] = block(3).split(/(?<=\{\n)([^]*)\n {2}\/\/ .*\n\}\n$/)
-      edit(file(3), (text) => text.replace(opening, `${opening}${handler},\n`))
+      const [imported = "", code = ""] = block(3).split("\n\n")
+      const [opening = "", handler = ""] = code.split(/(?<=\{\n)([^]*)\n {2}\/\/ .*\n\}\n$/)
+      edit(
+        file(3),
+        (text) => text.replace(/^import type \{ Handlers \}.*/m, imported).replace(opening, `${opening}${handler},\n`)
+      )
       edit("README.md", (text) => text.replace(/(?<=^\| `deleteEventStream` .*\n)/m, block(4)))
       writeFileSync(join(copy, file(5)), block(5))
       writeFileSync(
@@ -59,7 +63,7 @@ it(
         })
       )
 
-      const tests = [file(5), "test/package/readme.test.ts", "-t", "an event stream|lists each operation"]
+      const tests = [file(5), "test/package/readme.test.ts", "-t", "a connection|lists each operation"]
       const [compiled, [failed, output]] = await Promise.all([
         run(copy, "node_modules/typescript/bin/tsc", "--project", "tsconfig.steps.json"),
         run(copy, "node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts", ...tests)

@@ -26,7 +26,28 @@ const inputs: Record<string, Record<string, unknown>> = {
   },
   listActionVersions: { actionId: "kq7zv3/action?0031", page: 740_915_831, per_page: 629_481_375 },
   redeliverEvent: { id: "est_Kq7zV3Canary0000000041", event_id: "evt_Kq7zV3Canary0000000042" },
-  deleteEventStream: { id: "est_Kq7zV3Canary0000000051" }
+  deleteEventStream: { id: "est_Kq7zV3Canary0000000051" },
+  getJob: { id: "job_Kq7zV3Canary0061" },
+  listTokenExchangeProfiles: { from: "kq7zv3.from.0071" },
+  getTokenExchangeProfile: { id: "tep_Kq7zV3Canary0081" },
+  listActions: { triggerId: "kq7zv3.trigger.0091", actionName: "kq7zv3.action.0092", page: 740_915_091 },
+  getAction: { id: "kq7zv3/action?0101" },
+  getActionVersion: { actionId: "kq7zv3/action?0111", id: "kq7zv3/version?0112" },
+  deployActionVersion: { actionId: "kq7zv3/action?0121", id: "kq7zv3/version?0122" },
+  listEventStreams: { from: "kq7zv3.from.0131" },
+  getEventStream: { id: "est_Kq7zV3Canary0000000141" },
+  listDeliveries: {
+    id: "est_Kq7zV3Canary0000000151",
+    event_types: "kq7zv3.type.0152",
+    date_from: "kq7zv3.date.0153",
+    from: "kq7zv3.from.0154"
+  },
+  getDelivery: { id: "est_Kq7zV3Canary0000000161", event_id: "evt_Kq7zV3Canary0000000162" },
+  redeliverEvents: {
+    id: "est_Kq7zV3Canary0000000171",
+    date_from: "2071-07-17T17:17:17Z",
+    event_types: ["kq7zv3.type.0172"]
+  }
 }
 
 /** Every string and number of an input, with its path. */

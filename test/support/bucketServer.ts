@@ -67,7 +67,25 @@ const good: Readonly<Record<string, readonly [status: number, body: unknown]>> =
   updateTokenExchangeProfile: [200, { id: "tep_0000000000000001" }],
   listActionVersions: [200, { total: 0, per_page: 20, versions: [] }],
   redeliverEvent: [202, {}],
-  deleteEventStream: [204, undefined]
+  deleteEventStream: [204, undefined],
+  getJob: [200, { id: "job_0000000000000001", type: "users_export", status: "pending" }],
+  listTokenExchangeProfiles: [200, { token_exchange_profiles: [] }],
+  getTokenExchangeProfile: [200, { id: "tep_0000000000000001" }],
+  listActions: [200, { total: 0, per_page: 20, actions: [] }],
+  getAction: [200, { id: "action" }],
+  getActionVersion: [200, { id: "version" }],
+  deployActionVersion: [202, { id: "version" }],
+  listEventStreams: [200, { eventStreams: [] }],
+  getEventStream: [200, { id: "est_0000000000000000000001" }],
+  listDeliveries: [200, []],
+  getDelivery: [200, {
+    id: "evt_0000000000000000000001",
+    event_stream_id: "est_0000000000000000000001",
+    status: "failed",
+    event_type: "user.created",
+    attempts: []
+  }],
+  redeliverEvents: [202, {}]
 }
 
 const refusal = {
@@ -202,7 +220,19 @@ const routes: ReadonlyArray<readonly [method: string, path: RegExp, operation: s
   ["PATCH", /\/token-exchange-profiles\/[^/]+$/, "updateTokenExchangeProfile"],
   ["GET", /\/actions\/actions\/[^/]+\/versions$/, "listActionVersions"],
   ["POST", /\/event-streams\/[^/]+\/redeliver\/[^/]+$/, "redeliverEvent"],
-  ["DELETE", /\/event-streams\/[^/]+$/, "deleteEventStream"]
+  ["DELETE", /\/event-streams\/[^/]+$/, "deleteEventStream"],
+  ["GET", /\/jobs\/[^/]+$/, "getJob"],
+  ["GET", /\/token-exchange-profiles$/, "listTokenExchangeProfiles"],
+  ["GET", /\/token-exchange-profiles\/[^/]+$/, "getTokenExchangeProfile"],
+  ["GET", /\/actions\/actions$/, "listActions"],
+  ["GET", /\/actions\/actions\/[^/]+$/, "getAction"],
+  ["GET", /\/actions\/actions\/[^/]+\/versions\/[^/]+$/, "getActionVersion"],
+  ["POST", /\/actions\/actions\/[^/]+\/versions\/[^/]+\/deploy$/, "deployActionVersion"],
+  ["GET", /\/event-streams$/, "listEventStreams"],
+  ["GET", /\/event-streams\/[^/]+$/, "getEventStream"],
+  ["GET", /\/event-streams\/[^/]+\/deliveries$/, "listDeliveries"],
+  ["GET", /\/event-streams\/[^/]+\/deliveries\/[^/]+$/, "getDelivery"],
+  ["POST", /\/event-streams\/[^/]+\/redeliver$/, "redeliverEvents"]
 ]
 
 /** Latencies of one direction, in milliseconds: 1 to 25, in one of twenty cases up to 80. */

@@ -45,7 +45,7 @@ describe("every operation", () => {
           assert.deepStrictEqual(response.json, {
             statusCode: 403,
             error: "Forbidden",
-            message: `Insufficient scope, expected any of: ${endpoint.scope}`,
+            message: `Insufficient scope, expected any of: ${scopesOf(endpoint).join(", ")}`,
             errorCode: "insufficient_scope"
           })
         }),

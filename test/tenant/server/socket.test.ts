@@ -189,7 +189,7 @@ describe("the tenant on a socket", () => {
               error: "Payload Too Large"
             })
           }
-          assert.lengthOf((yield* tenant.state).jobs, 1)
+          assert.lengthOf((yield* tenant.state).jobs, Tenant.demo.jobs.length + 1)
           const [, first, ...rest] = yield* tenant.requests
           assert.deepStrictEqual(first?.body, { format: "json" })
           assert.deepStrictEqual(rest.map(({ body, status }) => [body, status]), [[undefined, 413], [undefined, 413]])

@@ -34,7 +34,19 @@ export const validCalls: Readonly<
   updateTokenExchangeProfile: { params: { id: profile.id }, body: { name: "Renamed" }, status: 200 },
   listActionVersions: { params: { actionId: action.id }, status: 200 },
   redeliverEvent: { params: { id: stream.id, event_id: stream.events[0].id }, status: 202 },
-  deleteEventStream: { params: { id: demo.streams[1].id }, status: 204 }
+  deleteEventStream: { params: { id: demo.streams[1].id }, status: 204 },
+  getJob: { params: { id: demo.jobs[0].id }, status: 200 },
+  listTokenExchangeProfiles: { status: 200 },
+  getTokenExchangeProfile: { params: { id: profile.id }, status: 200 },
+  listActions: { status: 200 },
+  getAction: { params: { id: action.id }, status: 200 },
+  getActionVersion: { params: { actionId: action.id, id: action.versions[1].id }, status: 200 },
+  deployActionVersion: { params: { actionId: action.id, id: action.versions[1].id }, body: {}, status: 202 },
+  listEventStreams: { status: 200 },
+  getEventStream: { params: { id: stream.id }, status: 200 },
+  listDeliveries: { params: { id: stream.id }, status: 200 },
+  getDelivery: { params: { id: stream.id, event_id: stream.events[1].id }, status: 200 },
+  redeliverEvents: { params: { id: stream.id }, body: { event_types: ["none"] }, status: 202 }
 }
 
 /** Fills the parameters of a path. */

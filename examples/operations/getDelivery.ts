@@ -1,0 +1,16 @@
+import { Console, Effect } from "effect"
+import { getDelivery } from "effect-identity-client"
+
+export const program = getDelivery({
+  id: "est_6ZcQmD3vK8rWnYp5TsAhX2",
+  event_id: "evt_9hBvKx3TzQ7mWc4RnLpYs2"
+}).pipe(
+  Effect.tap((value) => Console.log(value)),
+  Effect.catchTags({
+    Unauthorized: (error) => Console.log(error.message),
+    InsufficientScope: (error) => Console.log("grant one of", error.required),
+    Forbidden: (error) => Console.log(error.message),
+    NotFound: (error) => Console.log(error.message),
+    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
+  })
+)

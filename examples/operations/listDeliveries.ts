@@ -1,0 +1,19 @@
+import { Console, Effect } from "effect"
+import { listDeliveries } from "effect-identity-client"
+
+export const program = listDeliveries({
+  id: "est_6ZcQmD3vK8rWnYp5TsAhX2",
+  event_types: "user.created,user.updated",
+  date_from: "2026-01-15T22:00:00Z",
+  take: 10
+}).pipe(
+  Effect.tap((value) => Console.log(value)),
+  Effect.catchTags({
+    BadRequest: (error) => Console.log(error.message),
+    Unauthorized: (error) => Console.log(error.message),
+    InsufficientScope: (error) => Console.log("grant one of", error.required),
+    Forbidden: (error) => Console.log(error.message),
+    NotFound: (error) => Console.log(error.message),
+    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
+  })
+)
