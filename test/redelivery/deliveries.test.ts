@@ -5,7 +5,6 @@ import {
   Deliveries,
   type Delivery,
   Errors,
-  getEventStream,
   IdentityClient,
   listDeliveries,
   type Operation,
@@ -222,35 +221,44 @@ describe("with the embedded tenant", () => {
     Layer.provide(RateLimiter.layer),
     Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
     Layer.provide(Tenant.layerHttpClient),
-    Layer.provideMerge(Tenant.layer({ operations: [listDeliveries, getEventStream] }))
+    Layer.provideMerge(Tenant.layer({ buckets: { tenant: { burst: 1000, refill: 1000, per: "1 second" } } }))
   )
 
-  it.effect("redelivers what has failed", () =>
+  const [demo] = Tenant.demo.streams
+  const count = 230
+
+  it.effect("redelivers what has failed, each event once", () =>
     Effect.gen(function*() {
-      const { respond, requests } = yield* Tenant.Tenant
-      const [{ events, id }] = Tenant.demo.streams
-      const failed = events.filter(({ state }) => state === "failed").map((event) => event.id)
-      assert.isAbove(failed.length, 1)
-      yield* respond(listDeliveries, ({ from }) => Effect.succeed(from === undefined ? failed.map(deliveryOf) : []))
-      const list = Stream.map(Deliveries.failed(id, { from: "2026-01-01" }), (delivery) => delivery.id)
-      const results = yield* Stream.runCollect(Redelivery.run(list, { stream: id }))
-      assert.deepStrictEqual(Array.from(results, ({ outcome }) => outcome), failed.map(() => "accepted"))
-      const [first] = (yield* requests).filter(({ operation }) => operation === "listDeliveries")
-      assert.deepStrictEqual(first?.query, [
+      const { requests, seed } = yield* Tenant.Tenant
+      const events = ids(count).map((id) => ({
+        id,
+        state: "failed" as const,
+        event_type: "user.created",
+        attempts: [{ timestamp: "2026-01-15T22:14:03.120Z" }]
+      }))
+      yield* seed({ streams: [{ ...demo, events }] })
+      const list = Stream.map(Deliveries.failed(demo.id, { from: "2026-01-01" }), (delivery) => delivery.id)
+      const results = yield* Stream.runCollect(Redelivery.run(list, { stream: demo.id }))
+      assert.isTrue(Chunk.every(results, ({ outcome, recalled }) => outcome === "accepted" && !recalled))
+      const received = yield* requests
+      const sent = received.filter(({ operation }) => operation === "redeliverEvent")
+      assert.deepStrictEqual(sent.map(({ path }) => path.split("/").at(-1)).sort(), ids(count))
+      const lists = received.filter(({ operation }) => operation === "listDeliveries")
+      assert.lengthOf(lists, 3)
+      assert.deepStrictEqual(lists[0]?.query, [
         ["statuses", "failed"],
         ["date_from", "2026-01-01T00:00:00Z"],
         ["take", "100"]
       ])
     }).pipe(Effect.provide(TenantLive)))
 
-  it.effect("fails with NotFound if the stream does not exist", () =>
+  it.effect("fails with NotFound if the stream does not exist, as does a run", () =>
     Effect.gen(function*() {
-      const { respond } = yield* Tenant.Tenant
-      yield* respond(
-        listDeliveries,
-        () => Effect.fail({ status: 404, message: "The requested stream does not exist." })
-      )
       const error = yield* Effect.flip(Stream.runDrain(Deliveries.failed(stream)))
       assert.strictEqual(error._tag, "NotFound")
+      const ended = yield* Effect.flip(Stream.runDrain(Redelivery.run(ids(50), { stream })))
+      assert.deepInclude(ended, { _tag: "RunError", reason: "streamNotFound" })
+      const results = yield* Stream.runCollect(Redelivery.run(ids(3), { stream: demo.id }))
+      assert.isTrue(Chunk.every(results, ({ outcome }) => outcome === "gone"))
     }).pipe(Effect.provide(TenantLive)))
 })
