@@ -28,8 +28,8 @@ const options = {
     Options.withDescription("Number of events sent at the same time (default: 10)")
   ),
   stopAfter: Options.integer("stop-after").pipe(
-    Options.optional,
-    Options.withDescription("Stop after this number of failures")
+    Options.withDefault(50),
+    Options.withDescription("Stop after this number of failures (default: 50)")
   ),
   repeatUnknown: Options.boolean("repeat-unknown").pipe(
     Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
@@ -52,8 +52,9 @@ const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
 const formatTime = (duration: Duration.Duration | undefined) =>
   duration === undefined ? "?" : Duration.format(Duration.seconds(Math.ceil(Duration.toSeconds(duration))))
 
-const statusLine = ({ done, outcomes, rate, remaining, total }: Redelivery.Progress): string => {
+const statusLine = ({ done, outcomes, paused, rate, remaining, total }: Redelivery.Progress): string => {
   const problems = outcomes.failed + outcomes.unknown
+  if (paused !== undefined) return `${done} done, paused: ${paused.message}`
   return `${done}${total === undefined ? "" : ` of ${total}`}, ${rate.toFixed(0)}/s, ${formatTime(remaining)} left` +
     (problems === 0 ? "" : `, ${problems} failed or unknown`)
 }
@@ -140,7 +141,7 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
       concurrency: args.concurrency,
       dryRun: args.dryRun,
       repeat: args.repeatUnknown ? ["failed", "unknown"] : ["failed"],
-      stopWhen: ({ outcomes }) => Option.exists(args.stopAfter, (limit) => outcomes.failed >= limit),
+      stopAfter: args.stopAfter,
       total,
       progress
     })
@@ -170,7 +171,14 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
           printSummary,
           Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
         )
-      )
+      ),
+      Effect.tapErrorTag("RunError", ({ reason }) =>
+        Effect.zipRight(
+          Effect.flatMap(progress, ({ done }) => args.json || done > 0 ? printSummary : Effect.void),
+          reason === "streamNotFound"
+            ? Effect.void
+            : Console.error(`Run the same command to resume; the journal is ${directory}`)
+        ))
     )
     yield* printSummary
     const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
@@ -179,7 +187,7 @@ const command = Command.make("redeliver-events", { ...options, streamId }, (args
     Command.withDescription(HelpDoc.blocks([
       HelpDoc.p(
         "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is " +
-          "interrupted or crashes, run it again to resume."
+          "interrupted or crashes, run it again to resume. It pauses while the service is unavailable, and ends after 5 minutes."
       ),
       exitCodes({
         3: "some events failed, are unknown or have invalid ids, or the command stopped early",

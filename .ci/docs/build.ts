@@ -26,6 +26,7 @@ const readingOrder = [
   "RateLimiter",
   "Retry",
   "Pagination",
+  "Deliveries",
   "Redelivery",
   "Node",
   "Tenant",

@@ -297,13 +297,34 @@ describe("redeliverEvents", () => {
       const path = yield* directory
       const file = join(path, "ids")
       writeFileSync(file, `${first.id}\n${second.id}\n`)
-      const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
-      const asText = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
-      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*401.*\n$/)
-      const asJson = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", status: 422, times: 4 })
+      const asText = yield* script("redeliverEvents", ["--file", file, ...args(path)])
+      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*422.*\n$/)
+      const asJson = yield* script("redeliverEvents", ["--json", "--stop-after", "2", "--file", file, ...args(path)])
       const lines = asJson.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
       assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
       assert.deepStrictEqual([asText.code, asJson.code], [3, 3])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
+  it.live("ends with the reason if the client is refused, and can be run again with the right secret", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const file = join(path, "ids")
+      writeFileSync(file, `${first.id}\n${second.id}\n`)
+      const wrong = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
+      const asText = yield* script("redeliverEvents", ["--file", file, ...args(path)], wrong)
+      assert.strictEqual(asText.stdout, "")
+      assert.match(
+        asText.stderr,
+        /^Run the same command to resume; .*\nRunError: the service accepts no call of this run: .*401/
+      )
+      const asJson = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
+      assert.deepInclude(JSON.parse(asJson.stdout), { done: 0, failed: 0 })
+      assert.deepStrictEqual([asText.code, asJson.code], [1, 1])
+      const { code, stdout } = yield* script("redeliverEvents", ["--file", file, ...args(path)])
+      assert.match(stdout, /^accepted {2}2 /)
+      assert.strictEqual(code, 0)
     }).pipe(Effect.scoped, Effect.provide(TenantLive)))
 
   it.live("exits with code 130 on Ctrl-C, keeps results in the journal, and explains how to resume", () =>

@@ -1,0 +1,85 @@
+/** Redelivers what failed last night: event by event with a journal, and with one call by filter. */
+import { assert, it } from "@effect/vitest"
+import { Console, Effect, Fiber, Layer, Stream, TestClock } from "effect"
+import { Deliveries, IdentityClient, RateLimiter, Redelivery, TokenProvider } from "effect-identity-client"
+import * as Node from "effect-identity-client/Node"
+import * as Tenant from "effect-identity-client/Tenant"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const { demoClients: { full } } = Tenant
+const { streams: [demo] } = Tenant.demo
+const { id: stream } = demo
+
+// Last night, in the time of the destination.
+const lastNight: Deliveries.Filter = {
+  eventTypes: ["user.created", "user.updated"], // default: all types
+  from: "2026-01-15T22:00:00+01:00", // a Date or a DateTime will do, too
+  to: "2026-01-16T06:00:00+01:00"
+}
+
+// Each failed event of last night, one call for each. Run it again with the same directory to resume it.
+const redeliverEach = (directory: string) =>
+  Effect.gen(function*() {
+    const failed = Deliveries.failed(stream, lastNight).pipe(Stream.map(({ id }) => id))
+    const journal = yield* Node.journal(directory)
+    return yield* Redelivery.run(failed, { stream, journal }).pipe(
+      Stream.tap(({ id, outcome }) => Console.log(`${id}: ${outcome}`)),
+      Stream.runCount
+    )
+  }).pipe(
+    Effect.catchTag("RunError", ({ message, reason }) =>
+      Console.error(
+        reason === "unavailable" ? `${message}; run it again to resume` : message
+      ).pipe(Effect.as(0)))
+  )
+
+// The same with one call, and what became of each delivery.
+const redeliverAtOnce = Redelivery.runFiltered({ stream, filter: lastNight }).pipe(
+  Stream.tap(({ error, id, outcome }) => Console.log(`${id}: ${outcome}${error === undefined ? "" : `, ${error}`}`)),
+  Stream.runCollect
+)
+
+// The layers, with the embedded tenant as the service.
+const TenantClient = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
+  Layer.provide(RateLimiter.layer),
+  Layer.provide(TokenProvider.layerClientCredentials({
+    domain: "tenant.example.com",
+    clientId: full.id,
+    clientSecret: full.secret
+  })),
+  Layer.provide(Tenant.layerHttpClient),
+  Layer.provideMerge(Tenant.layer())
+)
+
+// Two events of the demo tenant have failed. A second run finds none.
+it.scopedLive("redelivers what failed last night, each event once", () =>
+  Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "redelivery-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+    )
+    assert.strictEqual(yield* redeliverEach(directory), 2)
+    assert.strictEqual(yield* redeliverEach(directory), 0)
+    const { requests } = yield* Tenant.Tenant
+    const sent = (yield* requests).filter(({ operation }) => operation === "redeliverEvent")
+    assert.lengthOf(sent, 2)
+  }).pipe(Effect.provide(TenantClient)))
+
+// The demo's second event fails again.
+it.effect("redelivers by filter, and tells what became of each delivery", () =>
+  Effect.gen(function*() {
+    const [first, second, ...others] = demo.events
+    const { requests, seed } = yield* Tenant.Tenant
+    yield* TestClock.setTime(new Date("2026-01-16T08:00:00Z"))
+    yield* seed({ streams: [{ ...demo, events: [first, { ...second, failsAgain: 1 }, ...others] }] })
+    const fiber = yield* Effect.fork(redeliverAtOnce)
+    yield* TestClock.adjust("1 seconds").pipe(Effect.repeat({ until: () => fiber.unsafePoll() !== null }))
+    assert.deepStrictEqual([...(yield* Fiber.join(fiber))], [
+      { id: second.id, outcome: "failedAgain", attempts: 2, error: "The destination has refused the event" },
+      { id: first.id, outcome: "delivered", attempts: 2 }
+    ])
+    const calls = (yield* requests).filter(({ operation }) => operation === "redeliverEvents")
+    assert.lengthOf(calls, 1)
+  }).pipe(Effect.provide(TenantClient)))
