@@ -27,6 +27,7 @@ const readingOrder = [
   "Retry",
   "Pagination",
   "Redelivery",
+  "Exports",
   "Node",
   "Tenant",
   "Testing",
