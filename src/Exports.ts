@@ -13,7 +13,7 @@ import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
-import { ExportError, type UndecodableRow } from "./internal/exports/exportError.js"
+import { type ExportError, type UndecodableRow, withJob } from "./internal/exports/exportError.js"
 import * as File from "./internal/exports/file.js"
 import { gunzip } from "./internal/exports/gunzip.js"
 import * as Job from "./internal/exports/job.js"
@@ -115,9 +115,6 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
       // Looks are cheap for others: they leave the limiter's reserve alone.
       withSetting(client.execute(getJob.endpoint, { id }), isBackgroundWork, () => true)
 
-    const withJob = (job: string) => (error: Failure): Failure =>
-      error instanceof ExportError && error.job === undefined ? new ExportError({ ...fieldsOf(error), job }) : error
-
     return {
       track,
       note,
@@ -136,17 +133,10 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
           yield* track({ phase: "downloading", percentage: 100 })
           const freshLink = Effect.flatMap(look(id), Job.linkOf)
           const bytes = download({ client: http, freshLink, track }, link)
-          return { job, bytes: Stream.mapError(bytes, withJob(id)) }
-        }).pipe(Effect.mapError(withJob(id)))
+          return { job, bytes }
+        })
     }
   })
-
-const fieldsOf = ({ code, message, reason, status }: ExportError) => ({
-  reason,
-  message,
-  ...(code !== undefined && { code }),
-  ...(status !== undefined && { status })
-})
 
 /**
  * Exports users and streams them: starts the job, waits for its end, downloads the file, and decodes its rows. An element is a
@@ -177,7 +167,7 @@ export const run = <A = Row, I = unknown>(
     }
     const id = options.job ?? (yield* parts.start(() => Effect.void))
     yield* parts.note(id)
-    const { bytes, job } = yield* parts.download(id)
+    const { bytes, job } = yield* Effect.mapError(parts.download(id), withJob(id))
     const lines = makeLineDecoder(maxRowSize)
     const decode = makeDecoder(schema)
     const parser = parts.format(job) === "csv"
@@ -201,7 +191,7 @@ export const run = <A = Row, I = unknown>(
       },
       onSuccess: (bytes) => emit(parser.push(lines.push(bytes)))
     })
-    return Stream.repeatEffectChunkOption(next)
+    return Stream.mapError(Stream.repeatEffectChunkOption(next), withJob(id))
   }))
 
 /**

@@ -55,6 +55,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/call": ["client", "http", "token", "contract", "telemetry", "security"],
   "internal/fleet": ["fleet", "limiter", "security"],
   "internal/redelivery": ["redelivery", "client/node"],
+  "internal/exports": ["exports"],
   "internal/pagination": ["pagination"],
   node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
@@ -64,7 +65,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "tenant/docs": ["tenant"],
   "tenant/fixtures": ["tenant", "client/testing"],
   /** The modules that users import, directly in `src`. */
-  public: ["client", "http", "limiter", "token", "fleet", "pagination", "redelivery", "telemetry", "tenant", "schema"]
+  public: ["client", "http", "limiter", "token", "fleet", "pagination", "redelivery", "exports", "telemetry", "tenant", "schema"]
 }
 
 const isPublic = (file: string): boolean => /^src\/\w+\.ts$/.test(file)

@@ -9,8 +9,8 @@ import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
 import { Broken, type Part, request } from "./storage.js"
 
-/** The number of attempts in a row that bring no new byte, after which a download fails. */
-const maxAttempts = 5
+/** The number of failures in a row, without a new byte in between, with which a download fails. */
+const maxFailures = 5
 
 /** A link is good for 60 s, so it is not used after this time. */
 const linkMillis = 50_000
@@ -30,8 +30,8 @@ interface State {
   total: number | undefined
   etag: string | undefined
   isComplete: boolean
-  /** The attempts since the last new byte. */
-  attempts: number
+  /** The failures since the last new byte. */
+  failures: number
   link: { readonly url: URL; readonly since: number } | undefined
 }
 
@@ -48,17 +48,12 @@ const accept = (state: State, { end, etag, total }: Part): Effect.Effect<void, E
   return Effect.void
 }
 
-const notGzip = (isPage: boolean) =>
-  new ExportError({
-    reason: "not-gzip",
-    message: `the storage sent ${isPage ? "a web page" : "something"} that is not a gzip file`
-  })
+const notGzip = new ExportError({ reason: "not-gzip", message: "the storage sent something that is not a gzip file" })
 
 /** The new bytes of a response. */
 const bytesOf = (state: State, part: Part): Stream.Stream<Uint8Array, ExportError | Broken> => {
   /** The offset of the next byte of the response. */
   let position = part.start
-  let isPage = false
 
   const take = (chunk: Uint8Array): Uint8Array => {
     const begin = position
@@ -66,28 +61,31 @@ const bytesOf = (state: State, part: Part): Stream.Stream<Uint8Array, ExportErro
     const fresh = chunk.subarray(Math.max(0, state.offset - begin))
     if (fresh.length > 0) {
       state.offset = position
-      state.attempts = 0
+      state.failures = 0
     }
     return fresh
   }
   /** A file of gzip begins with two known bytes. A page that is sent in its place, even on a later attempt, does not. */
-  const isGzip = (chunk: Uint8Array, begin: number): boolean => {
-    if (begin === 0) isPage = chunk[0] === 0x3c // <
-    return begin > 1 || ((begin > 0 || (chunk[0] ?? 0x1f) === 0x1f) && (chunk[1 - begin] ?? 0x8b) === 0x8b)
-  }
+  const isGzip = (chunk: Uint8Array, begin: number): boolean =>
+    begin > 1 || ((begin > 0 || (chunk[0] ?? 0x1f) === 0x1f) && (chunk[1 - begin] ?? 0x8b) === 0x8b)
+  const endsEarly = (code?: string) =>
+    new Broken({
+      reason: "length",
+      message: `the response ended after ${position} of ${part.end} bytes`,
+      ...defined({ code })
+    })
   const checkEnd: Stream.Stream<never, Broken> = Stream.suspend(() => {
     const { end, total } = { end: part.end ?? position, total: state.total ?? position }
     state.isComplete = position >= total
-    return position >= end ? Stream.empty : Stream.fail(
-      new Broken({ reason: "length", message: `the response ended after ${position} of ${end} bytes` })
-    )
+    return position >= end ? Stream.empty : Stream.fail(endsEarly())
   })
   return part.body.pipe(
+    Stream.mapError((error) => part.end !== undefined && position >= state.offset ? endsEarly(error.code) : error),
     Stream.mapChunksEffect((chunks) =>
       Effect.suspend(() => {
         const taken: Array<Uint8Array> = []
         for (const chunk of chunks) {
-          if (!isGzip(chunk, position)) return notGzip(isPage)
+          if (!isGzip(chunk, position)) return notGzip
           const fresh = take(chunk)
           if (fresh.length > 0) taken.push(fresh)
         }
@@ -100,7 +98,7 @@ const bytesOf = (state: State, part: Part): Stream.Stream<Uint8Array, ExportErro
 
 /**
  * Streams the bytes of the file, as they are in the storage. Goes on where a connection broke, and with a new link where one has
- * ended; fails after five attempts that brought no new byte.
+ * ended; fails at the fifth failure without a new byte in between.
  */
 export const download = <E>(
   { client, freshLink, track }: DownloadOptions<E>,
@@ -112,7 +110,7 @@ export const download = <E>(
       total: undefined,
       etag: undefined,
       isComplete: false,
-      attempts: 0,
+      failures: 0,
       link: { url: firstLink, since: startedAt }
     }
 
@@ -133,13 +131,13 @@ export const download = <E>(
     )
 
     const recover = ({ code, message, reason, status }: Broken): Stream.Stream<never, ExportError> => {
-      state.attempts++
+      state.failures++
       if (reason === "refused") state.link = undefined
-      return state.attempts < maxAttempts
-        ? Stream.drain(Stream.fromEffect(Effect.sleep(2 ** (state.attempts - 1) * 1000)))
+      return state.failures < maxFailures
+        ? Stream.drain(Stream.fromEffect(Effect.sleep(2 ** (state.failures - 1) * 1000)))
         : Stream.fail(new ExportError({
           reason,
-          message: `${message}, in ${maxAttempts} attempts in a row`,
+          message: `${message}, ${maxFailures} times in a row`,
           ...defined({ code, status })
         }))
     }

@@ -1,5 +1,6 @@
 /** The failures of exports. None contains a link, a token or a row. */
 import type * as Redacted from "effect/Redacted"
+import { defined } from "../runtime/defined.js"
 import { TaggedError } from "../runtime/taggedError.js"
 
 /**
@@ -12,12 +13,12 @@ import { TaggedError } from "../runtime/taggedError.js"
  * - `redirect`: the storage sends the download to another host. It was not followed.
  * - `refused`: the storage refuses each new link.
  * - `status`: the storage responds with an unexpected `status`, several times in a row.
- * - `network`: the download breaks, several times in a row and without a new byte; `code` is the system's code.
- * - `length`: the storage contradicts itself about the length of the file, or its responses end before that.
+ * - `network`: the storage cannot be reached, several times in a row; `code` is the system's code.
+ * - `length`: the storage contradicts itself about the length of the file, or its responses end before that, several times in a row.
  * - `changed`: the file has become another while it was downloaded.
  * - `not-gzip`: what comes is not gzip, for example a web page.
  * - `truncated`: the gzip data ends too early.
- * - `corrupt`: the gzip data is damaged.
+ * - `corrupt`: the gzip data is damaged. Its checksum comes last, so rows that came before may be wrong.
  * - `unsupported`: the runtime has no `DecompressionStream`.
  * - `exists`: the file is there already. Nothing was started.
  * - `unknown-start`: an earlier run ended while it started a job, so it is not known if there is one.
@@ -56,6 +57,12 @@ export class ExportError extends TaggedError("ExportError")<{
   /** The system's code of the last failure, for example `ECONNRESET`. */
   readonly code?: string
 }> {}
+
+/** Adds the id of the job to a failure that does not have it. */
+export const withJob = (job: string) => <E>(error: E): E | ExportError =>
+  error instanceof ExportError && error.job === undefined
+    ? new ExportError({ ...defined({ code: error.code, status: error.status }), reason: error.reason, message: error.message, job })
+    : error
 
 /** A row that cannot be read or does not match the schema. It takes the row's place in the stream. @since 0.1.0 @category errors */
 export class UndecodableRow extends TaggedError("UndecodableRow")<{

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { defined } from "../runtime/defined.js"
-import { ExportError } from "./exportError.js"
+import { ExportError, withJob } from "./exportError.js"
 import { gunzip } from "./gunzip.js"
 import type { Job } from "./job.js"
 import { makeRowCounter } from "./lines.js"
@@ -75,7 +75,7 @@ const writePart = <E>(
     )
     yield* file.sync
     return counter.count()
-  }))
+  })).pipe(Effect.mapError(withJob(id)))
 
 /** Chooses the job: of the state, of the options, or a new one. */
 const jobOf = <E>(

@@ -11,20 +11,22 @@ import { ExportError } from "./exportError.js"
 /** Pulls the next bytes; fails with `Option.none()` at the end. */
 export type PullBytes<E> = Effect.Effect<Uint8Array, Option.Option<E>>
 
-/** Follows the input: its last four bytes are the size of the output modulo 2^32. */
+/** Follows the input, which has at least 18 bytes. Its last four bytes are the size of the output modulo 2^32. */
 class Trailer {
   private last: ReadonlyArray<number> = []
+  private length = 0
 
   add(bytes: Uint8Array): void {
     this.last = [...this.last, ...bytes.subarray(-4)].slice(-4)
+    this.length += bytes.length
   }
 
-  get size(): number {
-    return this.last.reduceRight((size, byte) => size * 256 + byte, 0)
+  matches(outputSize: number): boolean {
+    return this.length >= 18 && this.last.reduceRight((size, byte) => size * 256 + byte, 0) === outputSize % 2 ** 32
   }
 }
 
-const ignored = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => {}, () => {})
+const ignored = (promise: Promise<unknown>): Promise<unknown> => promise.catch(() => undefined)
 
 /**
  * Starts to decompress. Input is taken only as fast as output is pulled. Data that ends too early (`truncated`) is told from data
@@ -75,7 +77,7 @@ export const gunzip = <E>(
 
     const endOf = (error: unknown): Effect.Effect<never, Option.Option<E | ExportError>> => {
       if (failure !== undefined) return Effect.failCause(Cause.map(failure, Option.some))
-      const isTruncated = hasEnded && codeOf(error) !== "Z_DATA_ERROR" && trailer.size !== outputSize % 2 ** 32
+      const isTruncated = hasEnded && codeOf(error) !== "Z_DATA_ERROR" && !trailer.matches(outputSize)
       return Effect.fail(Option.some(
         isTruncated
           ? new ExportError({ reason: "truncated", message: "the gzip data of the file ends too early" })

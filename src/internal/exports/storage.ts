@@ -73,6 +73,9 @@ const partOf = (
       Stream.timeoutFail(silent, silence)
     )
   }
+  if (status < 300 && /^text\/html\b/i.test(headers["content-type"] ?? "")) {
+    return fatal("not-gzip", "the storage sent a web page instead of the file", status)
+  }
   if (status === 206) {
     const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
     const [start, end, total] = [integer(first), integer(last), integer(size)]
@@ -109,8 +112,8 @@ export const request = (
     Effect.flatMap((response) => {
       const { redirected, status } = response
       if (redirected || status === 0 || (status >= 300 && status < 400)) {
-        const location = response.headers["location"] ?? ""
-        const target = URL.canParse(location, link) ? new URL(location, link) : undefined
+        const { location } = response.headers
+        const target = location !== undefined && URL.canParse(location, link) ? new URL(location, link) : undefined
         return Effect.zipRight(
           discard(response),
           !redirected && target?.origin === link.origin && redirects < maxRedirects
