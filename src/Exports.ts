@@ -2,6 +2,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -173,24 +174,33 @@ export const run = <A = Row, I = unknown>(
     const parser = parts.format(job) === "csv"
       ? makeCsvParser(decode, { undoGuard, maxLength: maxRowSize })
       : makeNdjsonParser(decode)
-    const pull = yield* gunzip(bytes)
-    let [rows, badRows, hasEnded] = [0, 0, false]
+    type Results = ReadonlyArray<Either.Either<A, UndecodableRow>>
+    let taken: Array<Results> = []
+    const take = (results: Results) => void taken.push(results)
+    const pull = yield* gunzip(bytes, (chunk) => take(parser.push(lines.push(chunk))))
+    let [rows, badRows] = [0, 0]
 
-    type Rows = Chunk.Chunk<Either.Either<A, UndecodableRow>>
-    const emit = (results: ReadonlyArray<Either.Either<A, UndecodableRow>>): Effect.Effect<Rows> => {
+    /** Emits the rows that were taken. */
+    const emit = Effect.suspend(() => {
+      const results = taken.flat()
+      taken = []
       rows += results.length
-      if (options.progress !== undefined) for (const result of results) if (Either.isLeft(result)) badRows++
+      if (options.progress !== undefined) badRows += results.filter(Either.isLeft).length
       return Effect.as(track({ rows, badRows }), Chunk.unsafeFromArray(results))
-    }
-    const next = Effect.matchEffect(pull, {
-      onFailure: (end): Effect.Effect<Rows, Option.Option<Failure>> => {
-        if (Option.isSome(end)) return Effect.fail(end)
-        if (hasEnded) return Effect.zipRight(track({ phase: "done" }), Effect.fail(end))
-        hasEnded = true
-        return emit([...parser.push(lines.end()), ...parser.end()])
-      },
-      onSuccess: (bytes) => emit(parser.push(lines.push(bytes)))
     })
+    // After the end or a failure come the rows before it.
+    let end: Effect.Effect<never, Option.Option<Failure>> | undefined
+    const next = Effect.suspend(() =>
+      end ?? Effect.catchAllCause(Effect.zipRight(pull, emit), (cause) => {
+        end = Effect.failCause(cause)
+        if (Option.contains(Cause.failureOption(cause), Option.none())) {
+          take(parser.push(lines.end()))
+          take(parser.end())
+          end = Effect.zipRight(track({ phase: "done" }), end)
+        }
+        return emit
+      })
+    )
     return Stream.mapError(Stream.repeatEffectChunkOption(next), withJob(id))
   }))
 

@@ -2,6 +2,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { defined } from "../runtime/defined.js"
@@ -64,15 +65,28 @@ const writePart = <E>(
     const { bytes, job } = yield* download(id)
     const file = yield* fs.open(part, { flag: "wx", mode: 0o600 })
     const counter = makeRowCounter(format(job))
-    // A compressed file is decompressed all the same, which shows whether it is whole.
-    const source: Stream.Stream<Uint8Array, Failure<E>> = gzip ? Stream.tap(bytes, file.writeAll) : bytes
-    const pull = yield* gunzip(source)
-    yield* Stream.repeatEffectOption(pull).pipe(
-      Stream.runForEach((chunk) => {
+    let chunks: Array<Uint8Array> = []
+    const pull = yield* gunzip(
+      // A compressed file is decompressed all the same, which shows whether it is whole.
+      gzip ? Stream.tap(bytes, file.writeAll) : bytes,
+      (chunk) => {
         counter.add(chunk)
-        return Effect.zipRight(track({ rows: counter.count() }), gzip ? Effect.void : file.writeAll(chunk))
-      })
+        if (!gzip) chunks.push(chunk)
+      }
     )
+    const writeChunks = Effect.suspend(() => {
+      const written = chunks
+      chunks = []
+      return Effect.forEach(written, file.writeAll, { discard: true })
+    })
+    const next: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.zipRight(
+      pull,
+      Effect.mapError(writeChunks, Option.some)
+    )
+    const all: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.forever(
+      Effect.zipRight(next, Effect.suspend(() => track({ rows: counter.count() })))
+    )
+    yield* Effect.catchAll(all, Option.match({ onNone: (): Effect.Effect<void, Failure<E>> => writeChunks, onSome: Effect.fail }))
     yield* file.sync
     return counter.count()
   })).pipe(Effect.mapError(withJob(id)))

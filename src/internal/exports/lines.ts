@@ -70,15 +70,16 @@ export const makeLineDecoder = (maxBytes: number) => {
   return {
     /** Takes bytes, and returns the lines that are whole now, each with its newline. */
     push: (bytes: Uint8Array): string => {
-      const begin = isSkipping ? bytes.indexOf(newline) + 1 : 0
-      if (isSkipping && begin === 0) return ""
+      const first = bytes.indexOf(newline) + 1
+      if (first === 0) return withoutByteOrderMark(keep(bytes))
+      const last = bytes.lastIndexOf(newline) + 1
+      // Only the first line is copied, to be joined with its beginning.
+      const line = isSkipping ? "" : decode(concat([...parts, bytes.subarray(0, first)]))
       isSkipping = false
-      const end = bytes.lastIndexOf(newline) + 1
-      if (end <= begin) return withoutByteOrderMark(keep(bytes.subarray(begin)))
-      const lines = decode(concat([...parts, bytes.subarray(begin, end)]))
       parts = []
       size = 0
-      return withoutByteOrderMark(lines) + keep(bytes.subarray(end))
+      const lines = last === first ? line : line + decode(bytes.subarray(first, last))
+      return withoutByteOrderMark(lines) + keep(bytes.subarray(last))
     },
     /** Returns the last line if it has no newline. */
     end: (): string => withoutByteOrderMark(size === 0 ? "" : `${decodeLine(concat(parts))}\n`)
