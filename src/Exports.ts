@@ -3,12 +3,12 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
@@ -24,7 +24,6 @@ import * as Progress from "./internal/exports/progress.js"
 import { makeDecoder, type Row } from "./internal/exports/rows.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import { withSetting } from "./internal/runtime/fiber.js"
-import { after, emitAll, fromEmitter } from "./internal/runtime/streams.js"
 import { integerIssues } from "./internal/schema/issues.js"
 import type * as Operation from "./Operation.js"
 import { createUsersExport } from "./operations/createUsersExport.js"
@@ -160,10 +159,7 @@ export const run = <A = Row, I = unknown>(
   input: Input,
   options: Options<A, I> = {}
 ): Stream.Stream<Either.Either<A, UndecodableRow>, Failure, IdentityClient | HttpClient.HttpClient> =>
-  fromEmitter(Effect.context<IdentityClient | HttpClient.HttpClient>(), (context, scope) => {
-    const rows = read(input, options).pipe((self) => Scope.extend(self, scope), Effect.provide(context))
-    return after(rows, emitAll)
-  })
+  Stream.unwrapScoped(Effect.map(read(input, options), Stream.repeatEffectChunkOption))
 
 type Rows<A> = ReadonlyArray<Either.Either<A, UndecodableRow>>
 
@@ -208,7 +204,7 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
         return emit
       })
     )
-    return Effect.mapError(next, Option.map(withJob(id)))
+    return Effect.mapBoth(next, { onFailure: Option.map(withJob(id)), onSuccess: Chunk.unsafeFromArray })
   })
 
 /**

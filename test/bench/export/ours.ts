@@ -22,11 +22,10 @@ client(({ format, origin }, visit) => {
   location = `${origin}/${format}.gz`
   return runtime.runPromise(
     Exports.run({ format: format === "csv" ? "csv" : "json" }, { job: job.id, undoGuard: true }).pipe(
-      Stream.runForEachChunk((rows) =>
-        Effect.sync(() => {
-          for (const row of rows) visit(Either.getOrThrow(row))
-        })
-      )
+      Stream.runForEachChunk((rows) => {
+        for (const row of rows) visit(Either.getOrThrow(row))
+        return Effect.void
+      })
     )
   )
 })
