@@ -64,11 +64,12 @@ const writePart = <E>(
   Effect.scoped(Effect.gen(function*() {
     const { bytes, job } = yield* download(id)
     const file = yield* fs.open(part, { flag: "wx", mode: 0o600 })
+    const writeAll = (chunk: Uint8Array) => file.writeAll(chunk)
     const counter = makeRowCounter(format(job))
     let chunks: Array<Uint8Array> = []
     const pull = yield* gunzip(
       // A compressed file is decompressed all the same, which shows whether it is whole.
-      gzip ? Stream.tap(bytes, file.writeAll) : bytes,
+      gzip ? Stream.tap(bytes, writeAll) : bytes,
       (chunk) => {
         counter.add(chunk)
         if (!gzip) chunks.push(chunk)
@@ -77,7 +78,7 @@ const writePart = <E>(
     const writeChunks = Effect.suspend(() => {
       const written = chunks
       chunks = []
-      return Effect.forEach(written, file.writeAll, { discard: true })
+      return Effect.forEach(written, writeAll, { discard: true })
     })
     const next: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.zipRight(
       pull,
