@@ -33,7 +33,9 @@ const moments: ReadonlyArray<Moment> = ["job", "look", "download", "download", "
 /** A tenant and its storage on one socket. `onEvent` runs before each response, with the bytes of the file that are to be sent. */
 const serveTenant = (file: Uint8Array) =>
   Effect.acquireRelease(
-    Effect.async<{ origin: string; jobs: Array<string>; on: (hook: (moment: Moment) => void) => void; close: () => void }>(
+    Effect.async<
+      { origin: string; jobs: Array<string>; on: (hook: (moment: Moment) => void) => void; close: () => void }
+    >(
       (resume) => {
         const jobs: Array<string> = []
         const looks = new Map<string, number>()
@@ -58,7 +60,9 @@ const serveTenant = (file: Uint8Array) =>
           const location = `http://${headers.host}/storage/${id}`
           return json(response, { id, type: "users_export", status, format: "json", location })
         }
-        const server = createServer((request, response) => void request.resume().once("end", () => respond(request, response)))
+        const server = createServer((request, response) =>
+          void request.resume().once("end", () => respond(request, response))
+        )
         server.listen(0, "127.0.0.1", () => {
           const { port } = server.address() as AddressInfo // sound: on TCP
           const origin = `http://127.0.0.1:${port}`
@@ -95,7 +99,10 @@ export const crashExport = (rows: number, kills: number): Effect.Effect<ExportCr
     /** Runs the process until it ends, by itself or killed. */
     const start = (args: ReadonlyArray<string>, isToBeKilled: boolean) =>
       Effect.async<{ readonly line: string; readonly signal: string | null }>((resume) => {
-        const child = spawn(process.execPath, [program, tenant.origin, ...args], { stdio: ["ignore", "pipe", "inherit"], env: {} })
+        const child = spawn(process.execPath, [program, tenant.origin, ...args], {
+          stdio: ["ignore", "pipe", "inherit"],
+          env: {}
+        })
         let line = ""
         child.stdout.setEncoding("utf8").on("data", (part: string) => void (line += part))
         child.on("close", (_, signal) => {
@@ -135,7 +142,11 @@ export const crashExport = (rows: number, kills: number): Effect.Effect<ExportCr
       assert.equal(tenant.jobs.length - before, 1, "one job is started for a file")
       assert(readFileSync(path).equals(kind === "gzip" ? file : text), "the file is right to the byte")
       rmSync(path)
-      assert.deepEqual(readdirSync(directory).filter((name) => name.startsWith("users")), [], "nothing is left beside it")
+      assert.deepEqual(
+        readdirSync(directory).filter((name) => name.startsWith("users")),
+        [],
+        "nothing is left beside it"
+      )
     }
     return { kills: killed, files, jobs: tenant.jobs.length, unknownStarts, rows }
   }).pipe(Effect.scoped)

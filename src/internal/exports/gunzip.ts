@@ -24,17 +24,17 @@ const readBatch = (
   take: (chunk: Uint8Array) => void
 ): Promise<End | undefined> => {
   let size = 0
-  const next = (): Promise<End | undefined> =>
+  const readMore = (): Promise<End | undefined> =>
     reader.read().then(
       ({ done, value }) => {
         if (done) return { _tag: "End" }
         take(value)
         size += value.length
-        return size < batchSize ? next() : undefined
+        return size < batchSize ? readMore() : undefined
       },
       (error: unknown) => ({ _tag: "Failed", error })
     )
-  return next()
+  return readMore()
 }
 
 /** Follows the input, which has at least 18 bytes. Its last four bytes are the size of the output modulo 2^32. */
