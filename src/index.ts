@@ -5,6 +5,7 @@
 export * as Deliveries from "./Deliveries.js"
 export * as Endpoint from "./Endpoint.js"
 export * as Errors from "./Errors.js"
+export * as Exports from "./Exports.js"
 export * as IdentityClient from "./IdentityClient.js"
 export * as Operation from "./Operation.js"
 export * from "./operations/index.js"

@@ -1,6 +1,7 @@
 /**
  * Kills a process that redelivers events at random moments, restarts it each time, and checks that every event is sent
- * exactly once, except for those that it reports as unknown. `npm run test:crash` uses 2,000 events and 100 kills.
+ * exactly once, except for those that it reports as unknown. `npm run test:crash` uses 2,000 events and 100 kills,
+ * and then kills a process that exports users into a file.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
@@ -14,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Tenant from "../../src/Tenant.js"
+import { crashExport } from "./crashExport.js"
 
 const stream = "est_0000000000000000000001"
 const unlimited = { burst: 1_000_000, refill: 1_000_000, per: "1 second" } as const
@@ -151,4 +153,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const report = await Effect.runPromise(crash(2000, 100))
   assert.equal(report.kills, 100)
   console.log(JSON.stringify(report))
+  const isFull = process.argv.includes("--full")
+  console.log(JSON.stringify(await Effect.runPromise(crashExport(isFull ? 100_000 : 20_000, isFull ? 50 : 15))))
 }
