@@ -317,7 +317,7 @@ describe("redeliverEvents", () => {
       assert.strictEqual(asText.stdout, "")
       assert.match(
         asText.stderr,
-        /^Run the same command to resume; .*\nRunError: the service accepts no call of this run: .*401/
+        /Run the same command to resume; .*\nRunError: the service accepts no call of this run: .*401/
       )
       const asJson = yield* script("redeliverEvents", ["--json", "--file", file, ...args(path)], wrong)
       assert.deepInclude(JSON.parse(asJson.stdout), { done: 0, failed: 0 })
