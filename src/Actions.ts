@@ -41,7 +41,7 @@ export class DeploymentFailed extends TaggedError("DeploymentFailed")<{
   }
 }
 
-/** What differs between two versions. `before` and `after` are texts of lines. @since 0.1.0 @category models */
+/** A difference between two versions. `before` and `after` are texts of lines. @since 0.1.0 @category models */
 export interface Change {
   readonly part: "code" | "dependencies" | "secrets"
   readonly before: string
@@ -96,7 +96,7 @@ export const find = (actionId: string, numbers: ReadonlyArray<number>): Effect.E
     )
   })
 
-/** How a rollback ended. @since 0.1.0 @category models */
+/** The end of a rollback. @since 0.1.0 @category models */
 export interface Rollback {
   /** `live`: deployed and live; `unchanged`: the version was live before; `declined`: `confirm` gave false. */
   readonly outcome: "live" | "unchanged" | "declined"

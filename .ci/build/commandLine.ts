@@ -2,7 +2,7 @@
  * Bundles the command line with all that it needs, so that installing the package brings no other: only `generate` needs packages
  * of its own. Each command is loaded with what it needs alone.
  */
-import { build, type BuildOptions, type Metafile } from "esbuild"
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -17,6 +17,21 @@ const external = [
   // Three megabytes for the page of the tenant, from a peer that is always installed.
   "@effect/platform/HttpApiScalar"
 ]
+
+/**
+ * Gives `src/cli/client.ts` a copy of the platform's module for clients, from which undici is removed, since nothing there uses it.
+ * With one module for all commands, each of them would load undici.
+ */
+const withoutUndici: Plugin = {
+  name: "without undici",
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /\/NodeHttpClient$/ }, async ({ importer, kind, path, pluginData, resolveDir }) => {
+      if (pluginData === "resolving" || !importer.endsWith(join("cli", "client.ts"))) return undefined
+      const resolved = await resolve(path, { importer, kind, pluginData: "resolving", resolveDir })
+      return { ...resolved, suffix: "?without-undici" }
+    })
+  }
+}
 
 /** Folders of the packages that are in a bundle. */
 const packagesIn = ({ inputs }: Metafile): ReadonlyArray<string> => [
@@ -58,7 +73,8 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     chunkNames: "cli/[name]-[hash]",
     // Modules in CommonJS require Node's own.
     banner: { js: "import{createRequire as makeRequire}from\"node:module\";const require=makeRequire(import.meta.url);" },
-    metafile: true
+    metafile: true,
+    plugins: [withoutUndici]
   })
   const folders = packagesIn(metafile).filter((folder) => existsSync(join(root, folder, "package.json")))
   writeFileSync(join(directory, "cli", "LICENSES.txt"), `${licences(folders)}\n`)

@@ -27,6 +27,7 @@ const readingOrder = [
   "Retry",
   "Pagination",
   "Redelivery",
+  "Actions",
   "Node",
   "Tenant",
   "Testing",

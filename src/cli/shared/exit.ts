@@ -1,4 +1,4 @@
-/** How commands end: exit codes, and failures as one sentence. */
+/** Ends commands: exit codes, and failures as one sentence. */
 import { isValidationError } from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as ConfigError from "effect/ConfigError"
@@ -22,7 +22,7 @@ export const codes: Readonly<Record<number, string>> = {
 }
 
 /** Describes a failure by its name and message, without a stack. */
-export const describe = (failure: unknown): string => {
+const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
     return `Missing or invalid environment variables: ${names}.\n${

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { Scope } from "effect/Scope"
 import { Stdio } from "./stdio.js"
 
-/** What a run says of itself. */
+/** The state of a run, and a line on it. */
 export interface Status {
   readonly done: number
   readonly total: number | undefined

@@ -11,9 +11,9 @@ export const red = colour(31)
 export const green = colour(32)
 export const yellow = colour(33)
 
-const colours = new RegExp("\u001b\\[[\\d;]*m", "g")
+const colours = /\p{Cc}\[[\d;]*m/gu
 
-const controls = new RegExp("[\u0000-\u0008\u000b-\u001f\u007f-\u009f]", "g")
+const controls = /(?![\n\t])\p{Cc}/gu
 
 /** Shows control characters as escapes, so that what the service sends cannot steer the terminal. */
 export const printable = (text: string): string =>
