@@ -11,23 +11,27 @@ const options = { rollback: { type: "string" }, yes: { type: "boolean" } } as co
 const differences = (before: ActionVersion, after: ActionVersion): string =>
   Actions.changes(before, after).map(({ part }) => part).join(", ") || "nothing"
 
-run({ usage, positionals: 1, options }, ({ positionals: [actionId = ""], values: { rollback, yes = false } }) =>
-  Effect.gen(function*() {
-    if (rollback === undefined) {
-      return yield* Stream.runForEach(
-        Actions.versions(actionId),
-        ({ built_at, deployed, number }) => Console.log(`#${number} of ${built_at}${deployed === true ? ", live" : ""}`)
+run(
+  { usage, positionals: 1, options },
+  ({ positionals: [actionId = ""], values: { rollback, yes = false } }) =>
+    Effect.gen(function*() {
+      if (rollback === undefined) {
+        return yield* Stream.runForEach(
+          Actions.versions(actionId),
+          ({ built_at, deployed, number }) =>
+            Console.log(`#${number} of ${built_at}${deployed === true ? ", live" : ""}`)
+        )
+      }
+      const { outcome, version } = yield* Actions.rollback(actionId, Number(rollback), {
+        confirm: (before, after) =>
+          Effect.as(Console.log(`changes: ${before === undefined ? "everything" : differences(before, after)}`), yes)
+      })
+      yield* Console.log(
+        {
+          live: `#${rollback} is live, as #${version.number}`,
+          unchanged: `#${rollback} is live already`,
+          declined: "nothing was deployed: add --yes"
+        }[outcome]
       )
-    }
-    const { outcome, version } = yield* Actions.rollback(actionId, Number(rollback), {
-      confirm: (before, after) =>
-        Effect.as(Console.log(`changes: ${before === undefined ? "everything" : differences(before, after)}`), yes)
     })
-    yield* Console.log(
-      {
-        live: `#${rollback} is live, as #${version.number}`,
-        unchanged: `#${rollback} is live already`,
-        declined: "nothing was deployed: add --yes"
-      }[outcome]
-    )
-  }))
+)

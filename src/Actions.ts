@@ -110,7 +110,9 @@ export interface RollbackOptions<E = never, R = never> {
    * Called with the version that is deployed, if any, and the wanted one, before anything is changed; false ends the rollback
    * (default: goes on).
    */
-  readonly confirm?: ((before: ActionVersion | undefined, after: ActionVersion) => Effect.Effect<boolean, E, R>) | undefined
+  readonly confirm?:
+    | ((before: ActionVersion | undefined, after: ActionVersion) => Effect.Effect<boolean, E, R>)
+    | undefined
   /** Called with the new version once the service has accepted it, before the wait. */
   readonly onDeployed?: ((version: ActionVersion) => Effect.Effect<void>) | undefined
   /** The time to wait until the version is live (default 2 minutes). */
@@ -138,8 +140,10 @@ const isLive = (actionId: string, version: ActionVersion) =>
 /** Polls after half a second, then ever later, up to every 5 s. */
 const awaitLive = (actionId: string, version: ActionVersion, timeout: Duration.DurationInput) => {
   const poll = (millis: number): Effect.Effect<void, Effect.Effect.Error<ReturnType<typeof isLive>>, IdentityClient> =>
-    Effect.flatMap(isLive(actionId, version), (live) =>
-      live ? Effect.void : Effect.delay(poll(Math.min(5000, millis * 1.5)), Duration.millis(millis)))
+    Effect.flatMap(
+      isLive(actionId, version),
+      (live) => live ? Effect.void : Effect.delay(poll(Math.min(5000, millis * 1.5)), Duration.millis(millis))
+    )
   return Effect.timeoutFail(poll(500), {
     duration: timeout,
     onTimeout: () => new DeploymentFailed({ actionId, reason: "timeout", version, details: [] })

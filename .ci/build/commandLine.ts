@@ -34,9 +34,10 @@ const withoutUndici: Plugin = {
 }
 
 /** Folders of the packages that are in a bundle. */
-const packagesIn = ({ inputs }: Metafile): ReadonlyArray<string> => [
-  ...new Set(Object.keys(inputs).flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []))
-].sort()
+const packagesIn = ({ inputs }: Metafile): ReadonlyArray<string> =>
+  [
+    ...new Set(Object.keys(inputs).flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []))
+  ].sort()
 
 /** The licences of these packages, which have to come with their code. */
 const licences = (folders: ReadonlyArray<string>): string =>
@@ -72,7 +73,9 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     external,
     chunkNames: "cli/[name]-[hash]",
     // Modules in CommonJS require Node's own.
-    banner: { js: "import{createRequire as makeRequire}from\"node:module\";const require=makeRequire(import.meta.url);" },
+    banner: {
+      js: "import{createRequire as makeRequire}from\"node:module\";const require=makeRequire(import.meta.url);"
+    },
     metafile: true,
     plugins: [withoutUndici]
   })

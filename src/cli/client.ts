@@ -10,11 +10,14 @@ import * as Environment from "../node/environment.js"
 import * as RateLimiter from "../RateLimiter.js"
 
 export const layer = Layer.unwrapEffect(
-  Effect.map(Environment.settings, ({ connections: { connect }, options, tokens }) =>
-    IdentityClient.layer(options).pipe(
-      Layer.provide(RateLimiter.layer),
-      Layer.provide(tokens),
-      Layer.provide(NodeHttpClient.layerWithoutAgent),
-      Layer.provide(NodeHttpClient.makeAgentLayer({ keepAlive: true, ...connect }))
-    ))
+  Effect.map(
+    Environment.settings,
+    ({ connections: { connect }, options, tokens }) =>
+      IdentityClient.layer(options).pipe(
+        Layer.provide(RateLimiter.layer),
+        Layer.provide(tokens),
+        Layer.provide(NodeHttpClient.layerWithoutAgent),
+        Layer.provide(NodeHttpClient.makeAgentLayer({ keepAlive: true, ...connect }))
+      )
+  )
 )

@@ -8,7 +8,7 @@ import { type Definition, type Environment, program, section } from "./shared/de
 import { codeOf, Exited } from "./shared/exit.js"
 import { bold, complain, withoutColours } from "./shared/text.js"
 
-const usage = `Usage: ${program} COMMAND …, or ${program} COMMAND --help`
+const usage = `Usage: ${program} COMMAND …, or COMMAND --help`
 
 const help = [
   bold(`${program} ${version}`),

@@ -46,8 +46,11 @@ const StdioLive = Layer.effect(
 
 /** Logs go to the standard error output, because the standard output belongs to the command. */
 const LoggerLive = Layer.unwrapEffect(
-  Effect.map(Stdio, ({ errorOutput: { colours } }) =>
-    Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true, colors: colours, mode: "tty" })))
+  Effect.map(
+    Stdio,
+    ({ errorOutput: { colours } }) =>
+      Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true, colors: colours, mode: "tty" }))
+  )
 )
 
 const codeOf = <E, A>(exit: Exit.Exit<E, A>): number =>

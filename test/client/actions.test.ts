@@ -22,7 +22,9 @@ const version = (number: number, more: Partial<ActionVersion> = {}): ActionVersi
 })
 
 /** A service whose new version is live after a number of polls, or whose build fails. */
-const service = (options: { readonly polls?: number; readonly fails?: boolean; readonly made?: ActionVersion } = {}) => {
+const service = (
+  options: { readonly polls?: number; readonly fails?: boolean; readonly made?: ActionVersion } = {}
+) => {
   const calls: Array<string> = []
   const { fails = false, made = version(4, { code: "code 1\n" }), polls = 0 } = options
   let left = polls
@@ -45,7 +47,11 @@ const service = (options: { readonly polls?: number; readonly fails?: boolean; r
     Testing.handle(getActionVersion, () =>
       Effect.sync(() => {
         calls.push("version")
-        return { ...made, status: fails ? "failed" as const : "building" as const, errors: [{ msg: "no such module" }, {}] }
+        return {
+          ...made,
+          status: fails ? "failed" as const : "building" as const,
+          errors: [{ msg: "no such module" }, {}]
+        }
       }))
   )
   return { calls, layer }

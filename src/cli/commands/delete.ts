@@ -19,7 +19,7 @@ export const definition = define({
         yield* Console.log("Nothing was deleted.")
         return yield* new Exited({ code: 1 })
       }
-      yield* deleteEventStream({ id: stream })
+      yield* Effect.provide(deleteEventStream({ id: stream }), Client.layer)
       yield* Console.log(json ? JSON.stringify({ id: stream }) : `event stream ${stream} is deleted`)
-    }).pipe(Effect.provide(Client.layer))
+    })
 })

@@ -35,7 +35,8 @@ const pair = (action: string, from: number | undefined, to: number | undefined) 
 export const definition = define({
   name: "diff",
   usage: "ACTION [FROM] [TO] [--json]",
-  about: "Shows the changes between two versions of an action: code, dependencies, and secrets, whose values nobody can read.",
+  about:
+    "Shows the changes between two versions of an action: code, dependencies, and secrets, whose values nobody can read.",
   codes: { 3: "no such version" },
   config: {
     action,

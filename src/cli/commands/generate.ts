@@ -27,8 +27,7 @@ export const loading = <A>(load: () => Promise<A>): Effect.Effect<A, Exited> =>
     )
   )
 
-const names = (name: string, text: string) =>
-  Options.text(name).pipe(Options.withDescription(text), Options.repeated)
+const names = (name: string, text: string) => Options.text(name).pipe(Options.withDescription(text), Options.repeated)
 
 export const definition = define({
   name: "generate",
@@ -50,10 +49,13 @@ export const definition = define({
     )
   },
   run: (options) =>
-    Effect.flatMap(loading(() => import("../../generate/run.js")), ({ run }) =>
-      Effect.catchAll(run(options), (failure) =>
-        Effect.zipRight(
-          complain(Predicate.hasProperty(failure, "message") ? String(failure.message) : String(failure)),
-          new Exited({ code: 1 })
-        )))
+    Effect.flatMap(
+      loading(() => import("../../generate/run.js")),
+      ({ run }) =>
+        Effect.catchAll(run(options), (failure) =>
+          Effect.zipRight(
+            complain(Predicate.hasProperty(failure, "message") ? String(failure.message) : String(failure)),
+            new Exited({ code: 1 })
+          ))
+    )
 })

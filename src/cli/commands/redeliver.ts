@@ -93,7 +93,8 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
 export const definition = define({
   name: "redeliver",
   usage: "STREAM [--file FILE] [--journal DIRECTORY] [--dry-run] [--json]",
-  about: "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
+  about:
+    "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
     "crashes, run it again to resume.",
   codes: {
     3: "some events failed, are unknown or have invalid ids, or the command stopped early",
@@ -146,6 +147,8 @@ export const definition = define({
       )
       yield* printSummary
       const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
-      if (stopped || failed + invalid + unknown > 0) return yield* new Exited({ code: 3 })
+      if (stopped || failed + invalid + unknown > 0) {
+        return yield* new Exited({ code: 3 })
+      }
     }).pipe(Effect.provide(Node.layer))
 })

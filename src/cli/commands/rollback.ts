@@ -19,7 +19,8 @@ const title = ({ number }: ActionVersion): string => `version ${number ?? "?"}`
 export const definition = define({
   name: "rollback",
   usage: "ACTION NUMBER [--yes] [--timeout SECONDS] [--json]",
-  about: "Shows the changes between the deployed version of an action and another one, asks, deploys that one, and waits until " +
+  about:
+    "Shows the changes between the deployed version of an action and another one, asks, deploys that one, and waits until " +
     "it is live. The service makes a new version of it.",
   codes: { 3: "no such version" },
   config: {
@@ -63,6 +64,8 @@ export const definition = define({
         declined: "Nothing was deployed."
       }
       yield* Console.log(json ? JSON.stringify({ outcome, version }) : texts[outcome])
-      if (outcome === "declined") return yield* new Exited({ code: 1 })
+      if (outcome === "declined") {
+        return yield* new Exited({ code: 1 })
+      }
     }).pipe(Effect.provide(Node.layer))
 })

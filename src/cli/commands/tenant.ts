@@ -136,7 +136,8 @@ const serve = (port: number, seed: Tenant.Seed | undefined, json: boolean) => {
 export const definition = define({
   name: "tenant",
   usage: "[--port NUMBER] [--seed FILE] [--json]",
-  about: `Serves a tenant on ${host} until Ctrl-C, for programs in any language. It prints the variables for a client, and ` +
+  about:
+    `Serves a tenant on ${host} until Ctrl-C, for programs in any language. It prints the variables for a client, and ` +
     "a line for each request. Nothing is kept when it ends.",
   config: {
     port: Options.integer("port").pipe(

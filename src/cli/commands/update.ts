@@ -33,11 +33,14 @@ export const definition = define({
       if (name === undefined && type === undefined) {
         return yield* new WrongUsage({ message: "There is nothing to change: add --name or --subject-token-type." })
       }
-      const profile = yield* updateTokenExchangeProfile({ id, name, subject_token_type: type })
+      const profile = yield* Effect.provide(
+        updateTokenExchangeProfile({ id, name, subject_token_type: type }),
+        Client.layer
+      )
       yield* Console.log(
         json
           ? JSON.stringify(profile ?? { id })
           : `profile ${id} is updated${profile?.name === undefined ? "" : `: ${printable(profile.name)}`}`
       )
-    }).pipe(Effect.provide(Client.layer))
+    })
 })

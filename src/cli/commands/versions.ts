@@ -27,8 +27,10 @@ export const definition = define({
     return Effect.provide(
       json
         ? Stream.runForEach(versions, (version) => Console.log(JSON.stringify(version)))
-        : Effect.flatMap(Stream.runCollect(Stream.map(versions, row)), (rows) =>
-          Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))),
+        : Effect.flatMap(
+          Stream.runCollect(Stream.map(versions, row)),
+          (rows) => Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
+        ),
       Client.layer
     )
   }

@@ -39,8 +39,7 @@ const isNotFound = (failure: unknown): boolean => Predicate.hasProperty(failure,
 /** Prints what a command failed with, unless it has, and gives its exit code. */
 export const codeOf = (cause: Cause.Cause<unknown>, usage: string): Effect.Effect<number> =>
   Option.match(Cause.failureOption(cause), {
-    onNone: () =>
-      Cause.isInterruptedOnly(cause) ? Effect.succeed(130) : Effect.as(complain(Cause.pretty(cause)), 1),
+    onNone: () => Cause.isInterruptedOnly(cause) ? Effect.succeed(130) : Effect.as(complain(Cause.pretty(cause)), 1),
     onSome: (failure) => {
       if (failure instanceof Exited) return Effect.succeed(failure.code)
       // The parser has printed its own.

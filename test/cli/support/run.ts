@@ -1,7 +1,19 @@
 /** Runs the command in this process, with streams that record what it writes. */
 import { HttpServer, Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { ConfigProvider, Effect, Exit, Layer, Option, Redacted, Stream } from "effect"
+import {
+  ConfigProvider,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Stream
+} from "effect"
 import * as Cause from "effect/Cause"
 import { command } from "../../../src/cli/command.js"
 import { type Output, Stdio } from "../../../src/cli/shared/stdio.js"
@@ -16,8 +28,10 @@ interface Settings {
   readonly columns?: number
   /** Variables beside those of a client of the tenant; `""` removes one. */
   readonly variables?: Readonly<Record<string, string>>
-  /** Called with what is to run on Ctrl-C. */
-  readonly onInterrupt?: (effect: Effect.Effect<void>) => void
+  /** Interrupts the command, as Ctrl-C does, once it has printed this. */
+  readonly interruptAfter?: string
+  /** Called before the interruption with what has been written. */
+  readonly beforeInterrupt?: (stdout: string) => Effect.Effect<void>
 }
 
 /** What a command wrote, and its exit code. */
@@ -42,8 +56,15 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
   Effect.gen(function*() {
     const [stdout, stderr]: [Array<string>, Array<string>] = [[], []]
     const real = yield* Effect.console
+    const interrupted = yield* Deferred.make<void>()
+    let onInterrupt: Effect.Effect<void> = Effect.void
     const print = (to: Array<string>) => (...texts: ReadonlyArray<unknown>) =>
-      Effect.sync(() => void to.push(`${texts.map(String).join(" ")}\n`))
+      Effect.suspend(() => {
+        const text = `${texts.map(String).join(" ")}\n`
+        to.push(text)
+        const isLast = settings.interruptAfter !== undefined && text.includes(settings.interruptAfter)
+        return isLast ? Deferred.succeed(interrupted, undefined) : Effect.void
+      })
     const isTerminal = settings.reply !== undefined || settings.columns !== undefined
     const output: Output = { isTerminal, colours: settings.columns !== undefined, columns: settings.columns ?? 80 }
     const stdio = Layer.succeed(Stdio, {
@@ -52,7 +73,10 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       output,
       errorOutput: output,
       draw: (text: string) => Effect.sync(() => void stderr.push(text)),
-      onInterrupt: (effect) => Effect.sync(() => settings.onInterrupt?.(effect))
+      onInterrupt: (effect) =>
+        Effect.sync(() => {
+          onInterrupt = effect
+        })
     })
     const terminal = Layer.effect(
       Terminal.Terminal,
@@ -63,12 +87,22 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
           : Effect.succeed(settings.reply ?? "")
       }))
     )
-    const exit = yield* Effect.exit(
+    const fiber = yield* Effect.fork(
       Effect.withConsole(command(args), { ...real, log: print(stdout), error: print(stderr) }).pipe(
         Effect.provide(Layer.provideMerge(Layer.merge(stdio, terminal), NodeContext.layer)),
+        // Warnings would come between the results of the tests.
+        Logger.withMinimumLogLevel(LogLevel.None),
         Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(settings.variables ?? {}))))
       )
     )
+    yield* Effect.forkDaemon(
+      Deferred.await(interrupted).pipe(
+        Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
+        Effect.zipRight(Effect.suspend(() => onInterrupt)),
+        Effect.zipRight(Fiber.interrupt(fiber))
+      )
+    )
+    const exit = yield* Fiber.await(fiber)
     return { code: codeOf(exit), stdout: stdout.join(""), stderr: stderr.join("") }
   })
 
