@@ -1,5 +1,5 @@
 /**
- * An embedded tenant to test programs against: it serves the operations of the contract and the token endpoint as the
+ * An embedded tenant to test programs against: it serves the operations of this package and the token endpoint as the
  * service does, in process or on a socket. Needs the package `jose`.
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
@@ -13,12 +13,15 @@ import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
 import type { Operation, Subscription } from "./Operation.js"
+import * as Advance from "./tenant/api/advance.js"
 import * as Responders from "./tenant/api/responders.js"
 import * as Routes from "./tenant/api/routes.js"
-import { addSeed, deliverQueued, emptyState, type Seed, type State } from "./tenant/api/state.js"
+import { addSeed, emptyState, type Seed, type State } from "./tenant/api/state.js"
 import type { Json } from "./tenant/docs/jsonSchema.js"
 import * as OpenApi from "./tenant/docs/openapi.js"
+import * as Files from "./tenant/exports/files.js"
 import { demo, demoClients, demoClientsFor } from "./tenant/fixtures/demo.js"
+import { makeUsers } from "./tenant/fixtures/users.js"
 import * as App from "./tenant/server/app.js"
 import type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 import * as Faults from "./tenant/server/faults.js"
@@ -27,17 +30,18 @@ import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
 
+export type { Durations } from "./tenant/api/advance.js"
 export type { FailureResponse } from "./tenant/api/responders.js"
 export type { Operations } from "./tenant/api/routes.js"
-export type { Action, Connection, Job, Profile, Stream, StreamEvent, Version } from "./tenant/api/state.js"
+export type { Action, Connection, Job, Profile, Stream, StreamEvent, User, Users, Version } from "./tenant/api/state.js"
 export type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 export type { Fault } from "./tenant/server/faults.js"
 export type { ReceivedRequest } from "./tenant/server/requestLog.js"
 export type { BucketSize } from "./tenant/server/tokenBucket.js"
-export { demo, demoClients, type Json, type Seed, type State }
+export { demo, demoClients, type Json, makeUsers, type Seed, type State }
 
 /**
- * The OpenAPI 3.1 document of a tenant that serves only the operations of the contract. `Tenant.Tenant` has the document of
+ * The OpenAPI 3.1 document of a tenant that serves only the operations of this package. `Tenant.Tenant` has the document of
  * each tenant, which serves it at `/openapi.json`, and at `/docs` a page that sends calls.
  * @since 0.1.0 @category constants
  */
@@ -66,7 +70,7 @@ const routesOf = (served: ReadonlyArray<Routes.ServedOperation>): ReadonlyArray<
   ...Routes.tokenPaths.map((path) => ({ operation: "token", method: "POST", path, scopes: [] }))
 ]
 
-/** The routes of the contract's operations and of the token endpoint. @since 0.1.0 @category constants */
+/** The routes of this package's operations and of the token endpoint. @since 0.1.0 @category constants */
 export const routes: ReadonlyArray<Route> = routesOf(Routes.servedOperations)
 
 /** The settings of a tenant. @since 0.1.0 @category models */
@@ -74,9 +78,9 @@ export interface Options {
   /** The initial data (default: `demo`; `{}` makes an empty tenant). */
   readonly seed?: Seed | undefined
   /**
-   * Operations to serve beside the five built-in ones: a list, or an object such as the namespace of a generated index (its
+   * Operations to serve beside the built-in ones: a list, or an object such as the namespace of a generated index (its
    * other exports are ignored). They respond with a value that fits their schema, or as `respond` sets. One with the
-   * method and path of an operation of the contract takes its place and keeps its behaviour. Two with one route or name are a defect.
+   * method and path of a built-in operation takes its place and keeps its behaviour. Two with one route or name are a defect.
    */
   readonly operations?:
     | ReadonlyArray<{ readonly endpoint: Endpoint.Any }>
@@ -90,6 +94,18 @@ export interface Options {
     readonly tenant?: TokenBucket.BucketSize | undefined
     /** The bucket of profile updates (default: 5 at once, 100 a minute). */
     readonly profileUpdates?: TokenBucket.BucketSize | undefined
+  } | undefined
+  /** How long jobs, deliveries and deployments take. */
+  readonly durations?: Advance.Durations | undefined
+  /** The exports of users. */
+  readonly exports?: {
+    /**
+     * The origin of the links to files (default: another name of this host: `localhost` for 127.0.0.1, the reverse for `localhost`, in
+     * process `files.` before the host; and the same host otherwise). The tenant serves them under any host.
+     */
+    readonly origin?: string | undefined
+    /** Lets every new job fail, with this text as `status_details` (default: jobs are completed). */
+    readonly failure?: string | undefined
   } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */
   readonly tokenLifetime?: Duration.DurationInput | undefined
@@ -151,7 +167,8 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
 
-    const { buckets = {}, limits = {}, tokenLifetime = "24 hours" } = options
+    const { buckets = {}, exports = {}, limits = {}, tokenLifetime = "24 hours" } = options
+    const advance = Advance.make(options.durations)
     const served = yield* Routes.serve(options.operations ?? [])
     const clients = options.clients ?? demoClientsFor(Routes.allScopes(served))
     const responders = Responders.make(served)
@@ -172,6 +189,9 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
       openapi,
       responders,
       state,
+      advance,
+      files: Files.make(),
+      exports,
       tokens,
       faults,
       log,
@@ -180,7 +200,7 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const app = yield* App.make(parts)
     return {
       requests: log.all,
-      state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, deliverQueued),
+      state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, advance),
       seed,
       injectFault: faults.add,
       respond: ({ endpoint }: { readonly endpoint: Endpoint.Any }, respond: Responders.Responder) =>

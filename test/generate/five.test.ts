@@ -1,7 +1,7 @@
-/** Holds the five hand-written declarations and the generator together. */
+/** Holds the hand-written declarations and the generator together: the five of the contract, and then all. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import ts from "typescript"
 import { makeFormatter } from "../../src/generate/format.js"
 import * as Tenant from "../../src/Tenant.js"
@@ -14,6 +14,20 @@ const names = [
   "redeliverEvent",
   "updateTokenExchangeProfile"
 ]
+
+/** The tenant's document with only the paths of the five and of the token endpoint. */
+const { paths, ...rest } = Tenant.openapi as any
+const five = {
+  ...rest,
+  paths: Object.fromEntries(
+    Object.entries<any>(paths).flatMap(([path, item]) => {
+      const kept = Object.entries<any>(item).filter(([, { operationId }]) =>
+        names.includes(operationId) || operationId.startsWith("token")
+      )
+      return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]]
+    })
+  )
+}
 
 /** The tokens of a file, without white space and comments, and with its imports sorted and without the library's name. */
 const tokensOf = (text: string): ReadonlyArray<string> => {
@@ -29,10 +43,18 @@ const tokensOf = (text: string): ReadonlyArray<string> => {
   return [...imports.sort(), ...tokens]
 }
 
+/** The declarations of a file, without its imports, white space and comments. */
+const declarationsOf = (text: string): ReadonlyArray<string> =>
+  ts.createSourceFile("file.ts", text, ts.ScriptTarget.ES2022).statements
+    .filter((statement) => !ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement))
+    .map((statement) =>
+      tokensOf(text.slice(statement.pos, statement.end)).filter((token) => token.trim() !== "").join(" ")
+    )
+
 describe("the five operations, generated from the tenant's document", () => {
   it.effect("are the hand-written ones but for comments and import specifiers", () =>
     Effect.gen(function*() {
-      const { files } = yield* generated(Tenant.openapi)
+      const { files } = yield* generated(five)
       assert.sameMembers(
         files.map(({ path }) => path),
         ["index.ts", ...names.map((name) => `${name}.ts`)]
@@ -49,10 +71,27 @@ describe("the five operations, generated from the tenant's document", () => {
 
   it.effect("have the routes, schemas and scopes of the contract, relative to the base URL", () =>
     Effect.gen(function*() {
-      const result = yield* generated(Tenant.openapi)
+      const result = yield* generated(five)
       assert.deepStrictEqual(Object.keys(result.interface.operations), names)
       assert.strictEqual(result.interface.operations["deleteEventStream"]?.path, "/event-streams/{id}")
       // The token endpoint is outside of the interface.
       assert.lengthOf(result.notes, 2)
+    }))
+})
+
+describe("all operations, generated from the tenant's document", () => {
+  it.effect("have the hand-written declarations; a schema that several use has a file of its own", () =>
+    Effect.gen(function*() {
+      const { files } = yield* generated(Tenant.openapi)
+      const format = yield* makeFormatter
+      const made = files.filter(({ path }) => path !== "index.ts")
+        .flatMap(({ path, text }) => declarationsOf(format(path, text)))
+      const written = readdirSync("src/operations")
+        .flatMap((file) => declarationsOf(readFileSync(`src/operations/${file}`, "utf8")))
+      const missingIn = (all: ReadonlyArray<string>, some: ReadonlyArray<string>) =>
+        all.filter((declaration) => !some.includes(declaration)).map((declaration) => declaration.slice(0, 100))
+      assert.deepStrictEqual(missingIn(made, written), [])
+      assert.deepStrictEqual(missingIn(written, made), [])
+      assert.lengthOf(written.filter((declaration) => declaration.includes("Operation . make")), 17)
     }))
 })

@@ -62,6 +62,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["cli", "generate/command"],
   "tenant/server": ["tenant", "client/node", "client/testing", "support/bucketServer"],
   "tenant/api": ["tenant", "client/testing"],
+  "tenant/exports": ["tenant"],
   "tenant/docs": ["tenant"],
   "tenant/fixtures": ["tenant", "client/testing"],
   /** The modules that users import, directly in `src`. */

@@ -1,9 +1,10 @@
-/** The routes that the tenant serves: the operations of the contract, those that it is given, and the token endpoint. */
+/** The routes that the tenant serves: the operations of this package, those that it is given, tokens, and files of exports. */
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
-import { handlers, type OperationHandler, type OperationName } from "./handlers.js"
+import { handlers } from "./handlers.js"
+import type { OperationHandler, OperationName } from "./operationHandler.js"
 import { schemaHandler } from "./schemaHandler.js"
 
 export interface ServedOperation {
@@ -24,7 +25,7 @@ export type Operations = ReadonlyArray<AnyOperation> | Readonly<Record<string, u
 
 const declared: Pick<typeof operations, OperationName> = operations
 
-/** The operations of the contract, in the order of their handlers. */
+/** The operations of this package, in the order of their handlers. */
 export const servedOperations: ReadonlyArray<ServedOperation> = Record.toEntries<string, OperationHandler<never>>(
   handlers
 ).map(([name, handler]) => ({
@@ -37,6 +38,12 @@ export const prefix = "/api/v2"
 
 /** The token path of the contract, and the one that tenants have in practice. */
 export const tokenPaths = ["/oauth/token/", "/oauth/token"] as const
+
+/** The path of the files of export jobs. */
+export const filePath = "/exports/:job/:file"
+
+/** The name of the downloads of files, in faults and in the log of requests. */
+export const fileOperation = "exportFile"
 
 /** Identifies a route: the names of its parameters make no difference. */
 export const routeKey = ({ method, path }: Pick<Endpoint.Any, "method" | "path">): string =>
@@ -54,7 +61,7 @@ const repeated = (values: ReadonlyArray<string>): string | undefined =>
   values.find((value, index) => values.indexOf(value) < index)
 
 /**
- * Adds operations to those of the contract. One with the route of an operation of the contract takes its place, and keeps its
+ * Adds operations to those of this package. One with the route of one of these takes its place, and keeps its
  * behaviour if it has the same parameters; all others respond from their schemas. Two with one route or name are a defect.
  */
 export const serve = (given: Operations): Effect.Effect<ReadonlyArray<ServedOperation>> =>
@@ -69,6 +76,6 @@ export const serve = (given: Operations): Effect.Effect<ReadonlyArray<ServedOper
       served.set(routeKey(endpoint), { endpoint, handler })
     }
     const all = [...served.values()]
-    const name = repeated(["token", ...all.map(({ endpoint }) => endpoint.name)])
+    const name = repeated(["token", fileOperation, ...all.map(({ endpoint }) => endpoint.name)])
     return name === undefined ? Effect.succeed(all) : Effect.dieMessage(`Two operations have the name ${name}`)
   })

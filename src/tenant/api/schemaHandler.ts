@@ -5,7 +5,7 @@ import * as Struct from "effect/Struct"
 import type * as Endpoint from "../../Endpoint.js"
 import * as JsonSchema from "../docs/jsonSchema.js"
 import { emptyResponse, eventsResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
-import type { OperationHandler } from "./handlers.js"
+import type { OperationHandler } from "./operationHandler.js"
 import { sample } from "./sample.js"
 
 /** A page is the last one if it names no `next`. */

@@ -1,5 +1,6 @@
 /** The tenant's state as plain data, so that a test can compare a snapshot and seed another tenant with it. */
-import type { ActionVersion } from "../../operations/listActionVersions.js"
+import * as DateTime from "effect/DateTime"
+import type { ActionVersion, TriggerDescriptor } from "../../operations/listActionVersions.js"
 
 /** The same data with plain strings in place of branded ones, so that it can be written as literals. */
 type Unbranded<A> = A extends string ? string
@@ -16,7 +17,30 @@ export interface Connection {
   readonly name: string
 }
 
-/** An export job; it stays `pending`. @since 0.1.0 @category models */
+/**
+ * A user, with a field for each of the profile: any JSON values.
+ * @since 0.1.0 @category models
+ */
+export interface User {
+  readonly user_id: string
+  /** The connections of the user, by name; without it, the user belongs to every connection. */
+  readonly identities?: ReadonlyArray<{ readonly connection: string; readonly [field: string]: unknown }>
+  readonly [field: string]: unknown
+}
+
+/**
+ * The users of a tenant: a list, or a function that makes them one by one whenever they are exported, so that a million users
+ * need no memory. It must always make the same ones.
+ * @since 0.1.0 @category models
+ */
+export type Users = ReadonlyArray<User> | (() => Iterable<User>)
+
+/**
+ * An export job. One that is `pending` runs on the tenant's clock from `created_at` on (`durations.export`); then it is `completed`, or
+ * `failed` if it has a `failure`. Its file has the users that the tenant has at the time of the
+ * download.
+ * @since 0.1.0 @category models
+ */
 export interface Job {
   readonly id: string
   readonly type: string
@@ -27,6 +51,15 @@ export interface Job {
   readonly format?: string
   readonly limit?: number
   readonly fields?: ReadonlyArray<{ readonly name: string; readonly export_as?: string | undefined }>
+  readonly percentage_done?: number
+  readonly time_left_seconds?: number
+  readonly status_details?: string
+  /** Why the job will fail, its `status_details` then. */
+  readonly failure?: string
+  /** The time of its end, in milliseconds since 1970. */
+  readonly ended_at?: number
+  /** The links to its file that `getJob` has given; `expires_at` is in milliseconds since 1970. */
+  readonly links?: ReadonlyArray<{ readonly signature: string; readonly expires_at: number }>
 }
 
 /** A token exchange profile; its timestamps have three fractional digits. @since 0.1.0 @category models */
@@ -43,14 +76,27 @@ export interface Profile {
 /** A version of an action; every field is optional. @since 0.1.0 @category models */
 export type Version = Unbranded<ActionVersion>
 
-/** An action and its versions, in the order in which they are listed. @since 0.1.0 @category models */
+/**
+ * An action and its versions, in the order in which they are listed: the newest first.
+ * @since 0.1.0 @category models
+ */
 export interface Action {
   readonly id: string
   readonly versions: ReadonlyArray<Version>
+  /** Default: as in the newest version. */
+  readonly name?: string
+  /** Default: as in the newest version. */
+  readonly supported_triggers?: ReadonlyArray<Unbranded<TriggerDescriptor>>
+  readonly created_at?: string
+  readonly updated_at?: string
+  /** Default: the content of the version that is deployed, or else of the newest. */
+  readonly draft?: Pick<Version, "code" | "dependencies" | "runtime" | "secrets">
+  /** The versions that are being built and then deployed (`durations.deployment`), since times in milliseconds since 1970. */
+  readonly deployments?: ReadonlyArray<{ readonly version_id: string; readonly started_at: number }>
 }
 
 /**
- * An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock.
+ * An event of a stream. A queued event is delivered after 30 seconds of the tenant's clock (`durations.delivery`).
  * @since 0.1.0 @category models
  */
 export interface StreamEvent {
@@ -58,12 +104,28 @@ export interface StreamEvent {
   readonly state: "failed" | "queued" | "delivered"
   /** The time of queueing, in milliseconds since 1970 (default: the time of seeding). */
   readonly queued_at?: number
+  /** Default: `user.created`. */
+  readonly event_type?: string
+  /** The attempts to deliver it that failed, the oldest first (default for a failed event: one at the time of seeding). */
+  readonly attempts?: ReadonlyArray<{ readonly timestamp: string; readonly error_message?: string }>
+  /** The number of times that redelivery fails again, before it succeeds (default 0). */
+  readonly failsAgain?: number
 }
 
 /** An event stream and its events; the ids of both have 26 characters. @since 0.1.0 @category models */
 export interface Stream {
   readonly id: string
   readonly events: ReadonlyArray<StreamEvent>
+  readonly name?: string
+  readonly subscriptions?: ReadonlyArray<{ readonly event_type: string }>
+  readonly destination?: {
+    readonly type: "webhook" | "eventbridge" | "action"
+    readonly configuration: Readonly<Record<string, unknown>>
+  }
+  /** Nothing is redelivered by a disabled stream (default: `enabled`). */
+  readonly status?: "enabled" | "disabled"
+  readonly created_at?: string
+  readonly updated_at?: string
 }
 
 /** The data of a tenant at one moment. @since 0.1.0 @category models */
@@ -73,26 +135,53 @@ export interface State {
   readonly profiles: ReadonlyArray<Profile>
   readonly actions: ReadonlyArray<Action>
   readonly streams: ReadonlyArray<Stream>
+  readonly users: Users
 }
 
-/** Data to add to the state. An item replaces the one with the same id. @since 0.1.0 @category models */
+/**
+ * Data to add to the state. An item replaces the one with the same id; a function that makes users replaces all users, and a list
+ * of users replaces a function.
+ * @since 0.1.0 @category models
+ */
 export interface Seed extends Partial<State> {}
 
-const deliveryMillis = 30_000
+/** Formats a time with three fractional digits, as the service does. */
+export const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
 
-export const emptyState: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [] }
+export const emptyState: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [], users: [] }
+
+/** Adds items; each replaces the one with the same key. */
+const replaceBy = <Item>(
+  keyOf: (item: Item) => string,
+  items: ReadonlyArray<Item>,
+  added: ReadonlyArray<Item> = []
+): ReadonlyArray<Item> => {
+  const all = new Map([...items, ...added].map((item) => [keyOf(item), item]))
+  return [...all.values()]
+}
 
 /** Adds items; each replaces the one with the same id. */
 export const upsert = <Item extends { readonly id: string }>(
   items: ReadonlyArray<Item>,
-  added: ReadonlyArray<Item> = []
-): ReadonlyArray<Item> => {
-  const all = new Map([...items, ...added].map((item) => [item.id, item]))
-  return [...all.values()]
+  added?: ReadonlyArray<Item>
+): ReadonlyArray<Item> => replaceBy(({ id }) => id, items, added)
+
+const addUsers = (users: Users, added: Users = []): Users => {
+  if (typeof added === "function") return added
+  if (typeof users === "function") return added.length === 0 ? users : added
+  return replaceBy(({ user_id }) => user_id, users, added)
 }
 
-const mapEvents = (streams: ReadonlyArray<Stream> = [], change: (event: StreamEvent) => StreamEvent) =>
-  streams.map((stream) => ({ ...stream, events: stream.events.map(change) }))
+const addDefaults = (event: StreamEvent, now: number): StreamEvent => {
+  switch (event.state) {
+    case "queued":
+      return { queued_at: now, ...event }
+    case "failed":
+      return { attempts: [{ timestamp: timestamp(now) }], ...event }
+    case "delivered":
+      return event
+  }
+}
 
 export const addSeed = (state: State, seed: Seed, now: number): State => ({
   connections: upsert(state.connections, seed.connections),
@@ -101,15 +190,7 @@ export const addSeed = (state: State, seed: Seed, now: number): State => ({
   actions: upsert(state.actions, seed.actions),
   streams: upsert(
     state.streams,
-    mapEvents(seed.streams, (event) => event.state === "queued" ? { queued_at: now, ...event } : event)
-  )
-})
-
-/** Marks the events as delivered whose time has come. */
-export const deliverQueued = (state: State, now: number): State => ({
-  ...state,
-  streams: mapEvents(state.streams, (event) =>
-    event.queued_at !== undefined && event.queued_at + deliveryMillis <= now
-      ? { id: event.id, state: "delivered" }
-      : event)
+    seed.streams?.map((stream) => ({ ...stream, events: stream.events.map((event) => addDefaults(event, now)) }))
+  ),
+  users: addUsers(state.users, seed.users)
 })

@@ -1,4 +1,4 @@
-/** The tenant as one HTTP application: the operations, the token endpoint and the documentation. */
+/** The tenant as one HTTP application: the operations, the token endpoint, files of exports, and the documentation. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import type * as HttpServer from "@effect/platform/HttpServer"
@@ -15,11 +15,15 @@ import { isLoopback } from "../../internal/http/baseUrl.js"
 import { readStream } from "../../internal/http/body.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
+import type { Advance } from "../api/advance.js"
 import type { Responders } from "../api/responders.js"
-import { allScopes, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
-import { deliverQueued, type State } from "../api/state.js"
+import { allScopes, fileOperation, filePath, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
+import type { State } from "../api/state.js"
 import type { JsonObject } from "../docs/jsonSchema.js"
 import * as DocsRoutes from "../docs/routes.js"
+import { download, forbidden, methodNotAllowed } from "../exports/download.js"
+import type { Files } from "../exports/files.js"
+import { fileOrigin, linkedJob } from "../exports/link.js"
 import { peerCertificate } from "./clientAuthentication.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
@@ -36,6 +40,10 @@ export interface TenantParts {
   readonly openapi: () => JsonObject
   readonly responders: Responders
   readonly state: Ref.Ref<State>
+  readonly advance: Advance
+  readonly files: Files
+  /** Settings of exports: the origin of the links, and why jobs fail. */
+  readonly exports: { readonly origin?: string | undefined; readonly failure?: string | undefined }
   readonly tokens: TokenIssuer
   readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
   readonly faults: FaultQueue
@@ -93,7 +101,7 @@ export const restrict = (app: HttpApp.Default, address: HttpServer.Address): Htt
     )
 
 export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
-  const { bodySize, buckets, faults, log, openapi, responders, served, state, tokens } = parts
+  const { advance, bodySize, buckets, exports, faults, files, log, openapi, responders, served, state, tokens } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
@@ -153,10 +161,9 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
           const id = yield* randomId(16)
           const success = (body?: unknown) =>
             body === undefined ? emptyResponse(handler.status) : jsonResponse(handler.status, body)
-          return yield* Ref.modify(
-            state,
-            (before) => handler.run({ input, now, randomId: id, success }, deliverQueued(before, now))
-          )
+          const origin = exports.origin ?? fileOrigin(yield* HttpServerRequest.HttpServerRequest)
+          const context = { input, now, randomId: id, fileOrigin: origin, exportFailure: exports.failure, success }
+          return yield* Ref.modify(state, (before) => handler.run(context, advance(before, now)))
         })
       ))
   }
@@ -167,6 +174,17 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
       onRight: (parameters) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: { host = "" }, source }) =>
           tokens.issue(parameters, { host, certificate: peerCertificate(source) }))
+    }))
+
+  const file = respond(fileOperation, {}, ({ headers, query }) =>
+    Effect.gen(function*() {
+      const { method } = yield* HttpServerRequest.HttpServerRequest
+      if (method !== "GET") return methodNotAllowed
+      const now = yield* Clock.currentTimeMillis
+      const current = advance(yield* Ref.get(state), now)
+      const job = linkedJob(current, { ...yield* HttpRouter.params, signature: query.get("signature") }, now)
+      if (job === undefined) return forbidden
+      return download(yield* files(job, current.users), headers, `"${job.id}"`)
     }))
 
   const notFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -180,6 +198,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
       HttpRouter.makeRoute(served.endpoint.method, `${prefix}${served.endpoint.path}`, operation(served))
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
+    HttpRouter.makeRoute("*", filePath, file),
     ...DocsRoutes.make(openapi, allScopes(served))
   ])
 

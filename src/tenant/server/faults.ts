@@ -8,7 +8,7 @@ import { emptyResponse, failure, jsonResponse, type PlainResponse, textResponse 
  * @since 0.1.0 @category models
  */
 export interface Fault {
-  /** Applies to calls of this operation only, for example `deleteEventStream`, or `token` for the token endpoint. Default: any. */
+  /** Applies to calls of this operation only, for example `deleteEventStream`, `token` for the token endpoint, or `exportFile`. Default: any. */
   readonly operation?: string | undefined
   /** The number of calls that it applies to (default 1). */
   readonly times?: number | undefined

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import { fileOperation } from "../api/routes.js"
 
 /** A request as the tenant received it, and the status of its response. @since 0.1.0 @category models */
 export interface ReceivedRequest {
@@ -12,14 +13,14 @@ export interface ReceivedRequest {
   readonly method: string
   /** The path as received: not decoded, without the query. */
   readonly path: string
-  /** The decoded query parameters, in their order. */
+  /** The decoded query parameters, in their order. The signatures of links to files are left out. */
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** Headers by lower-case name; `authorization`, `proxy-authorization` and `cookie` are redacted. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted<string>>>
   readonly contentType: string | undefined
   /** The parsed form or JSON body; the text if it cannot be parsed. Client secrets are redacted. */
   readonly body: unknown
-  /** The operation's name, `token` for the token endpoint, or `undefined` for a path that the tenant does not serve. */
+  /** The operation's name, `token` for the token endpoint, `exportFile` for a file of an export, or `undefined` for a path that the tenant does not serve. */
   readonly operation: string | undefined
   /** `undefined` before the response, and for good if the connection was cut before it. */
   readonly status: number | undefined
@@ -38,6 +39,9 @@ export const make = (size: number) => {
       Effect.sync(() => {
         const recorded: ReceivedRequest = {
           ...request,
+          query: request.operation === fileOperation
+            ? request.query.map(([name, value]) => [name, name === "signature" ? "<redacted>" : value])
+            : request.query,
           headers: Headers.redact(request.headers, ["authorization", "proxy-authorization", "cookie"]),
           body: request.operation === "token" ? redactTokenRequest(request.body) : request.body,
           status: undefined

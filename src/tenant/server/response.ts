@@ -6,7 +6,7 @@ import { omittable } from "../../Schemas.js"
 export interface PlainResponse {
   readonly status: number
   readonly headers: Headers.Headers
-  readonly body: string
+  readonly body: string | Uint8Array
 }
 
 /** The error body of the management interface. */
@@ -28,15 +28,18 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   201: "Created",
   202: "Accepted",
   204: "No Content",
+  206: "Partial Content",
   400: "Bad Request",
   401: "Unauthorized",
   402: "Payment Required",
   403: "Forbidden",
   404: "Not Found",
+  405: "Method Not Allowed",
   409: "Conflict",
   410: "Gone",
   412: "Precondition Failed",
   413: "Payload Too Large",
+  416: "Range Not Satisfiable",
   429: "Too Many Requests",
   500: "Internal Server Error",
   502: "Bad Gateway",
@@ -46,7 +49,7 @@ const reasonPhrases: Readonly<Record<number, string>> = {
 
 export const reasonPhrase = (status: number): string => reasonPhrases[status] ?? "Error"
 
-const plain = (status: number, contentType: string, body: string): PlainResponse => ({
+const plain = (status: number, contentType: string, body: PlainResponse["body"]): PlainResponse => ({
   status,
   headers: Headers.fromInput({ "content-type": contentType }),
   body
@@ -61,6 +64,12 @@ export const eventsResponse = (events: Iterable<unknown>): PlainResponse =>
 
 export const textResponse = (status: number, body: string): PlainResponse =>
   plain(status, "text/plain; charset=utf-8", body)
+
+/** An error of object storage. */
+export const xmlResponse = (status: number, body: string): PlainResponse => plain(status, "application/xml", body)
+
+export const bytesResponse = (status: number, contentType: string, body: Uint8Array): PlainResponse =>
+  plain(status, contentType, body)
 
 /** The service labels even an empty body as JSON. */
 export const emptyResponse = (status: number): PlainResponse => plain(status, "application/json", "")

@@ -35,7 +35,8 @@ export const sendResponse = (
   source: unknown,
   recordStatus: (status: number) => Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const bytes = new TextEncoder().encode(bodiless.includes(status) ? "" : body)
+  const content = bodiless.includes(status) ? "" : body
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
   if (cut === "before" || (cut === "within" && bytes.length < 2)) {
     return Effect.as(Effect.orDie(cutConnection(source)), HttpServerResponse.empty())
   }

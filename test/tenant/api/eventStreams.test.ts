@@ -1,11 +1,16 @@
-/** Tests of the tenant's event streams: redelivery and deletion. */
+/** Tests of the tenant's event streams: finding, redelivery and deletion. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as TestClock from "effect/TestClock"
+import * as operations from "../../../src/operations/index.js"
 import * as Tenant from "../../../src/Tenant.js"
 import { call, deleteEventStream, itInProcess, redeliverEvent, stream } from "../support/calls.js"
 
 const { demo } = Tenant
+const getEventStream = operations.getEventStream.endpoint
+const listEventStreams = operations.listEventStreams.endpoint
 const [failed, secondFailed, queued, delivered] = stream.events
 
 describe("event streams", () => {
@@ -78,4 +83,36 @@ describe("event streams", () => {
       const tenant = yield* Tenant.Tenant
       assert.lengthOf((yield* tenant.state).streams, 2)
     }))
+})
+
+describe("event streams, found", () => {
+  itInProcess("are given without their events", () =>
+    Effect.gen(function*() {
+      const own = Struct.omit(stream, "events")
+      const found = yield* call(getEventStream, { params: { id: stream.id } })
+      assert.deepStrictEqual([found.status, found.json], [200, JSON.parse(JSON.stringify(own))])
+      assert.isTrue(Schema.is(operations.EventStream)(found.json))
+      const unknown = yield* call(getEventStream, { params: { id: "est_0000000000000000000000" } })
+      assert.deepStrictEqual([unknown.status, unknown.json.message], [404, "The requested stream does not exist."])
+    }))
+
+  itInProcess(
+    "are listed by checkpoints, in the order of their ids, also when some are deleted meanwhile",
+    () =>
+      Effect.gen(function*() {
+        const { seed } = yield* Tenant.Tenant
+        const id = (number: number) => `est_000000000000000000000${number}`
+        yield* seed({ streams: [3, 1, 5, 2, 4].map((number) => ({ id: id(number), events: [] })) })
+        const list = (query: string) => Effect.map(call(listEventStreams, { query }), ({ json }) => json)
+        assert.deepStrictEqual(yield* list("?take=2"), {
+          eventStreams: [{ id: id(1), status: "enabled" }, { id: id(2), status: "enabled" }],
+          next: id(2)
+        })
+        yield* call(deleteEventStream, { params: { id: id(2) } })
+        const last = yield* list(`?take=3&from=${id(2)}`)
+        assert.deepStrictEqual(last.eventStreams.map(({ id }: any) => id), [id(3), id(4), id(5)])
+        assert.isFalse("next" in last)
+      }),
+    { seed: {} }
+  )
 })

@@ -44,7 +44,10 @@ describe("the OpenAPI document", () => {
     const { info } = document
     assert.strictEqual(info.version, version)
     const withoutVersion = { ...document, info: { ...info, version: "(the version of the package)" } }
-    await expect(`${JSON.stringify(withoutVersion, null, 2)}\n`).toMatchFileSnapshot("openapi.json")
+    // The reporter would compare the lines of both for minutes: `git diff` shows them after an update.
+    const isEqual = await expect(`${JSON.stringify(withoutVersion, null, 2)}\n`).toMatchFileSnapshot("openapi.json")
+      .then(() => true, () => false)
+    assert.isTrue(isEqual, "openapi.json differs: update it and look at the difference")
   })
 
   it.effect("is valid OpenAPI", () =>
@@ -69,11 +72,13 @@ describe("the OpenAPI document", () => {
         method.toUpperCase(),
         path.replace(/\{([^}]+)\}/g, ":$1"),
         security.map((scheme) => Object.values(scheme)[0]?.[0])
-      ])
+      ].join(" "))
     )
-    assert.sameDeepMembers(
+    assert.sameMembers(
       described,
-      Tenant.routes.map(({ method, path, scopes }) => [method, path, scopes.flatMap((scope) => [scope, scope])])
+      Tenant.routes.map(({ method, path, scopes }) =>
+        [method, path, scopes.flatMap((scope) => [scope, scope])].join(" ")
+      )
     )
     for (const { endpoint } of operations) {
       const { operationId, responses } = operationOf(endpoint)

@@ -12,7 +12,7 @@ describe("validate", () => {
     }
     const messageOf = (value: unknown) =>
       Either.match(RequestInput.validatePart("Payload", fields, Either.right(value)), {
-        onLeft: ({ body }) => JSON.parse(body).message,
+        onLeft: ({ body }) => JSON.parse(String(body)).message,
         onRight: () => undefined
       })
     const message = "Payload validation error: 'Expected number' on property one"
