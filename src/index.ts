@@ -3,6 +3,7 @@
  * which compilers need to name inferred types in declaration files.
  */
 export * as Actions from "./Actions.js"
+export * as Deliveries from "./Deliveries.js"
 export * as Endpoint from "./Endpoint.js"
 export * as Errors from "./Errors.js"
 export * as IdentityClient from "./IdentityClient.js"

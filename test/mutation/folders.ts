@@ -55,6 +55,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/call": ["client", "http", "token", "contract", "telemetry", "security"],
   "internal/fleet": ["fleet", "limiter", "security"],
   "internal/redelivery": ["redelivery", "client/node"],
+  "internal/deliveries": ["redelivery"],
   "internal/pagination": ["pagination"],
   node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],

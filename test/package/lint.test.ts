@@ -42,6 +42,7 @@ const allowed = {
   call: ["runtime", "schema", "http", "telemetry", "limiter", "token"],
   fleet: ["runtime", "schema", "http", "telemetry", "limiter", "token"],
   redelivery: ["runtime", "schema", "http"],
+  deliveries: ["runtime", "schema", "http"],
   pagination: ["runtime", "schema", "http"]
 }
 

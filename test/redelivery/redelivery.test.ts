@@ -1,5 +1,4 @@
 /** Redelivery runs: one result per id, no event sent twice and none lost, also after a crash or an interruption. */
-import { KeyValueStore } from "@effect/platform"
 import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -21,60 +20,26 @@ import {
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Errors, IdentityClient, redeliverEvent, Redelivery } from "../../src/index.js"
+import { Errors, IdentityClient, Redelivery } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { baseUrl, over, scripted, silent } from "../support/client.js"
 import { crash } from "../support/crash.js"
-
-const stream = "est_0000000000000000000001"
-
-const idOf = (nth: number) => `evt_${String(nth).padStart(22, "0")}`
-
-const ids = (count: number) => Array.from({ length: count }, (_, nth) => idOf(nth))
-
-type Handled = Effect.Effect<void, Errors.NotFound | Errors.Conflict | Errors.Forbidden | Errors.ClientError>
-
-/** A service with the given behaviour; `sent` lists the ids that it received. */
-const service = (handle: (id: string, nth: number) => Handled = () => Effect.void) => {
-  const sent: Array<string> = []
-  const layer = Testing.layer(
-    Testing.handle(redeliverEvent, ({ event_id }) => Effect.suspend(() => handle(event_id, sent.push(event_id) - 1)))
-  )
-  return { sent, layer }
-}
-
-const failure = { operation: "redeliverEvent", message: "No." }
-const unexpected = (status: number) =>
-  new Errors.UnexpectedResponse({ ...failure, status, reason: "status", shape: "" })
-const transport = (outcome: "not-sent" | "unknown") => new Errors.TransportError({ ...failure, outcome })
-
-/** A store in memory whose entries a test can read and change. */
-const memory = (entries = new Map<string, string>()) => {
-  const store = KeyValueStore.makeStringOnly({
-    get: (key) => Effect.sync(() => Option.fromNullable(entries.get(key))),
-    set: (key, value) => Effect.sync(() => void entries.set(key, value)),
-    remove: (key) => Effect.sync(() => void entries.delete(key)),
-    clear: Effect.sync(() => entries.clear()),
-    size: Effect.sync(() => entries.size)
-  })
-  return { entries, store }
-}
-
-/** The key of an event's entry. */
-const keyOf = (id: string) => Buffer.from(id).toString("hex")
-
-const collect = <E>(
-  results: Stream.Stream<Redelivery.Result, E, IdentityClient.IdentityClient>,
-  { layer }: Pick<ReturnType<typeof service>, "layer">
-) => Effect.map(Effect.provide(Stream.runCollect(results), layer), Chunk.toReadonlyArray)
-
-const run = (
-  list: Iterable<string>,
-  options: Partial<Redelivery.Options>,
-  tenant: Pick<ReturnType<typeof service>, "layer">
-) => collect(Redelivery.run(list, { stream, ...options }), tenant)
+import {
+  collect,
+  failure,
+  type Handled,
+  idOf,
+  ids,
+  keyOf,
+  memory,
+  run,
+  service,
+  stream,
+  transport,
+  unexpected
+} from "../support/redelivery.js"
 
 const outcomes = (results: ReadonlyArray<Redelivery.Result>) =>
   results.map(({ id, outcome }) => [id, outcome] as const).sort(([a], [b]) => a < b ? -1 : 1)
@@ -89,9 +54,8 @@ describe("the result of an id", () => {
     ["accepted", "after a success", Effect.void],
     ["notFailed", "after 409", Effect.fail(new Errors.Conflict(failure))],
     ["gone", "after 404", Effect.fail(new Errors.NotFound(failure))],
-    ["failed", "after 403", Effect.fail(new Errors.Forbidden(failure))],
-    ["failed", "without a token", Effect.fail(new Errors.TokenError(failure))],
-    ["failed", "if nothing was sent", Effect.fail(transport("not-sent"))],
+    ["failed", "if nothing is sent while the service responds to others", Effect.fail(transport("not-sent"))],
+    ["failed", "after 429 while the service responds to others", Effect.fail(new Errors.RateLimited(failure))],
     ["failed", "after an undeclared 400", Effect.fail(unexpected(400))],
     ["failed", "after an undeclared 4xx", Effect.fail(unexpected(422))],
     ["failed", "if the client rejects the input", Effect.fail(new Errors.InvalidInput({ operation: "x", issues: [] }))],
@@ -105,7 +69,7 @@ describe("the result of an id", () => {
   for (const [outcome, condition, response] of responses) {
     it.effect(`is ${outcome} ${condition}`, () =>
       Effect.gen(function*() {
-        const [result] = yield* run([idOf(1)], {}, service(() => response))
+        const [result] = yield* run([idOf(1)], { pauseAfter: Infinity }, service(() => response))
         assert.strictEqual(result?.outcome, outcome)
         assert.strictEqual(result?.error === undefined, outcome === "accepted")
         assert.isFalse(result?.recalled)
@@ -146,7 +110,7 @@ describe("the result of an id", () => {
           )
           const results = yield* run(
             list.map(idOf),
-            { concurrency, ...(withJournal && { journal: memory().store }) },
+            { concurrency, pauseAfter: Infinity, ...(withJournal && { journal: memory().store }) },
             tenant
           )
           assert.deepStrictEqual(results.map(({ id }) => id).sort(), list.map(idOf).sort())
@@ -296,7 +260,7 @@ describe("the journal", () => {
   it.effect("lets the next run retry failed events, unless `repeat` excludes them, but never the same run", () =>
     Effect.gen(function*() {
       const { store } = memory()
-      const failing = service(() => Effect.fail(new Errors.Forbidden(failure)))
+      const failing = service(() => Effect.fail(unexpected(422)))
       yield* run([idOf(1), idOf(1)], { journal: store, concurrency: 1 }, failing)
       assert.lengthOf(failing.sent, 1)
       const tenant = service()
@@ -436,7 +400,7 @@ describe("a run that ends early", () => {
   it.effect("takes no more ids after stopWhen, finishes those in progress, and reports that it was stopped", () =>
     Effect.gen(function*() {
       const progress = yield* Redelivery.makeProgress
-      const tenant = service(() => Effect.zipRight(Effect.yieldNow(), Effect.fail(new Errors.Forbidden(failure))))
+      const tenant = service(() => Effect.zipRight(Effect.yieldNow(), Effect.fail(unexpected(422))))
       const results = yield* run(ids(100), {
         concurrency: 4,
         progress,
@@ -610,7 +574,8 @@ describe("progress", () => {
         elapsed: Duration.seconds(2),
         rate: 2,
         remaining: Duration.seconds(3),
-        stopped: false
+        stopped: false,
+        paused: undefined
       })
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(fiber)

@@ -17,7 +17,7 @@ import { TaggedError } from "../runtime/taggedError.js"
 export type Journal = KeyValueStore
 
 /** The operations that reading and writing of entries needs. */
-export type EntryStore = Pick<KeyValueStore, "get" | "set">
+export type EntryStore = Pick<KeyValueStore, "get" | "set" | "remove">
 
 /** The journal cannot be used, or no longer. Without it nothing is sent. @since 0.1.0 @category errors */
 export class JournalError extends TaggedError("JournalError")<{
@@ -70,15 +70,29 @@ export const readEntry = (store: EntryStore, id: string): Effect.Effect<Option.O
 export const writeEntry = (store: EntryStore, entry: JournalEntry): Effect.Effect<void, JournalError> =>
   Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), storeError)
 
+/** Writes the entry that an event had before it was sent, or removes the one that it has: it was certainly not accepted. */
+export const restoreEntry = (
+  store: EntryStore,
+  id: string,
+  before: Option.Option<JournalEntry>
+): Effect.Effect<void, JournalError> =>
+  Option.match(before, {
+    onNone: () => Effect.mapError(store.remove(keyOf(id)), storeError),
+    onSome: (entry) => writeEntry(store, entry)
+  })
+
 const foreign = (why: string) => new JournalError({ reason: "foreign", message: `the journal ${why}` })
 
-/** Fails if the journal belongs to another stream. Names the stream there if nothing does yet, unless it is read only. */
+/**
+ * Fails if the journal belongs to another stream. Names the stream there if nothing does yet, unless it is read only; returns true if it
+ * has.
+ */
 export const bindToStream = (
   store: EntryStore,
   stream: string,
   isReadOnly: boolean,
   checkLock: Effect.Effect<void, JournalError>
-): Effect.Effect<void, JournalError> =>
+): Effect.Effect<boolean, JournalError> =>
   Effect.gen(function*() {
     const text = yield* Effect.mapError(store.get("journal"), storeError)
     if (Option.isNone(text)) {
@@ -86,19 +100,25 @@ export const bindToStream = (
         yield* checkLock // another run may have taken the journal over meanwhile, for another stream
         yield* Effect.mapError(store.set("journal", JSON.stringify({ version: 1, stream })), storeError)
       }
-      return
+      return !isReadOnly
     }
     const header = decodeHeader(text.value)
     if (Option.isNone(header)) return yield* foreign("has a damaged entry \"journal\": it may belong to another stream")
     if (!("stream" in header.value)) return yield* foreign("was written by a later version of this library")
     if (header.value.stream !== stream) return yield* foreign("belongs to another stream")
+    return false
   })
+
+/** Removes the name of a stream that does not exist, so that the journal can serve the right one. */
+export const unbind = (store: EntryStore, checkLock: Effect.Effect<void, JournalError>): Effect.Effect<void> =>
+  Effect.ignore(Effect.zipRight(checkLock, store.remove("journal")))
 
 /** A journal in memory, for the duration of the run. */
 export const inMemory = (): EntryStore => {
   const entries = new Map<string, string | Uint8Array>()
   return {
     get: (key) => Effect.sync(() => Option.map(Option.fromNullable(entries.get(key)), String)),
-    set: (key, value) => Effect.sync(() => void entries.set(key, value))
+    set: (key, value) => Effect.sync(() => void entries.set(key, value)),
+    remove: (key) => Effect.sync(() => void entries.delete(key))
   }
 }

@@ -1,8 +1,4 @@
 /** The outcome of a redelivery, as the response or its absence tells it. */
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import type {
   ClientError,
   Conflict,
@@ -21,7 +17,7 @@ export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", 
  *
  * - `accepted`: the service will deliver the event again.
  * - `notFailed` (409): the event has not failed, or no longer counts as failed.
- * - `gone` (404): the event or the stream does not exist.
+ * - `gone` (404): the event does not exist.
  * - `invalid`: the id cannot be an event's id. Nothing was sent.
  * - `unknown`: the service may have accepted the event. It is retried only if the options say so.
  * - `failed`: the service has not accepted the event; the result's `error` tells the reason.
@@ -61,9 +57,11 @@ export const interrupted: SendResult = {
   error: { tag: "Interrupted", message: "the run ended before the response arrived" }
 }
 
+/** The tag and the message of a failure. */
 export const reasonOf = ({ _tag, message }: CallFailure): Reason => ({ tag: _tag, message })
 
-const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
+/** The outcome of an event whose call failed. */
+export const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
   switch (error._tag) {
     case "Conflict":
       return "notFailed"
@@ -78,13 +76,4 @@ const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
     default:
       return "failed"
   }
-}
-
-/** Converts the exit of a call. The outcome of an interrupted call is unknown; a defect stays a defect. */
-export const fromExit = (exit: Exit.Exit<void, CallFailure>): Effect.Effect<SendResult> => {
-  if (Exit.isSuccess(exit)) return Effect.succeed({ outcome: "accepted" })
-  const { cause } = exit
-  const error = Cause.failureOption(cause)
-  if (Option.isSome(error)) return Effect.succeed({ outcome: outcomeOf(error.value), error: reasonOf(error.value) })
-  return Cause.isInterruptedOnly(cause) ? Effect.succeed(interrupted) : Effect.failCause(cause as Cause.Cause<never>) // sound: it holds no failure
 }

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import type { Outcome, Result } from "./outcome.js"
+import type { Outcome, Reason, Result } from "./outcome.js"
 
 /** The progress of a run. @since 0.1.0 @category models */
 export interface Progress {
@@ -21,8 +21,10 @@ export interface Progress {
   readonly rate: number
   /** The time left at this rate. `undefined` without a `total`, and while the rate is 0. */
   readonly remaining: Duration.Duration | undefined
-  /** True if `stopWhen` has ended the run. */
+  /** True if `stopWhen` or `stopAfter` has ended the run. */
   readonly stopped: boolean
+  /** The last failure, while the run pauses because the service is unavailable. */
+  readonly paused: Reason | undefined
 }
 
 /** The progress of a run that has no results yet. */
@@ -34,7 +36,21 @@ export const initial: Progress = {
   elapsed: Duration.zero,
   rate: 0,
   remaining: undefined,
-  stopped: false
+  stopped: false,
+  paused: undefined
+}
+
+/** Estimates the rate and the time left, `millis` after the run began, from the number of results of this run. */
+export const estimate = (
+  results: number,
+  left: number | undefined,
+  millis: number
+): Pick<Progress, "rate" | "remaining"> => {
+  const rate = millis > 0 ? results / (millis / 1000) : 0
+  return {
+    rate,
+    remaining: left === 0 ? Duration.zero : left === undefined || rate === 0 ? undefined : Duration.seconds(left / rate)
+  }
 }
 
 /** Adds a result, `millis` after the run began. */
@@ -46,35 +62,49 @@ export const add = (before: Progress, { outcome, recalled }: Result, millis: num
     outcomes: { ...before.outcomes, [outcome]: before.outcomes[outcome] + 1 },
     elapsed: Duration.millis(millis)
   }
-  const sent = counted.done - counted.recalled
-  const rate = millis > 0 ? sent / (millis / 1000) : 0
   const left = counted.total === undefined ? undefined : Math.max(0, counted.total - counted.done)
-  return {
-    ...counted,
-    rate,
-    remaining: left === 0 ? Duration.zero : left === undefined || rate === 0 ? undefined : Duration.seconds(left / rate)
-  }
+  return { ...counted, ...estimate(counted.done - counted.recalled, left, millis) }
 }
 
-/**
- * Publishes the progress of a run that starts at this time in milliseconds. Returns a function that adds a result, and calls
- * `stop` if the run is to take no more ids.
- */
+/** The part of a run's options that its progress needs. */
+export interface TrackOptions {
+  readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
+  readonly stopWhen?: ((progress: Progress) => boolean) | undefined
+  readonly stopAfter: number
+  readonly total: number | undefined
+}
+
+/** Updates the progress of a run. */
+export interface Tracker {
+  /** Adds a result, and calls `stop` if the run is to take no more ids. */
+  readonly add: (result: Result, stop: () => void) => Effect.Effect<void>
+  /** Tells the failure for which the run pauses, or that it goes on. */
+  readonly pause: (error: Reason | undefined) => Effect.Effect<void>
+}
+
+/** Publishes the progress of a run that starts at this time in milliseconds. */
 export const track = (
-  ref: SubscriptionRef.SubscriptionRef<Progress> | undefined,
-  stopWhen: ((progress: Progress) => boolean) | undefined,
-  total: number | undefined,
+  { progress: ref, stopAfter, stopWhen, total }: TrackOptions,
   startedAt: number
-): Effect.Effect<(result: Result, stop: () => void) => Effect.Effect<void>> => {
+): Effect.Effect<Tracker> => {
   let progress: Progress = { ...initial, total }
+  let failures = 0
   const publish = ref === undefined ? Effect.void : SubscriptionRef.update(ref, () => progress)
-  return Effect.as(publish, (result, stop) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      progress = add(progress, result, now - startedAt)
-      if (!progress.stopped && stopWhen?.(progress) === true) {
-        progress = { ...progress, stopped: true }
-        stop()
-      }
-      return publish
-    }))
+  return Effect.as(publish, {
+    add: (result, stop) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        progress = add(progress, result, now - startedAt)
+        if (result.outcome === "failed" && !result.recalled) failures++
+        if (!progress.stopped && (failures >= stopAfter || stopWhen?.(progress) === true)) {
+          progress = { ...progress, stopped: true }
+          stop()
+        }
+        return publish
+      }),
+    pause: (paused) =>
+      Effect.suspend(() => {
+        progress = { ...progress, paused }
+        return publish
+      })
+  })
 }

@@ -8,11 +8,18 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../../Errors.js"
 import type { Restore } from "../runtime/fiber.js"
+import type { RunError, Stopped } from "./ending.js"
 import * as Journal from "./journal.js"
+import type { Outage } from "./outage.js"
 import * as Outcome from "./outcome.js"
+import * as Send from "./send.js"
+import type { StreamCheck } from "./streamCheck.js"
+
+/** The failures that end a run, and of an event that is dropped. */
+export type ProcessFailure = Journal.JournalError | RunError | Stopped
 
 /** Processes an id in an uninterruptible region; it restores interruption only while it waits. */
-export type Process = (id: string, restore: Restore) => Effect.Effect<Outcome.Result, Journal.JournalError>
+export type Process = (id: string, restore: Restore) => Effect.Effect<Outcome.Result, ProcessFailure>
 
 export interface RunOptions {
   readonly store: Journal.EntryStore
@@ -23,6 +30,10 @@ export interface RunOptions {
   /** Returns the error of an id that cannot be an event's id. */
   readonly validate: (id: string) => InvalidInput | undefined
   readonly redeliver: (id: string) => Effect.Effect<void, Outcome.CallFailure>
+  readonly streamCheck: StreamCheck
+  readonly outage: Outage
+  /** The attempts of one event that are certainly not accepted, while the service responds to others. */
+  readonly attempts: number
   /** Outcomes of earlier runs that this run retries. */
   readonly repeat: ReadonlyArray<Outcome.Outcome>
   readonly dryRun: boolean
@@ -32,9 +43,9 @@ export interface RunOptions {
 /** Starts a run: makes the function that processes its ids. */
 export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { checkLock, dryRun, redeliver, repeat, runId, store, validate } = options
+    const { dryRun, redeliver, repeat, runId, store, validate } = options
     /** Ids in progress: an id that comes again meanwhile waits for the same result. */
-    const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, Journal.JournalError>>()
+    const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, ProcessFailure>>()
     const calls = new Set<Fiber.Fiber<void, Outcome.CallFailure>>()
     /** Ids that this dry run would have sent. */
     const due = new Set<string>()
@@ -77,16 +88,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
         return exit
       })
 
-    const send: Process = (id, restore) =>
-      Effect.gen(function*() {
-        yield* checkLock // a run that lost the lock must not overwrite the results of its successor
-        yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
-        yield* checkLock
-        const exit = yield* call(id, restore)
-        const result = yield* Outcome.fromExit(exit)
-        yield* Journal.writeEntry(store, { id, run: runId, ...result })
-        return { id, recalled: false, ...result }
-      })
+    const send = Send.make({ ...options, call })
 
     const simulate = (id: string): Outcome.Result => {
       const recalled = due.has(id)
@@ -102,13 +104,13 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
       return Effect.flatMap(restore(Journal.readEntry(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
           onNone: () =>
-            dryRun ? Effect.sync(() => simulate(id)) : send(id, restore),
+            dryRun ? Effect.sync(() => simulate(id)) : send(id, entry, restore),
           onSome: Effect.succeed
         }))
     }
 
     return (id, restore) =>
-      Effect.flatMap(Deferred.make<Outcome.Result, Journal.JournalError>(), (result) => {
+      Effect.flatMap(Deferred.make<Outcome.Result, ProcessFailure>(), (result) => {
         const earlier = inProgress.get(id)
         if (earlier !== undefined) {
           return Effect.map(restore(Deferred.await(earlier)), (result) => ({ ...result, recalled: true }))

@@ -5,34 +5,37 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { makeQueue } from "../runtime/streams.js"
+import { Stopped } from "./ending.js"
 import * as Input from "./input.js"
-import type { JournalError } from "./journal.js"
 import type { Result } from "./outcome.js"
-import type { Process } from "./run.js"
+import type { Process, ProcessFailure } from "./run.js"
+
+type RunFailure = Exclude<ProcessFailure, Stopped>
 
 /**
  * Starts the workers. They wait when results are not taken, and end with the scope. `onResult` runs after each result; its
- * `stop` ends the input.
+ * `stop` ends the input. A dropped event has no result, and is no failure.
  */
 export const start = <E, R>(
   ids: Stream.Stream<string, E, R>,
   concurrency: number,
   process: Process,
   onResult: (result: Result, stop: () => void) => Effect.Effect<void>
-): Effect.Effect<Stream.Stream<Result, E | JournalError>, never, R | Scope.Scope> =>
+): Effect.Effect<Stream.Stream<Result, E | RunFailure>, never, R | Scope.Scope> =>
   Effect.gen(function*() {
-    const results = yield* makeQueue<Result, E | JournalError>(concurrency)
-    let failure: Cause.Cause<E | JournalError> | undefined
+    const results = yield* makeQueue<Result, E | RunFailure>(concurrency)
+    let failure: Cause.Cause<E | RunFailure> | undefined
     const input = yield* Input.make(ids, (cause) => void (failure ??= cause))
 
     const processOne = (id: string) =>
       Effect.uninterruptibleMask((restore) =>
         process(id, restore).pipe(
           Effect.tap((result) => onResult(result, input.stop)),
-          Effect.flatMap((result) => restore(results.offer(result)))
+          Effect.flatMap((result) => restore(results.offer(result))),
+          Effect.catchIf((error) => error instanceof Stopped, () => Effect.void)
         )
       )
-    const worker: Effect.Effect<void, JournalError> = Effect.flatMap(
+    const worker: Effect.Effect<void, RunFailure> = Effect.flatMap(
       input.next,
       Option.match({ onNone: () => Effect.void, onSome: (id) => Effect.zipRight(processOne(id), worker) })
     )

@@ -1,0 +1,87 @@
+/** The filter of failed deliveries, as users give it and as the service takes it. */
+import * as DateTime from "effect/DateTime"
+import * as Either from "effect/Either"
+import type { Issue } from "../../Errors.js"
+
+/**
+ * A point in time: a `Date`, a `DateTime`, or ISO 8601 text. Text is a date alone, which begins at midnight UTC, or has a time with `Z` or
+ * an offset, for example `2026-01-31T22:00:00+01:00`; a `Timestamp` of the service is such a text.
+ * @since 0.1.0 @category models
+ */
+export type Time = Date | DateTime.DateTime | string
+
+/** Selects failed deliveries. All given fields have to match. @since 0.1.0 @category models */
+export interface Filter {
+  /** The types of the events, for example `user.created`; at least one (default: all types). */
+  readonly eventTypes?: ReadonlyArray<string> | undefined
+  /** The begin of the time of the failures (default: the first). Rounded down to a second. */
+  readonly from?: Time | undefined
+  /** The end of that time (default: none). Rounded up to a second. */
+  readonly to?: Time | undefined
+}
+
+/** The filter as the service takes it, but for the types, which are a list here and a text there. */
+export interface EncodedFilter {
+  readonly event_types?: ReadonlyArray<string>
+  readonly date_from?: string
+  readonly date_to?: string
+}
+
+const isoText = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.(\d+))?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/** The milliseconds of a text, and whether digits after those of the milliseconds count. `Date.parse` alone accepts February 30. */
+const parse = (text: string): { readonly millis: number; readonly hasMore: boolean } => {
+  const [matched, year, month, day, fraction = ""] = isoText.exec(text) ?? []
+  const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
+  return { millis: matched !== undefined && exists ? Date.parse(text) : NaN, hasMore: /[1-9]/.test(fraction.slice(3)) }
+}
+
+const read = (time: Time): { readonly millis: number; readonly hasMore: boolean } =>
+  typeof time === "string"
+    ? parse(time)
+    : {
+      millis: time instanceof Date ? time.getTime() : DateTime.isDateTime(time) ? DateTime.toEpochMillis(time) : NaN,
+      hasMore: false
+    }
+
+/** Converts a time to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. */
+const encodeTime = (time: Time, round: "down" | "up"): string | undefined => {
+  const { hasMore, millis } = read(time)
+  const isWhole = millis % 1000 === 0 && !hasMore
+  const date = new Date((Math.floor(millis / 1000) + (round === "up" && !isWhole ? 1 : 0)) * 1000)
+  const year = date.getUTCFullYear()
+  return year >= 0 && year <= 9999 ? `${date.toISOString().slice(0, 19)}Z` : undefined
+}
+
+const timeMessage = "expected a Date, a DateTime, or ISO 8601 text with Z or an offset, of the years 0 to 9999"
+
+const typeIssues = (types: ReadonlyArray<string> | undefined): ReadonlyArray<Issue> =>
+  types?.length === 0
+    ? [{ path: "eventTypes", message: "expected at least one type" }]
+    : (types ?? []).flatMap((type, index) =>
+      /^[^,]+$/.test(type)
+        ? []
+        : [{ path: `eventTypes[${index}]`, message: "expected a type of event, without commas" }]
+    )
+
+/**
+ * Encodes a filter, or lists its issues. `from` is rounded down to a second and `to` up, because the service takes no fraction: up to
+ * a second more may match, but nothing is missed.
+ */
+export const encode = ({ eventTypes, from, to }: Filter): Either.Either<EncodedFilter, ReadonlyArray<Issue>> => {
+  const dateFrom = from === undefined ? undefined : encodeTime(from, "down")
+  const dateTo = to === undefined ? undefined : encodeTime(to, "up")
+  const issues = [
+    ...typeIssues(eventTypes),
+    ...(from !== undefined && dateFrom === undefined ? [{ path: "from", message: timeMessage }] : []),
+    ...(to !== undefined && dateTo === undefined ? [{ path: "to", message: timeMessage }] : []),
+    ...(dateFrom !== undefined && dateTo !== undefined && dateFrom > dateTo
+      ? [{ path: "to", message: "expected a time that is not before `from`" }]
+      : [])
+  ]
+  return issues.length > 0 ? Either.left(issues) : Either.right({
+    ...(eventTypes !== undefined && { event_types: eventTypes }),
+    ...(dateFrom !== undefined && { date_from: dateFrom }),
+    ...(dateTo !== undefined && { date_to: dateTo })
+  })
+}

@@ -1,0 +1,176 @@
+/** Follows deliveries that the service was asked to deliver again, by listing the failed ones, until each is gone or has failed again. */
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { estimate } from "./progress.js"
+
+/** All outcomes of `runFiltered`. @since 0.1.0 @category constants */
+export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const
+
+/**
+ * What became of a failed delivery.
+ *
+ * - `delivered`: it has not been among the failed deliveries for `deliveredAfter`. The service does not tell more.
+ * - `failedAgain`: it has failed with a new attempt.
+ * - `pending`: neither, until `watchFor` was over.
+ * @since 0.1.0 @category models
+ */
+export type FilteredOutcome = typeof filteredOutcomes[number]
+
+/** The result for one delivery. @since 0.1.0 @category models */
+export interface FilteredResult {
+  /** The id of the delivery, which is that of its event. */
+  readonly id: string
+  readonly outcome: FilteredOutcome
+  /** The number of attempts that the service has listed last. */
+  readonly attempts: number
+  /** For `failedAgain` the message of the last attempt, if the service gives one. */
+  readonly error?: string
+}
+
+/** The progress of `runFiltered`. @since 0.1.0 @category models */
+export interface FilteredProgress {
+  /** The number of results so far. */
+  readonly done: number
+  /** The number of deliveries that matched, once they are listed. */
+  readonly total: number | undefined
+  /** The number of results by outcome. */
+  readonly outcomes: Readonly<Record<FilteredOutcome, number>>
+  /** What became of the one call, once it has ended. `unknown`: it may have been accepted; the deliveries are followed anyway. */
+  readonly request: "accepted" | "unknown" | undefined
+  /** The time since the run began. */
+  readonly elapsed: Duration.Duration
+  /** Results per second since the run began. */
+  readonly rate: number
+  /** The time left at this rate. `undefined` while the rate is 0 or the total is unknown. */
+  readonly remaining: Duration.Duration | undefined
+}
+
+/** The progress of a run that has no results yet. */
+export const initialFiltered: FilteredProgress = {
+  done: 0,
+  total: undefined,
+  outcomes: { delivered: 0, failedAgain: 0, pending: 0 },
+  request: undefined,
+  elapsed: Duration.zero,
+  rate: 0,
+  remaining: undefined
+}
+
+/** The attempts of a failed delivery: their number, the time of the last, and its message. */
+export interface Attempts {
+  readonly count: number
+  readonly lastAt: string
+  readonly error: string | undefined
+}
+
+/** Publishes the progress of a run that starts at this time in milliseconds. */
+export const trackFiltered = (
+  ref: SubscriptionRef.SubscriptionRef<FilteredProgress> | undefined,
+  startedAt: number
+) => {
+  let progress = initialFiltered
+  const update = (change: (before: FilteredProgress) => Partial<FilteredProgress>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const changed = { ...progress, ...change(progress), elapsed: Duration.millis(now - startedAt) }
+      const left = changed.total === undefined ? undefined : changed.total - changed.done
+      progress = { ...changed, ...estimate(changed.done, left, now - startedAt) }
+      return ref === undefined ? Effect.void : SubscriptionRef.set(ref, progress)
+    })
+  return {
+    listed: (total: number) => update(() => ({ total })),
+    requested: (request: FilteredProgress["request"]) => update(() => ({ request })),
+    add: (results: ReadonlyArray<FilteredResult>) =>
+      update(({ done, outcomes }) => {
+        const counts: Record<FilteredOutcome, number> = { ...outcomes }
+        for (const { outcome } of results) counts[outcome]++
+        return { done: done + results.length, outcomes: counts }
+      })
+  }
+}
+
+/** The waits between lists: the first, and the longest, in milliseconds. Each is twice the one before. */
+const firstWait = 2000
+const longestWait = 60_000
+
+export interface FollowOptions<E, R> {
+  /** The deliveries to follow, as they were before the call. */
+  readonly first: ReadonlyMap<string, Attempts>
+  /** Lists the failed deliveries, and perhaps others. */
+  readonly list: Effect.Effect<ReadonlyMap<string, Attempts>, E, R>
+  /** Checks that one time is after another. */
+  readonly isAfter: (time: string, other: string) => boolean
+  /** Checks that the next list may succeed, after this failure. */
+  readonly isTemporary: (error: E) => boolean
+  /** The time between two lists that lack a delivery, after which it counts as delivered. */
+  readonly deliveredAfter: Duration.DurationInput
+  /** The time until the rest is `pending`. */
+  readonly watchFor: Duration.DurationInput
+  /** Called with the results of each list, before they are emitted. */
+  readonly onResults: (results: ReadonlyArray<FilteredResult>) => Effect.Effect<void>
+}
+
+/** Streams a result for each delivery, as soon as a list tells it. */
+export const follow = <E, R>(
+  { deliveredAfter, first, isAfter, isTemporary, list, onResults, watchFor }: FollowOptions<E, R>
+): Stream.Stream<FilteredResult, E, R> => {
+  /** The deliveries without a result, and the time in milliseconds since which each is missing: it may be queued at that time. */
+  const left = new Map(
+    Array.from(first, ([id, attempts]) => [id, { attempts, missingSince: undefined as number | undefined }] as const)
+  )
+  const longEnough = Duration.toMillis(deliveredAfter)
+
+  /** Compares with what was listed at a time. */
+  const compare = (listed: ReadonlyMap<string, Attempts>, at: number): ReadonlyArray<FilteredResult> => {
+    const results: Array<FilteredResult> = []
+    for (const [id, { attempts: before, missingSince }] of left) {
+      const now = listed.get(id)
+      if (now === undefined) {
+        if (missingSince === undefined) left.set(id, { attempts: before, missingSince: at })
+        else if (at - missingSince >= longEnough) results.push({ id, outcome: "delivered", attempts: before.count })
+      } else if (now.count > before.count || isAfter(now.lastAt, before.lastAt)) {
+        const { count, error } = now
+        results.push({ id, outcome: "failedAgain", attempts: count, ...(error !== undefined && { error }) })
+      } else left.set(id, { attempts: before, missingSince: undefined })
+    }
+    for (const { id } of results) left.delete(id)
+    return results
+  }
+
+  const pending = (): ReadonlyArray<FilteredResult> => {
+    const results = Array.from(
+      left,
+      ([id, { attempts }]): FilteredResult => ({ id, outcome: "pending", attempts: attempts.count })
+    )
+    left.clear()
+    return results
+  }
+
+  /** Waits, lists and compares. A list that fails tells nothing: it is skipped if the next one may succeed. */
+  const step = (wait: number, endsAt: number) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(Math.max(0, Math.min(wait, endsAt - now)))
+      const at = yield* Clock.currentTimeMillis
+      const listed = yield* list.pipe(
+        Effect.map((listed) => compare(listed, at)),
+        Effect.catchIf(isTemporary, () => Effect.succeed<ReadonlyArray<FilteredResult>>([]))
+      )
+      const results = (yield* Clock.currentTimeMillis) < endsAt ? listed : [...listed, ...pending()]
+      yield* onResults(results)
+      return results
+    })
+
+  return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (startedAt) => {
+    const endsAt = startedAt + Duration.toMillis(watchFor)
+    return Stream.unfoldChunkEffect(firstWait, (wait) =>
+      left.size === 0 ? Effect.succeedNone : Effect.map(
+        step(wait, endsAt),
+        (results) => Option.some([Chunk.fromIterable(results), Math.min(wait * 2, longestWait)] as const)
+      ))
+  }))
+}

@@ -1,0 +1,144 @@
+/** Sends an event: its entry in the journal, the call, and what its outcome means for the run. */
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type { Restore } from "../runtime/fiber.js"
+import { RunError, type Stopped, subjectOf } from "./ending.js"
+import * as Journal from "./journal.js"
+import type { Outage } from "./outage.js"
+import * as Outcome from "./outcome.js"
+import type { CheckFailure, StreamCheck } from "./streamCheck.js"
+
+export interface SendOptions {
+  readonly store: Journal.EntryStore
+  /** Fails if another run has taken the journal over. */
+  readonly checkLock: Effect.Effect<void, Journal.JournalError>
+  /** Identifies the run in its journal. */
+  readonly runId: string
+  /** Makes the call in a fiber of its own, and gives its exit. */
+  readonly call: (id: string, restore: Restore) => Effect.Effect<Exit.Exit<void, Outcome.CallFailure>>
+  readonly streamCheck: StreamCheck
+  readonly outage: Outage
+  /** The attempts of one event that are certainly not accepted, while the service responds to others. */
+  readonly attempts: number
+}
+
+/** Sends an event that has this entry of an earlier run, in an uninterruptible region. */
+export type Send = (
+  id: string,
+  before: Option.Option<Journal.JournalEntry>,
+  restore: Restore
+) => Effect.Effect<Outcome.Result, Journal.JournalError | RunError | Stopped>
+
+/** The result of an attempt; none if the event was certainly not accepted and is to be tried again. */
+type Attempted = Option.Option<Outcome.SendResult>
+
+const retryAfterOf = (error: Outcome.CallFailure): Duration.Duration | undefined =>
+  "retryAfter" in error ? error.retryAfter : undefined
+
+/** The outcome of an earlier run that may have delivered the event. */
+const mayBeAccepted = ({ outcome }: Journal.JournalEntry): boolean => outcome === "sending" || outcome === "unknown"
+
+export const make = ({ attempts, call, checkLock, outage, runId, store, streamCheck }: SendOptions): Send => {
+  const refused = (error: Outcome.CallFailure) =>
+    outage.end(
+      new RunError({
+        reason: "refused",
+        message: `the service accepts no call of this run: ${error.message}`,
+        error: Outcome.reasonOf(error)
+      })
+    )
+
+  const noStream = (error: Outcome.CallFailure) =>
+    outage.end(
+      new RunError({
+        reason: "streamNotFound",
+        message: `the event stream does not exist: ${error.message}`,
+        error: Outcome.reasonOf(error)
+      })
+    )
+
+  /** Judges a failure that says that the event was not accepted, `failed` times in a row. */
+  const notAccepted = (error: Outcome.CallFailure | CheckFailure, failed: number) =>
+    subjectOf(error) === "run"
+      ? refused(error)
+      : Effect.map(outage.down(Outcome.reasonOf(error), retryAfterOf(error)), (isPaused): Attempted =>
+        isPaused || failed < attempts
+          ? Option.none()
+          : Option.some({ outcome: "failed", error: Outcome.reasonOf(error) }))
+
+  /** Judges a 404: of the event, or of the stream. */
+  const notFound = (error: Outcome.CallFailure, failed: number, restore: Restore) =>
+    Effect.matchEffect(streamCheck.exists(restore), {
+      onFailure: (unclear) => notAccepted(unclear, failed),
+      onSuccess: (exists) =>
+        exists
+          ? Effect.succeedSome<Outcome.SendResult>({ outcome: "gone", error: Outcome.reasonOf(error) })
+          : noStream(error)
+    })
+
+  const judge = (error: Outcome.CallFailure, failed: number, restore: Restore) => {
+    const outcome = Outcome.outcomeOf(error)
+    const result: Attempted = Option.some({ outcome, error: Outcome.reasonOf(error) })
+    if (subjectOf(error) === "event") {
+      return Effect.zipRight(outage.up, outcome === "gone" ? notFound(error, failed, restore) : Effect.succeed(result))
+    }
+    return outcome === "unknown"
+      ? Effect.as(outage.down(Outcome.reasonOf(error), retryAfterOf(error)), result)
+      : notAccepted(error, failed)
+  }
+
+  /** Judges the exit of a call. The outcome of an interrupted call is unknown; a defect stays a defect. */
+  const judgeExit = (exit: Exit.Exit<void, Outcome.CallFailure>, failed: number, restore: Restore) => {
+    if (Exit.isSuccess(exit)) {
+      streamCheck.seen()
+      return Effect.as(outage.up, Option.some<Outcome.SendResult>({ outcome: "accepted" }))
+    }
+    const error = Cause.failureOption(exit.cause)
+    if (Option.isSome(error)) return judge(error.value, failed, restore)
+    return Cause.isInterruptedOnly(exit.cause)
+      ? Effect.succeedSome(Outcome.interrupted)
+      : Effect.failCause(exit.cause as Cause.Cause<never>) // sound: it holds no failure
+  }
+
+  return (id, before, restore) => {
+    /** An event that was certainly not accepted keeps the entry that it had. */
+    const restoreEntry = Effect.zipRight(checkLock, Journal.restoreEntry(store, id, before))
+
+    const attempt = (failed: number) =>
+      Effect.gen(function*() {
+        yield* checkLock // a run that lost the lock must not overwrite the results of its successor
+        yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
+        yield* checkLock
+        const exit = yield* call(id, restore)
+        // Without a result, the event was certainly not accepted, also if it ends the run or is interrupted while the stream is read.
+        const judged = yield* Effect.exit(judgeExit(exit, failed, restore))
+        if (Exit.isFailure(judged)) {
+          if (!Cause.isDie(judged.cause)) yield* restoreEntry
+          return yield* judged
+        }
+        if (Option.isNone(judged.value)) {
+          yield* restoreEntry
+          return judged.value
+        }
+        const own = judged.value.value
+        // What an earlier run may have delivered has not certainly failed.
+        const outcome = own.outcome === "failed" && Option.exists(before, mayBeAccepted) ? "unknown" : own.outcome
+        const result = { ...own, outcome }
+        yield* Journal.writeEntry(store, { id, run: runId, ...result })
+        return Option.some(result)
+      })
+
+    const tryAgain = (failed: number): ReturnType<Send> =>
+      Effect.flatMap(
+        outage.attempt(attempt(failed), restore),
+        Option.match({
+          onNone: () => Effect.zipRight(restore(Effect.yieldNow()), tryAgain(failed + 1)), // an interrupted run ends here
+          onSome: (result) => Effect.succeed({ id, recalled: false, ...result })
+        })
+      )
+    return tryAgain(1)
+  }
+}
