@@ -28,6 +28,7 @@ const readingOrder = [
   "Pagination",
   "Redelivery",
   "Actions",
+  "Exports",
   "Node",
   "Tenant",
   "Testing",

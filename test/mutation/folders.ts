@@ -56,6 +56,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/fleet": ["fleet", "limiter", "security"],
   "internal/redelivery": ["redelivery", "client/node"],
   "internal/deliveries": ["redelivery"],
+  "internal/exports": ["exports"],
   "internal/pagination": ["pagination"],
   node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
@@ -67,7 +68,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "tenant/docs": ["tenant"],
   "tenant/fixtures": ["tenant", "client/testing"],
   /** The modules that users import, directly in `src`. */
-  public: ["client", "http", "limiter", "token", "fleet", "pagination", "redelivery", "telemetry", "tenant", "schema"]
+  public: ["client", "http", "limiter", "token", "fleet", "pagination", "redelivery", "exports", "telemetry", "tenant", "schema"]
 }
 
 const isPublic = (file: string): boolean => /^src\/\w+\.ts$/.test(file)

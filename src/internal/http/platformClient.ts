@@ -2,6 +2,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -54,6 +55,12 @@ const isRedirected = (response: object): boolean => {
 const urlOf = (request: HttpClientRequest.HttpClientRequest | undefined): string | undefined =>
   request && Option.getOrUndefined(HttpClientRequest.toUrl(request))?.href
 
+/** Checks that a response is to another URL than the request. A chain of redirects that comes back to it cannot be seen. */
+const wasRedirected = (
+  response: HttpClientResponse.HttpClientResponse,
+  sent: HttpClientRequest.HttpClientRequest | undefined
+): boolean => isRedirected(response) || (response.request !== sent && urlOf(response.request) !== urlOf(sent))
+
 /** Sends a request. `prepare` runs last before it leaves: the client may have changed its URL, which is no redirect. */
 const execute = (
   client: HttpClient.HttpClient,
@@ -72,9 +79,7 @@ const execute = (
     Effect.flatMap((response) => {
       const { headers, status } = response
       const limit = bodyLimit(status)
-      // A chain of redirects that comes back to the first URL cannot be seen.
-      const redirected = isRedirected(response) ||
-        (response.request !== sent && urlOf(response.request) !== urlOf(sent))
+      const redirected = wasRedirected(response, sent)
       const isEvents = isSuccess(status) && !redirected && /^text\/event-stream\b/i.test(headers["content-type"] ?? "")
       if (onEvents !== undefined && isEvents) {
         onEvents(response.stream)
@@ -108,4 +113,40 @@ export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
       // The runtime would log how the platform's fibers fail, with the URL and the token.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )
+}
+
+/** A response whose body is not yet read. `redirected`: the client has followed a redirect by itself. */
+export interface OpenResponse {
+  readonly status: number
+  readonly headers: RawResponse["headers"]
+  readonly redirected: boolean
+  readonly body: HttpClientResponse.HttpClientResponse["stream"]
+}
+
+/** Gets a URL without a token, a span or a trace, and leaves the body to be read. undici buffers up to `room` bytes of it. */
+export const open = (
+  client: HttpClient.HttpClient,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  room: number
+): Effect.Effect<OpenResponse, NoResponse> => {
+  let sent: HttpClientRequest.HttpClientRequest | undefined
+  const prepared = HttpClient.mapRequestEffect(client, (request) => {
+    sent = request
+    return Effect.as(FiberAccess.updateContext(withStrictOptions(room)), request)
+  })
+  return prepared.execute(HttpClientRequest.get(url, { headers })).pipe(
+    Effect.mapBoth({
+      onFailure: PlatformErrors.noResponse,
+      onSuccess: (response) => ({
+        status: response.status,
+        headers: response.headers,
+        redirected: wasRedirected(response, sent),
+        body: response.stream
+      })
+    }),
+    (self) => FiberAccess.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
+    Effect.withUnhandledErrorLogLevel(Option.none()),
+    Effect.mapInputContext((context: Context.Context<never>) => context) // restores the services afterwards
+  )
 }

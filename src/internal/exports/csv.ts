@@ -1,0 +1,136 @@
+/** Parses CSV (RFC 4180) with a header row, block by block. */
+import * as Either from "effect/Either"
+import { type DecodeRow, decoded, markProblem, type RowParser, type RowResult, undecodable } from "./rows.js"
+
+const quote = 0x22
+const comma = 0x2c
+const newline = 0x0a
+const carriageReturn = 0x0d
+
+export interface CsvOptions {
+  /** Removes the single quote that the service puts before each string. */
+  readonly undoGuard: boolean
+  /** The longest row in characters. */
+  readonly maxLength: number
+}
+
+/** Reads rows of a text of whole lines. A row that has not ended is left. */
+class Reader {
+  text = ""
+  /** The index of the next character. */
+  at = 0
+  /** The line of the next character. */
+  line = 1
+  private readonly undoGuard: boolean
+
+  constructor(undoGuard: boolean) {
+    this.undoGuard = undoGuard
+  }
+
+  /**
+   * Reads a row. `undefined`: it has not ended. `problem`: it is no valid row, and ends with its first line, because a stray quote
+   * would make the rest of the file one field.
+   */
+  row(): { readonly fields: ReadonlyArray<string>; readonly problem?: string } | undefined {
+    const { line: startLine, text } = this
+    const start = this.at
+    const fields: Array<string> = []
+    for (let at = start;;) {
+      let field: string
+      if (text.charCodeAt(at) === quote) {
+        const begin = ++at
+        let hasDoubled = false
+        for (;;) {
+          at = text.indexOf("\"", at)
+          if (at < 0) {
+            this.line = startLine
+            return undefined
+          }
+          if (text.charCodeAt(at + 1) !== quote) break
+          hasDoubled = true
+          at += 2
+        }
+        field = text.slice(begin, at++)
+        for (let n = field.indexOf("\n"); n >= 0; n = field.indexOf("\n", n + 1)) this.line++
+        if (hasDoubled) field = field.replaceAll("\"\"", "\"")
+        if (this.undoGuard && field.charCodeAt(0) === 0x27) field = field.slice(1)
+      } else {
+        const begin = at
+        let code = text.charCodeAt(at)
+        while (code !== comma && code !== newline && code !== quote) code = text.charCodeAt(++at)
+        const end = code === newline && at > begin && text.charCodeAt(at - 1) === carriageReturn ? at - 1 : at
+        field = text.slice(begin, end)
+      }
+      fields.push(field)
+      if (text.charCodeAt(at) === carriageReturn && text.charCodeAt(at + 1) === newline) at++
+      const code = text.charCodeAt(at++)
+      if (code === comma) continue
+      if (code === newline) {
+        this.at = at
+        this.line++
+        return { fields }
+      }
+      this.line = startLine
+      return this.skipLine("a double quote is out of place")
+    }
+  }
+
+  /** Skips the line of a row that is not valid. */
+  skipLine(problem: string) {
+    this.at = this.text.indexOf("\n", this.at) + 1
+    this.line++
+    return { fields: [], problem }
+  }
+}
+
+/** Makes an object of a row; `__proto__` is a name like any other. */
+const makeRecord = (header: ReadonlyArray<string>): (fields: ReadonlyArray<string>) => Record<string, string> =>
+  header.includes("__proto__")
+    ? (fields) => Object.fromEntries(header.map((name, nth) => [name, fields[nth] ?? ""]))
+    : (fields) => {
+      const record: Record<string, string> = {}
+      for (let nth = 0; nth < header.length; nth++) record[header[nth] ?? ""] = fields[nth] ?? ""
+      return record
+    }
+
+export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }: CsvOptions): RowParser<A> => {
+  const reader = new Reader(undoGuard)
+  let columns = 0
+  let isHeaderBad = false
+  let recordOf: ((fields: ReadonlyArray<string>) => Record<string, string>) | undefined
+
+  const read = (isEnd: boolean): ReadonlyArray<RowResult<A>> => {
+    const rows: Array<RowResult<A>> = []
+    const hasMark = markProblem(reader.text) !== undefined
+    while (reader.at < reader.text.length) {
+      const { at: start, line } = reader
+      const read = reader.row()
+      if (read === undefined && !isEnd && reader.text.length - start <= maxLength) break
+      const { fields, problem } = read ?? reader.skipLine("a double quote is not closed")
+      const text = () => reader.text.slice(start, reader.at - 1)
+      const bad = (message: string) => rows.push(Either.left(undecodable(line, text(), message)))
+      const mark = hasMark ? markProblem(text()) : undefined
+      if ((mark ?? problem) !== undefined) {
+        isHeaderBad ||= recordOf === undefined
+        bad(mark ?? problem ?? "")
+      } else if (isHeaderBad) bad("the header row cannot be read")
+      else if (fields.length === 1 && fields[0] === "" && reader.at - start <= 2) continue // an empty line
+      else if (recordOf === undefined) {
+        columns = fields.length
+        recordOf = makeRecord(fields)
+      } else if (fields.length !== columns) bad(`expected ${columns} fields, not ${fields.length}`)
+      else rows.push(decoded(decode, recordOf(fields), line, text))
+    }
+    reader.text = reader.text.slice(reader.at)
+    reader.at = 0
+    return rows
+  }
+
+  return {
+    push: (lines) => {
+      reader.text += lines
+      return read(false)
+    },
+    end: () => read(true)
+  }
+}

@@ -1,0 +1,165 @@
+/** Writes an export into a file: all of it or nothing, over crashes, and with one job. */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import { defined } from "../runtime/defined.js"
+import { ExportError, withJob } from "./exportError.js"
+import { gunzip } from "./gunzip.js"
+import type { Job } from "./job.js"
+import { makeRowCounter } from "./lines.js"
+import type { Track } from "./progress.js"
+import * as State from "./state.js"
+
+/** A file that is complete. @since 0.1.0 @category models */
+export interface ExportedFile {
+  readonly path: string
+  /** The id of the job whose file it is. */
+  readonly job: string
+  /** The number of rows, without the header of CSV. */
+  readonly rows: number
+  /** The size of the file in bytes. */
+  readonly size: number
+}
+
+/** An export that `write` begins or goes on with. */
+export interface FileExport<E> {
+  readonly path: string
+  /** The input of the job, as JSON. */
+  readonly input: string
+  /** The id of a job to go on with. */
+  readonly job: string | undefined
+  readonly gzip: boolean
+  readonly overwrite: boolean
+  readonly startAgain: boolean
+  /** Starts a job, and notes its id before anything else happens. */
+  readonly start: (note: (id: string) => Effect.Effect<void, PlatformError>) => Effect.Effect<string, E | PlatformError>
+  /** Tells that no job was started. */
+  readonly wasNotStarted: (error: Failure<E>) => boolean
+  /** Tells that the job or its file is gone, so that the next run has to start another. */
+  readonly isOver: (error: Failure<E>) => boolean
+  /** Waits for the end of a job, and streams its file as it is in the storage. */
+  readonly download: (job: string) => Effect.Effect<
+    { readonly job: Job; readonly bytes: Stream.Stream<Uint8Array, E | ExportError> },
+    E | ExportError
+  >
+  readonly format: (job: Job) => "json" | "csv"
+  readonly track: Track
+}
+
+type Failure<E> = E | ExportError | PlatformError
+
+const failure = (reason: ExportError["reason"], message: string, job?: string) =>
+  new ExportError({ reason, message, ...defined({ job }) })
+
+/** Writes the file of a job into `part`, and returns the number of its rows. */
+const writePart = <E>(
+  fs: FileSystem.FileSystem,
+  { download, format, gzip, track }: FileExport<E>,
+  id: string,
+  part: string
+): Effect.Effect<number, Failure<E>> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { bytes, job } = yield* download(id)
+    const file = yield* fs.open(part, { flag: "wx", mode: 0o600 })
+    const counter = makeRowCounter(format(job))
+    let chunks: Array<Uint8Array> = []
+    const pull = yield* gunzip(
+      // A compressed file is decompressed all the same, which shows whether it is whole.
+      gzip ? Stream.tap(bytes, file.writeAll) : bytes,
+      (chunk) => {
+        counter.add(chunk)
+        if (!gzip) chunks.push(chunk)
+      }
+    )
+    const writeChunks = Effect.suspend(() => {
+      const written = chunks
+      chunks = []
+      return Effect.forEach(written, file.writeAll, { discard: true })
+    })
+    const next: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.zipRight(
+      pull,
+      Effect.mapError(writeChunks, Option.some)
+    )
+    const all: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.forever(
+      Effect.zipRight(next, Effect.suspend(() => track({ rows: counter.count() })))
+    )
+    yield* Effect.catchAll(all, Option.match({ onNone: (): Effect.Effect<void, Failure<E>> => writeChunks, onSome: Effect.fail }))
+    yield* file.sync
+    return counter.count()
+  })).pipe(Effect.mapError(withJob(id)))
+
+/** Chooses the job: of the state, of the options, or a new one. */
+const jobOf = <E>(
+  { input, job, start, startAgain, wasNotStarted }: FileExport<E>,
+  state: State.State | undefined,
+  store: ReturnType<typeof State.make>
+): Effect.Effect<string, Failure<E>> => {
+  const id = state?.job ?? job
+  if (id !== undefined) return Effect.succeed(id)
+  if (state !== undefined && !startAgain) {
+    return failure(
+      "unknown-start",
+      "an earlier run ended while it started a job: look for it in the tenant, then give its id (job), or allow another one (startAgain)"
+    )
+  }
+  return Effect.zipRight(
+    state === undefined ? store.create({ input }) : store.replace({ input }),
+    Effect.tapError(
+      start((id) => store.replace({ input, job: id })),
+      (error) => wasNotStarted(error) ? store.remove : Effect.void
+    )
+  )
+}
+
+/** Writes the file, or goes on where an earlier run ended. */
+export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Failure<E>, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const { input, isOver, overwrite, path, track } = options
+    const fs = yield* FileSystem.FileSystem
+    const store = State.make(fs, path)
+    const state = yield* store.read
+
+    /** Gives a complete part its name. */
+    const finish = ({ job = "", part, rows = 0 }: State.State) =>
+      Effect.gen(function*() {
+        // Without the part, an earlier run has come so far.
+        if (part !== undefined && (yield* fs.exists(part))) yield* fs.rename(part, path)
+        yield* store.syncFolder
+        yield* store.remove
+        const { size } = yield* fs.stat(path)
+        yield* track({ phase: "done", job, rows })
+        return { path, job, rows, size: Number(size) }
+      })
+
+    if (state !== undefined && state.input !== "" && state.input !== input) {
+      return yield* failure("other-export", "the state beside the file is that of an export with another input", state.job)
+    }
+    if (state?.job !== undefined && options.job !== undefined && state.job !== options.job) {
+      return yield* failure("other-export", "the state beside the file is that of another job", state.job)
+    }
+    if (state?.rows !== undefined) return yield* finish(state)
+    if (!overwrite && (yield* fs.exists(path))) return yield* failure("exists", "the file is there already", state?.job)
+
+    const job = yield* jobOf(options, state, store)
+    const suffix = (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
+    const part = `${path}.${suffix}.part`
+    yield* store.replace({ input, job, part })
+    if (state?.part !== undefined) yield* Effect.ignore(fs.remove(state.part))
+
+    const rows = yield* writePart(fs, options, job, part).pipe(
+      Effect.onError(() => Effect.ignore(fs.remove(part))),
+      Effect.tapError((error) => isOver(error) ? store.remove : Effect.void)
+    )
+    const current = yield* store.read
+    if (current?.part !== part) {
+      yield* Effect.ignore(fs.remove(part))
+      return yield* failure("superseded", "another run writes this file", job)
+    }
+    if (!overwrite && (yield* fs.exists(path))) return yield* failure("exists", "the file is there by now", job)
+    const finished = { input, job, part, rows }
+    yield* store.replace(finished)
+    return yield* finish(finished)
+  })

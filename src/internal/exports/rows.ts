@@ -1,0 +1,56 @@
+/** Rows of an export, and how a row becomes a value. */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import type { Issue } from "../../Errors.js"
+import * as Issues from "../schema/issues.js"
+import { UndecodableRow } from "./exportError.js"
+import { marks } from "./lines.js"
+
+/** A user of an export in JSON, or a row in CSV, whose fields are all strings. @since 0.1.0 @category models */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A decoded row, or why there is none. */
+export type RowResult<A> = Either.Either<A, UndecodableRow>
+
+/** Makes rows of text that comes in whole lines. */
+export interface RowParser<A> {
+  readonly push: (lines: string) => ReadonlyArray<RowResult<A>>
+  /** Returns the rows that are left at the end of the file. */
+  readonly end: () => ReadonlyArray<RowResult<A>>
+}
+
+export type DecodeRow<A> = (row: Row) => Either.Either<A, Issue>
+
+/** The decoder of a schema; without one, rows stay as they are. */
+export const makeDecoder = <A, I>(schema: Schema.Schema<A, I> | undefined): DecodeRow<A> => {
+  if (schema === undefined) return Either.right as DecodeRow<A> // sound: without a schema, `A` is `Row`
+  const decode = ParseResult.decodeUnknownEither(schema)
+  return (row) => Either.mapLeft(decode(row), (issue) => Issues.of(issue)[0])
+}
+
+const maxShown = 64 * 1024
+
+export const undecodable = (line: number, text: string, message: string, path = ""): UndecodableRow =>
+  new UndecodableRow({
+    line,
+    message: `line ${line}${path === "" ? "" : `, ${path}`}: ${message}`,
+    path,
+    raw: Redacted.make(text.slice(0, maxShown).replace(/[\uD800\uD801]$/, ""))
+  })
+
+/** The problem of a row whose text has a mark. */
+export const markProblem = (text: string): string | undefined =>
+  text.includes(marks.tooLong)
+    ? "the line is too long"
+    : text.includes(marks.invalid)
+    ? "the line is not valid UTF-8"
+    : undefined
+
+export const decoded = <A>(decode: DecodeRow<A>, row: Row, line: number, text: () => string): RowResult<A> => {
+  const result = decode(row)
+  return Either.isRight(result)
+    ? Either.right(result.right)
+    : Either.left(undecodable(line, text(), result.left.message, result.left.path))
+}
