@@ -13,12 +13,14 @@ const entry = (summary: string, load: () => Promise<{ readonly definition: Defin
 })
 
 export const catalog: Readonly<Record<string, Entry>> = {
+  export: entry("Exports users into a file", () => import("./commands/export.js")),
   versions: entry("Lists the versions of an action", () => import("./commands/versions.js")),
   diff: entry("Shows the changes between two versions of an action", () => import("./commands/diff.js")),
   rollback: entry(
     "Deploys an earlier version of an action, and waits until it is live",
     () => import("./commands/rollback.js")
   ),
+  deliveries: entry("Lists the failed deliveries of an event stream", () => import("./commands/deliveries.js")),
   redeliver: entry("Redelivers failed events of a stream, each once", () => import("./commands/redeliver.js")),
   delete: entry("Deletes an event stream", () => import("./commands/delete.js")),
   update: entry("Changes a token exchange profile", () => import("./commands/update.js")),

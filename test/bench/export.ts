@@ -36,7 +36,10 @@ const median = (values: ReadonlyArray<number>): number => {
 const program = Effect.gen(function*() {
   const start = yield* bundle(join(import.meta.dirname, "export"), ["server", "ours", "bare"])
   const serverOf = (users: number) =>
-    Effect.map(start<Listening, never, never>({ program: "server", argument: String(users) }), ({ first }) => first.origin)
+    Effect.map(
+      start<Listening, never, never>({ program: "server", argument: String(users) }),
+      ({ first }) => first.origin
+    )
   const [smallOrigin, origin] = yield* Effect.all([serverOf(small.users), serverOf(users)])
 
   const lines = ["                     users   users/s     MB/s   CPU us each   small MB   peak MB   throughput"]
@@ -57,7 +60,9 @@ const program = Effect.gen(function*() {
       for (let round = 0; round < rounds; round++) {
         for (const [name, { ask }] of round % 2 === 0 ? clients : clients.toReversed()) {
           const report = yield* ask({ origin, format })
-          if (report.rows !== users) return yield* Effect.dieMessage(`${name} has read ${report.rows} of ${users} users`)
+          if (report.rows !== users) {
+            return yield* Effect.dieMessage(`${name} has read ${report.rows} of ${users} users`)
+          }
           ;(reports[name] ??= []).push(report)
         }
       }

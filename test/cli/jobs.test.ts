@@ -63,16 +63,48 @@ describe("redeliver", () => {
 
   it.scopedLive("reports the reasons of failures, stops after --stop-after, and retries with --repeat-unknown", () =>
     Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
       const { args, file } = yield* prepared(`${first.id}\n${second.id}\n`)
-      const variables = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
-      const asText = yield* run([...args, "--file", file], { variables })
-      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*401.*\n$/)
-      const stopped = yield* run([...args, "--file", file, "--concurrency", "1", "--stop-after", "1"], { variables })
+      const refuse = injectFault({ operation: "redeliverEvent", status: 400, body: { message: "no" } })
+      yield* Effect.repeatN(refuse, 1)
+      const asText = yield* run([...args, "--file", file])
+      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*\n$/)
+      yield* refuse
+      const stopped = yield* run([...args, "--file", file, "--concurrency", "1", "--stop-after", "1"])
       assert.match(stopped.stdout, /; stopped early\n/)
-      const asJson = yield* run([...args, "--json", "--repeat-unknown", "--file", file], { variables })
+      yield* Effect.repeatN(refuse, 1)
+      const asJson = yield* run([...args, "--json", "--repeat-unknown", "--file", file])
       const lines = asJson.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
       assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
       assert.deepStrictEqual([asText.code, stopped.code, asJson.code], [3, 3, 3])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("ends at once if no event has a chance, and says how to resume", () =>
+    Effect.gen(function*() {
+      const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const refused = yield* run([...args, "--file", file], { variables: { IDENTITY_CLIENT_SECRET: "wrong-secret" } })
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, "0 events in 0s\n"])
+      assert.match(refused.stderr, /^RunError: .*401[^]*\nRun the same command to resume; the journal is /)
+      assert.include(refused.stderr, journal)
+      const unknown = ["redeliver", "est_0000000000000000000000", "--journal", `${journal}-2`, "--file", file]
+      const { code, stderr } = yield* run(unknown)
+      assert.strictEqual(code, 3)
+      assert.match(stderr, /^RunError: .*stream/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("redelivers what has failed since a time, and refuses ids beside it", () =>
+    Effect.gen(function*() {
+      const { args, file } = yield* prepared("")
+      const since = ["--failed-since", "2020-01-01"]
+      const { code, stdout } = yield* run([...args, ...since])
+      assert.match(stdout, /^accepted {2}\d+ .*\n\d+ events in .*\n$/)
+      assert.strictEqual(code, 0)
+      assert.includeMembers(yield* sent, ["listDeliveries", "redeliverEvent"])
+      const none = yield* run([...args, ...since, "--event-type", "no.such", "--event-type", "other"])
+      assert.match(none.stdout, /^0 events in /)
+      for (const wrong of [[...since, "--file", file], ["--event-type", "user.created"]]) {
+        assert.strictEqual((yield* run([...args, ...wrong])).code, 2)
+      }
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("lists at most ten reasons", () =>
@@ -98,7 +130,7 @@ describe("redeliver", () => {
       yield* injectFault({ operation: "redeliverEvent", delay: "400 millis" })
       const { args, file } = yield* prepared(`${first.id}\n${second.id}\n`)
       const { stderr } = yield* run([...args, "--file", file], { columns: 60 })
-      assert.match(stderr, /\r\u001b\[K[█░]{24} \d of 2, \d+\/s, .* left/)
+      assert.match(stderr, /\r\p{Cc}\[K[█░]{24} \d of 2, \d+\/s, .* left/u)
       assert.isTrue(stderr.endsWith("\r\u001b[K"))
     }).pipe(Effect.provide(TenantLive)))
 
@@ -115,6 +147,78 @@ describe("redeliver", () => {
       const resumed = yield* run([...args, "--file", file])
       assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, [12] of them already known\n$/)
       assert.deepStrictEqual([resumed.code, yield* sent], [0, ["redeliverEvent", "redeliverEvent"]])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("deliveries", () => {
+  it.live("lists failed deliveries, as lines or as JSON, and none of another time", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(["deliveries", stream.id])
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.match(stdout, new RegExp(`^${first.id}  \\S+ +\\d+  \\d{4}-\\S+Z`, "m"))
+      const json = yield* run(["deliveries", stream.id, "--json", "--event-type", "no.such"])
+      assert.deepStrictEqual(json, { code: 0, stdout: "", stderr: "" })
+      const all = yield* run(["deliveries", stream.id, "--json", "--from", "2020-01-01"])
+      const ids = all.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { id: string }).id)
+      assert.includeMembers(ids, [first.id, second.id])
+      assert.strictEqual((yield* run(["deliveries", stream.id, "--to", "2020-01-01"])).stdout, "")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("names a stream that does not exist with exit code 3, and a wrong time", () =>
+    Effect.gen(function*() {
+      const missing = yield* run(["deliveries", "est_0000000000000000000000"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+      assert.match((yield* run(["deliveries", stream.id, "--from", "noon"])).stderr, /^InvalidInput: from: /)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("export", () => {
+  const inFolder = Effect.map(prepared(""), ({ file }) => `${file}.out`)
+  const read = (path: string) =>
+    Effect.provide(
+      Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)),
+      NodeContext.layer
+    )
+
+  it.scopedLive("writes a file, with progress on a terminal, and starts one job", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      const { code, stderr, stdout } = yield* run(
+        ["export", "--out", out, "--format", "csv", "--limit", "2", "email=E-mail", "name"],
+        { columns: 80 }
+      )
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^file {2}\S+\njob {3}job_\w+\nrows {2}\d+\nsize {2}\d+ bytes\n$/)
+      assert.match(stderr, /\[K█*░+ the job runs, /)
+      assert.match(yield* read(out), /^"?E-mail"?,"?name"?\r?\n/)
+      assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
+      const again = yield* run(["export", "--out", out])
+      assert.deepStrictEqual([again.code, again.stdout], [1, ""])
+      assert.match(again.stderr, /^ExportError: /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("goes on with the same job after Ctrl-C", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      const args = ["export", "--out", out, "--json"]
+      const interrupted = yield* run(args, { interruptAfterMillis: 700 })
+      assert.strictEqual(interrupted.code, 130)
+      const [, job = ""] =
+        /^Interrupted\. Run the same command to go on with (job_\w+), for 24 hours\.\n$/.exec(interrupted.stderr) ?? []
+      const { code, stdout } = yield* run(args)
+      assert.strictEqual(code, 0)
+      assert.deepInclude(JSON.parse(stdout), { path: out, job })
+      assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names an invalid field with exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      for (const field of ["=Name", "email=", "x".repeat(101), `email=${"x".repeat(101)}`]) {
+        const { code, stderr } = yield* run(["export", "--out", "never", field])
+        assert.deepStrictEqual([code, yield* sent], [2, []])
+        assert.match(stderr, /^The field "[^"]*" has /)
+      }
     }).pipe(Effect.provide(TenantLive)))
 })
 

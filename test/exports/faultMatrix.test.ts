@@ -98,7 +98,8 @@ const faults: ReadonlyArray<Fault> = [
   { name: "damaged gzip", respond: (to, request) => send(to, request, corrupt), end: "corrupt", requests: 1, looks: 1 },
   {
     name: "a damaged checksum",
-    respond: (to, request) => send(to, request, Buffer.concat([file.subarray(0, -8), Buffer.alloc(4), file.subarray(-4)])),
+    respond: (to, request) =>
+      send(to, request, Buffer.concat([file.subarray(0, -8), Buffer.alloc(4), file.subarray(-4)])),
     end: "corrupt",
     requests: 1,
     looks: 1
@@ -223,7 +224,8 @@ const faults: ReadonlyArray<Fault> = [
   },
   {
     name: "a reset midway, without ranges",
-    respond: (to, request, nth) => send(to, request, file, { ranges: false, breakAt: nth < 4 ? (nth + 1) * 20_000 : Infinity }),
+    respond: (to, request, nth) =>
+      send(to, request, file, { ranges: false, breakAt: nth < 4 ? (nth + 1) * 20_000 : Infinity }),
     end: "whole",
     requests: 5,
     looks: 1

@@ -68,7 +68,19 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "tenant/docs": ["tenant"],
   "tenant/fixtures": ["tenant", "client/testing"],
   /** The modules that users import, directly in `src`. */
-  public: ["client", "http", "limiter", "token", "fleet", "pagination", "redelivery", "exports", "telemetry", "tenant", "schema"]
+  public: [
+    "client",
+    "http",
+    "limiter",
+    "token",
+    "fleet",
+    "pagination",
+    "redelivery",
+    "exports",
+    "telemetry",
+    "tenant",
+    "schema"
+  ]
 }
 
 const isPublic = (file: string): boolean => /^src\/\w+\.ts$/.test(file)

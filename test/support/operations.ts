@@ -53,7 +53,8 @@ const isWhole = (value: unknown): boolean =>
     value.length > 0 && value.every(isWhole)
     : typeof value === "object" && value !== null ?
     Object.values(value).every(isWhole)
-    : typeof value !== "string" || ["csv", "json", "failed"].includes(value) || (value.length >= 8 && !/^[A-Za-z_]*$/.test(value))
+    : typeof value !== "string" || ["csv", "json", "failed"].includes(value) ||
+      (value.length >= 8 && !/^[A-Za-z_]*$/.test(value))
 
 const samples = new Map<Subject, FieldValues>()
 

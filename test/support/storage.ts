@@ -79,7 +79,10 @@ export const send = (
     ...headers
   })
   if (breakAt >= end) return void response.end(file.subarray(start, end))
-  response.write(file.subarray(start, Math.max(start, breakAt)), () => setTimeout(() => response.socket?.resetAndDestroy(), 5))
+  response.write(
+    file.subarray(start, Math.max(start, breakAt)),
+    () => setTimeout(() => response.socket?.resetAndDestroy(), 5)
+  )
 }
 
 /** Content that no output may contain. */

@@ -1,18 +1,21 @@
 /** `redeliver`: redelivers many failed events of a stream, and can be resumed. */
 import * as Options from "@effect/cli/Options"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Deliveries from "../../Deliveries.js"
+import type { IdentityClient } from "../../IdentityClient.js"
 import * as Node from "../../Node.js"
 import * as Redelivery from "../../Redelivery.js"
 import { define } from "../shared/definition.js"
-import { Exited } from "../shared/exit.js"
-import { json, stream } from "../shared/parameters.js"
+import { describe, Exited, WrongUsage } from "../shared/exit.js"
+import { eventTypes, json, stream } from "../shared/parameters.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
-import { table } from "../shared/text.js"
+import { complain, table } from "../shared/text.js"
 
 const config = {
   stream,
@@ -20,8 +23,13 @@ const config = {
     Options.withDescription("A file with event ids, one per line (default: the standard input)"),
     Options.optional
   ),
+  failedSince: Options.text("failed-since").pipe(
+    Options.withDescription("Instead of ids: all that failed since 2026-01-31 or 2026-01-31T22:00:00Z"),
+    Options.optional
+  ),
+  eventTypes,
   journal: Options.directory("journal").pipe(
-    Options.withDescription("The directory that makes the command resumable (default: redelivery-STREAM)"),
+    Options.withDescription("The directory that makes it resumable (default: redelivery-STREAM)"),
     Options.optional
   ),
   concurrency: Options.integer("concurrency").pipe(
@@ -29,8 +37,8 @@ const config = {
     Options.withDescription("Number of events sent at the same time (default: 10)")
   ),
   stopAfter: Options.integer("stop-after").pipe(
-    Options.withDescription("Stop after this number of failures"),
-    Options.optional
+    Options.withDefault(50),
+    Options.withDescription("Stop after this number of failures (default: 50)")
   ),
   repeatUnknown: Options.boolean("repeat-unknown").pipe(
     Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
@@ -48,14 +56,23 @@ const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
     Stream.filter((line) => line !== "")
   )
 
-const statusOf = ({ done, outcomes, rate, remaining, total }: Redelivery.Progress): ProgressBar.Status => {
+/** The ids of all that have failed since a time. */
+const failedIds = (stream: string, from: string, eventTypes: ReadonlyArray<string>) =>
+  Stream.map(
+    Deliveries.failed(stream, { from, eventTypes: eventTypes.length === 0 ? undefined : eventTypes }),
+    ({ id }) => id
+  )
+
+type IdsFailure = PlatformError | Stream.Stream.Error<ReturnType<typeof failedIds>>
+
+const statusOf = ({ done, outcomes, paused, rate, remaining, total }: Redelivery.Progress): ProgressBar.Status => {
   const problems = outcomes.failed + outcomes.unknown
   return {
     done,
     total,
     text: `${done}${total === undefined ? "" : ` of ${total}`}, ${rate.toFixed(0)}/s, ${
       ProgressBar.formatTime(remaining)
-    } left${problems === 0 ? "" : `, ${problems} failed or unknown`}`
+    } left${problems === 0 ? "" : `, ${problems} failed or unknown`}${paused === undefined ? "" : ", paused"}`
   }
 }
 
@@ -92,12 +109,12 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
 
 export const definition = define({
   name: "redeliver",
-  usage: "STREAM [--file FILE] [--journal DIRECTORY] [--dry-run] [--json]",
+  usage: "STREAM [--file FILE | --failed-since TIME] [--dry-run] [--json]",
   about:
     "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
     "crashes, run it again to resume.",
   codes: {
-    3: "some events failed, are unknown or have invalid ids, or the command stopped early",
+    3: "some events failed, are unknown or invalid; it stopped early; no such stream",
     130: "interrupted; run it again to resume"
   },
   config,
@@ -105,17 +122,30 @@ export const definition = define({
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { input } = yield* Stdio
-      const directory = Option.getOrElse(args.journal, () => `redelivery-${encodeURIComponent(args.stream)}`)
-      const ids = idsFrom(Option.match(args.file, { onNone: () => input, onSome: (file) => fs.stream(file) }))
-      const total = Option.isNone(args.file) ? undefined : yield* Stream.runCount(ids)
+      const { eventTypes, failedSince, file, stream } = args
+      if (Option.isSome(file) && Option.isSome(failedSince)) {
+        return yield* new WrongUsage({ message: "Give either --file or --failed-since." })
+      }
+      if (Option.isNone(failedSince) && eventTypes.length > 0) {
+        return yield* new WrongUsage({ message: "--event-type needs --failed-since." })
+      }
+      // Events that fail again another night are another job.
+      const job = Option.match(failedSince, { onNone: () => stream, onSome: (since) => `${stream}-${since}` })
+      const directory = Option.getOrElse(args.journal, () => `redelivery-${encodeURIComponent(job)}`)
+      const given = idsFrom(Option.match(file, { onNone: () => input, onSome: (file) => fs.stream(file) }))
+      const ids = Option.match(failedSince, {
+        onNone: (): Stream.Stream<string, IdsFailure, IdentityClient> => given,
+        onSome: (from) => failedIds(stream, from, eventTypes)
+      })
+      const total = Option.isNone(file) ? undefined : yield* Stream.runCount(given)
       const progress = yield* Redelivery.makeProgress
       const results = Redelivery.run(ids, {
-        stream: args.stream,
+        stream,
         journal: yield* Node.journal(directory),
         concurrency: args.concurrency,
         dryRun: args.dryRun,
         repeat: args.repeatUnknown ? ["failed", "unknown"] : ["failed"],
-        stopWhen: ({ outcomes }) => Option.exists(args.stopAfter, (limit) => outcomes.failed >= limit),
+        stopAfter: args.stopAfter,
         total,
         progress
       })
@@ -138,6 +168,13 @@ export const definition = define({
         yield* Stream.runForEach(results, (result) =>
           args.json ? Console.log(JSON.stringify(result)) : countReason(result))
       })).pipe(
+        Effect.catchTag("RunError", (error) =>
+          printSummary.pipe(
+            Effect.zipRight(
+              complain(`${describe(error)}\nRun the same command to resume; the journal is ${directory}`)
+            ),
+            Effect.zipRight(new Exited({ code: error.reason === "refused" ? 1 : 3 }))
+          )),
         Effect.onInterrupt(() =>
           Effect.zipRight(
             printSummary,

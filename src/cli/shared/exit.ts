@@ -22,7 +22,7 @@ export const codes: Readonly<Record<number, string>> = {
 }
 
 /** Describes a failure by its name and message, without a stack. */
-const describe = (failure: unknown): string => {
+export const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
     return `Missing or invalid environment variables: ${names}.\n${

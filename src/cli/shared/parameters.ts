@@ -9,3 +9,8 @@ export const stream = Args.text({ name: "stream" }).pipe(Args.withDescription("T
 export const json = (what: string) => Options.boolean("json").pipe(Options.withDescription(`Print ${what}`))
 
 export const yes = Options.boolean("yes").pipe(Options.withAlias("y"), Options.withDescription("Do not ask"))
+
+export const eventTypes = Options.text("event-type").pipe(
+  Options.withDescription("Only events of this type, for example user.created"),
+  Options.repeated
+)

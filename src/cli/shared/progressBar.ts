@@ -42,4 +42,6 @@ export const confirmInterrupt: Effect.Effect<void, never, Scope | Stdio> = Effec
 )
 
 export const formatTime = (duration: Duration.Duration | undefined): string =>
-  duration === undefined ? "?" : Duration.format(Duration.seconds(Math.ceil(Duration.toSeconds(duration))))
+  duration === undefined
+    ? "?"
+    : Duration.format(Duration.seconds(Math.ceil(Duration.toSeconds(duration)))).replace(/^0$/, "0s")

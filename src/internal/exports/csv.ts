@@ -1,6 +1,6 @@
 /** Parses CSV (RFC 4180) with a header row, block by block. */
 import * as Either from "effect/Either"
-import { type DecodeRow, decoded, markProblem, type RowParser, type RowResult, undecodable } from "./rows.js"
+import { decoded, type DecodeRow, markProblem, type RowParser, type RowResult, undecodable } from "./rows.js"
 
 const quote = 0x22
 const comma = 0x2c

@@ -135,11 +135,13 @@ export const download = <E>(
       if (reason === "refused") state.link = undefined
       return state.failures < maxFailures
         ? Stream.drain(Stream.fromEffect(Effect.sleep(2 ** (state.failures - 1) * 1000)))
-        : Stream.fail(new ExportError({
-          reason,
-          message: `${message}, ${maxFailures} times in a row`,
-          ...defined({ code, status })
-        }))
+        : Stream.fail(
+          new ExportError({
+            reason,
+            message: `${message}, ${maxFailures} times in a row`,
+            ...defined({ code, status })
+          })
+        )
     }
 
     const rest: Stream.Stream<Uint8Array, E | ExportError> = Stream.suspend(() =>

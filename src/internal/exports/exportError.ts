@@ -61,7 +61,12 @@ export class ExportError extends TaggedError("ExportError")<{
 /** Adds the id of the job to a failure that does not have it. */
 export const withJob = (job: string) => <E>(error: E): E | ExportError =>
   error instanceof ExportError && error.job === undefined
-    ? new ExportError({ ...defined({ code: error.code, status: error.status }), reason: error.reason, message: error.message, job })
+    ? new ExportError({
+      ...defined({ code: error.code, status: error.status }),
+      reason: error.reason,
+      message: error.message,
+      job
+    })
     : error
 
 /** A row that cannot be read or does not match the schema. It takes the row's place in the stream. @since 0.1.0 @category errors */

@@ -86,7 +86,10 @@ const writePart = <E>(
     const all: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.forever(
       Effect.zipRight(next, Effect.suspend(() => track({ rows: counter.count() })))
     )
-    yield* Effect.catchAll(all, Option.match({ onNone: (): Effect.Effect<void, Failure<E>> => writeChunks, onSome: Effect.fail }))
+    yield* Effect.catchAll(
+      all,
+      Option.match({ onNone: (): Effect.Effect<void, Failure<E>> => writeChunks, onSome: Effect.fail })
+    )
     yield* file.sync
     return counter.count()
   })).pipe(Effect.mapError(withJob(id)))
@@ -135,7 +138,11 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
       })
 
     if (state !== undefined && state.input !== "" && state.input !== input) {
-      return yield* failure("other-export", "the state beside the file is that of an export with another input", state.job)
+      return yield* failure(
+        "other-export",
+        "the state beside the file is that of an export with another input",
+        state.job
+      )
     }
     if (state?.job !== undefined && options.job !== undefined && state.job !== options.job) {
       return yield* failure("other-export", "the state beside the file is that of another job", state.job)

@@ -55,13 +55,16 @@ export const make = (fs: FileSystem.FileSystem, path: string) => {
   return {
     syncFolder,
     /** Reads the state. `undefined`: there is none. An empty file was about to be written when a job was to be started. */
-    read: Effect.flatMap(fs.exists(file), (exists): Effect.Effect<State | undefined, PlatformError | ExportError> =>
-      exists
-        ? Effect.flatMap(fs.readFileString(file), (text) => {
-          const state = parse(text === "" ? JSON.stringify({ version, input: "" }) : text)
-          return state === undefined ? unreadable : Effect.succeed(state)
-        })
-        : Effect.succeed(undefined)),
+    read: Effect.flatMap(
+      fs.exists(file),
+      (exists): Effect.Effect<State | undefined, PlatformError | ExportError> =>
+        exists
+          ? Effect.flatMap(fs.readFileString(file), (text) => {
+            const state = parse(text === "" ? JSON.stringify({ version, input: "" }) : text)
+            return state === undefined ? unreadable : Effect.succeed(state)
+          })
+          : Effect.succeed(undefined)
+    ),
     /** Writes the first state. Of two runs that do so at the same time, one fails. */
     create: (state: State): Effect.Effect<void, PlatformError | ExportError> =>
       write(file, "wx", state).pipe(

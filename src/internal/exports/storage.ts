@@ -3,7 +3,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
-import { type OpenResponse, open } from "../http/platformClient.js"
+import { open, type OpenResponse } from "../http/platformClient.js"
 import { codeOf } from "../http/platformErrors.js"
 import { defined } from "../runtime/defined.js"
 import { TaggedError } from "../runtime/taggedError.js"
@@ -119,7 +119,11 @@ export const request = (
           !redirected && target?.origin === link.origin && redirects < maxRedirects
             ? request(client, target, from, redirects + 1)
             : Effect.fail(
-              new ExportError({ reason: "redirect", message: "the storage redirects to another host, or endlessly", status })
+              new ExportError({
+                reason: "redirect",
+                message: "the storage redirects to another host, or endlessly",
+                status
+              })
             )
         )
       }

@@ -9,8 +9,10 @@ export const blockUsers = 5000
 export type Format = "ndjson" | "csv"
 
 const hex = (nth: number, length: number): string =>
-  Array.from({ length: Math.ceil(length / 8) }, (_, part) =>
-    (Math.imul(nth * 31 + part + 1, 2654435761) >>> 0).toString(16).padStart(8, "0")).join("").slice(0, length)
+  Array.from(
+    { length: Math.ceil(length / 8) },
+    (_, part) => (Math.imul(nth * 31 + part + 1, 2654435761) >>> 0).toString(16).padStart(8, "0")
+  ).join("").slice(0, length)
 
 const user = (nth: number) => ({
   user_id: `auth0|${hex(nth, 24)}`,
@@ -29,7 +31,8 @@ const lineOf = (nth: number): string => {
   return `${JSON.stringify({ ...filled, picture: `https://cdn.example.com/${hex(nth, missing)}`.slice(0, missing) })}\n`
 }
 
-const cell = (value: unknown): string => typeof value === "string" ? `"'${value.replaceAll("\"", "\"\"")}"` : String(value)
+const cell = (value: unknown): string =>
+  typeof value === "string" ? `"'${value.replaceAll("\"", "\"\"")}"` : String(value)
 
 /** A block of users. */
 export const block = (format: Format): string => {

@@ -30,6 +30,8 @@ interface Settings {
   readonly variables?: Readonly<Record<string, string>>
   /** Interrupts the command, as Ctrl-C does, once it has printed this. */
   readonly interruptAfter?: string
+  /** Interrupts the command after this time. */
+  readonly interruptAfterMillis?: number
   /** Called before the interruption with what has been written. */
   readonly beforeInterrupt?: (stdout: string) => Effect.Effect<void>
 }
@@ -96,11 +98,13 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       )
     )
     yield* Effect.forkDaemon(
-      Deferred.await(interrupted).pipe(
-        Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
-        Effect.zipRight(Effect.suspend(() => onInterrupt)),
-        Effect.zipRight(Fiber.interrupt(fiber))
-      )
+      (settings.interruptAfterMillis === undefined
+        ? Deferred.await(interrupted)
+        : Effect.sleep(settings.interruptAfterMillis)).pipe(
+          Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
+          Effect.zipRight(Effect.suspend(() => onInterrupt)),
+          Effect.zipRight(Fiber.interrupt(fiber))
+        )
     )
     const exit = yield* Fiber.await(fiber)
     return { code: codeOf(exit), stdout: stdout.join(""), stderr: stderr.join("") }

@@ -68,11 +68,13 @@ describe("the OpenAPI document", () => {
 
   it("describes every route as declared, and nothing else", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { security }]) => [
-        method.toUpperCase(),
-        path.replace(/\{([^}]+)\}/g, ":$1"),
-        security.map((scheme) => Object.values(scheme)[0]?.[0])
-      ].join(" "))
+      Object.entries(methods).map(([method, { security }]) =>
+        [
+          method.toUpperCase(),
+          path.replace(/\{([^}]+)\}/g, ":$1"),
+          security.map((scheme) => Object.values(scheme)[0]?.[0])
+        ].join(" ")
+      )
     )
     assert.sameMembers(
       described,
