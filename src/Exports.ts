@@ -3,12 +3,12 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
@@ -24,6 +24,7 @@ import * as Progress from "./internal/exports/progress.js"
 import { makeDecoder, type Row } from "./internal/exports/rows.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import { withSetting } from "./internal/runtime/fiber.js"
+import { after, emitAll, fromEmitter } from "./internal/runtime/streams.js"
 import { integerIssues } from "./internal/schema/issues.js"
 import type * as Operation from "./Operation.js"
 import { createUsersExport } from "./operations/createUsersExport.js"
@@ -159,41 +160,47 @@ export const run = <A = Row, I = unknown>(
   input: Input,
   options: Options<A, I> = {}
 ): Stream.Stream<Either.Either<A, UndecodableRow>, Failure, IdentityClient | HttpClient.HttpClient> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
+  fromEmitter(Effect.context<IdentityClient | HttpClient.HttpClient>(), (context, scope) => {
+    const rows = read(input, options).pipe((self) => Scope.extend(self, scope), Effect.provide(context))
+    return after(rows, emitAll)
+  })
+
+type Rows<A> = ReadonlyArray<Either.Either<A, UndecodableRow>>
+
+/** Starts an export, and returns what reads its next rows; it fails with `Option.none()` at the end. */
+const read = <A, I>(input: Input, options: Options<A, I>) =>
+  Effect.gen(function*() {
     const { maxRowSize = 16 * 1024 * 1024, schema, undoGuard = false } = options
-    const parts = yield* make(input, options)
-    const { track } = parts
-    if (!Number.isSafeInteger(maxRowSize) || maxRowSize < 1) {
-      return yield* new InvalidInput({ operation: "Exports.run", issues: integerIssues("maxRowSize", maxRowSize, 1) })
-    }
-    const id = options.job ?? (yield* parts.start(() => Effect.void))
-    yield* parts.note(id)
-    const { bytes, job } = yield* Effect.mapError(parts.download(id), withJob(id))
+    const issues = integerIssues("maxRowSize", maxRowSize, 1)
+    if (issues.length > 0) return yield* new InvalidInput({ operation: "Exports.run", issues })
+    const { download, format, note, start, track } = yield* make(input, options)
+    const id = options.job ?? (yield* start(() => Effect.void))
+    yield* note(id)
+    const { bytes, job } = yield* Effect.mapError(download(id), withJob(id))
     const lines = makeLineDecoder(maxRowSize)
     const decode = makeDecoder(schema)
-    const parser = parts.format(job) === "csv"
+    const parser = format(job) === "csv"
       ? makeCsvParser(decode, { undoGuard, maxLength: maxRowSize })
       : makeNdjsonParser(decode)
-    type Results = ReadonlyArray<Either.Either<A, UndecodableRow>>
-    let taken: Array<Results> = []
-    const take = (results: Results) => void taken.push(results)
+    let taken: Array<Rows<A>> = []
+    const take = (rows: Rows<A>) => void taken.push(rows)
     const pull = yield* gunzip(bytes, (chunk) => take(parser.push(lines.push(chunk))))
     let [rows, badRows] = [0, 0]
 
-    /** Emits the rows that were taken. */
+    /** The rows that were taken. */
     const emit = Effect.suspend(() => {
-      const results = taken.flat()
+      const all = taken.flat()
       taken = []
-      rows += results.length
-      if (options.progress !== undefined) badRows += results.filter(Either.isLeft).length
-      return Effect.as(track({ rows, badRows }), Chunk.unsafeFromArray(results))
+      rows += all.length
+      if (options.progress !== undefined) badRows += all.filter(Either.isLeft).length
+      return Effect.as(track({ rows, badRows }), all)
     })
     // After the end or a failure come the rows before it.
     let end: Effect.Effect<never, Option.Option<Failure>> | undefined
-    const next = Effect.suspend(() =>
+    const next: Effect.Effect<Rows<A>, Option.Option<Failure>> = Effect.suspend(() =>
       end ?? Effect.catchAllCause(Effect.zipRight(pull, emit), (cause) => {
         end = Effect.failCause(cause)
-        if (Option.contains(Cause.failureOption(cause), Option.none())) {
+        if (Option.exists(Cause.failureOption(cause), Option.isNone)) {
           take(parser.push(lines.end()))
           take(parser.end())
           end = Effect.zipRight(track({ phase: "done" }), end)
@@ -201,8 +208,8 @@ export const run = <A = Row, I = unknown>(
         return emit
       })
     )
-    return Stream.mapError(Stream.repeatEffectChunkOption(next), withJob(id))
-  }))
+    return Effect.mapError(next, Option.map(withJob(id)))
+  })
 
 /**
  * Exports users into a file. The file appears under its name once it is complete and synced to disk: all of it or nothing. Until

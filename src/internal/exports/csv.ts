@@ -119,7 +119,7 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
         columns = fields.length
         recordOf = makeRecord(fields)
       } else if (fields.length !== columns) bad(`expected ${columns} fields, not ${fields.length}`)
-      else rows.push(decoded(decode, recordOf(fields), line, text))
+      else rows.push(decoded(decode, recordOf(fields), line, reader.text.slice(start, reader.at - 1)))
     }
     reader.text = reader.text.slice(reader.at)
     reader.at = 0

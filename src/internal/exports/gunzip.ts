@@ -13,7 +13,7 @@ import { ExportError } from "./exportError.js"
  * throughput. They are taken one by one all the same, so that the runtime decompresses the next one meanwhile
  * (`npm run bench:export`).
  */
-const batchSize = 128 * 1024
+const batchSize = 64 * 1024
 
 /** The end of the output, or how reading it failed. */
 type End = { readonly _tag: "End" } | { readonly _tag: "Failed"; readonly error: unknown }

@@ -7,27 +7,38 @@ const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b
 export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
   let line = 0
 
-  const parse = (text: string): RowResult<A> => {
-    // A mark makes the text no JSON. JSON itself would accept a number or a list.
-    const row = isObject(text) ? Either.try((): Row => JSON.parse(text)) : undefined
-    return row !== undefined && Either.isRight(row)
-      ? decoded(decode, row.right, line, () => text)
-      : Either.left(undecodable(line, text, markProblem(text) ?? "the line is not a JSON object"))
+  const push = (lines: string): ReadonlyArray<RowResult<A>> => {
+    const rows: Array<RowResult<A>> = []
+    let begin = 0
+    let text = ""
+    let row: Row | undefined
+
+    const bad = () => rows.push(Either.left(undecodable(line, text, markProblem(text) ?? "the line is not a JSON object")))
+
+    /** Parses lines until one throws: to catch that for each line would cost an object more a row. */
+    const parse = (): void => {
+      while (begin < lines.length) {
+        const end = lines.indexOf("\n", begin)
+        text = lines.slice(begin, end)
+        begin = end + 1
+        line++
+        row = undefined
+        if (!isObject(text)) text = text.trim()
+        // JSON itself would accept a number or a list.
+        if (isObject(text)) {
+          row = JSON.parse(text) as Row // sound: it begins as an object
+          rows.push(decoded(decode, row, line, text))
+        } else if (text !== "") bad()
+      }
+    }
+    while (begin < lines.length) {
+      if (Either.isLeft(Either.try(parse))) {
+        if (row === undefined) bad()
+        else decoded(decode, row, line, text) // what the schema throws is a defect: it throws again
+      }
+    }
+    return rows
   }
 
-  return {
-    push: (lines) => {
-      const rows: Array<RowResult<A>> = []
-      for (let begin = 0; begin < lines.length;) {
-        const end = lines.indexOf("\n", begin)
-        const slice = lines.slice(begin, end)
-        const text = isObject(slice) ? slice : slice.trim()
-        line++
-        if (text !== "") rows.push(parse(text))
-        begin = end + 1
-      }
-      return rows
-    },
-    end: () => []
-  }
+  return { push, end: () => [] }
 }

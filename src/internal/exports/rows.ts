@@ -48,9 +48,10 @@ export const markProblem = (text: string): string | undefined =>
     ? "the line is not valid UTF-8"
     : undefined
 
-export const decoded = <A>(decode: DecodeRow<A>, row: Row, line: number, text: () => string): RowResult<A> => {
+/** Decodes a row of a text that begins on a line. */
+export const decoded = <A>(decode: DecodeRow<A>, row: Row, line: number, text: string): RowResult<A> => {
   const result = decode(row)
   return Either.isRight(result)
-    ? Either.right(result.right)
-    : Either.left(undecodable(line, text(), result.left.message, result.left.path))
+    ? result as Either.Either<A, never> // sound: it is a value
+    : Either.left(undecodable(line, text, result.left.message, result.left.path))
 }

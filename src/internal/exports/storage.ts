@@ -13,7 +13,7 @@ import { ExportError, type ExportReason } from "./exportError.js"
  * The number of bytes that one request asks for. Ranges bound what waits in memory while rows are not taken, without pausing a
  * connection: if a paused one ends, undici 7 throws where nothing can catch it (nodejs/undici#5360).
  */
-export const rangeSize = 8 * 1024 * 1024
+export const rangeSize = 4 * 1024 * 1024
 
 /** A failure after which the download goes on by another request. */
 export class Broken extends TaggedError("Broken")<{
