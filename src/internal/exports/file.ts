@@ -68,7 +68,7 @@ const writePart = <E>(
     let chunks: Array<Uint8Array> = []
     const pull = yield* gunzip(
       // A compressed file is decompressed all the same, which shows whether it is whole.
-      gzip ? Stream.tap(bytes, file.writeAll) : bytes,
+      gzip ? Stream.tap(bytes, (chunk) => file.writeAll(chunk)) : bytes,
       (chunk) => {
         counter.add(chunk)
         if (!gzip) chunks.push(chunk)
@@ -77,7 +77,7 @@ const writePart = <E>(
     const writeChunks = Effect.suspend(() => {
       const written = chunks
       chunks = []
-      return Effect.forEach(written, file.writeAll, { discard: true })
+      return Effect.forEach(written, (chunk) => file.writeAll(chunk), { discard: true })
     })
     const next: Effect.Effect<void, Option.Option<Failure<E>>> = Effect.zipRight(
       pull,
