@@ -13,7 +13,8 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
     let text = ""
     let row: Row | undefined
 
-    const bad = () => rows.push(Either.left(undecodable(line, text, markProblem(text) ?? "the line is not a JSON object")))
+    const bad = () =>
+      rows.push(Either.left(undecodable(line, text, markProblem(text) ?? "the line is not a JSON object")))
 
     /** Parses lines until one throws: to catch that for each line would cost an object more a row. */
     const parse = (): void => {

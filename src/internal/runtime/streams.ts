@@ -65,7 +65,9 @@ export const andThen = <A, E>(first: Emitter<A, E>, next: () => Emitter<A, E>): 
  */
 export const emitAll = <A, E>(next: Effect.Effect<ReadonlyArray<A>, Option.Option<E>>): Emitter<A, E> =>
   Channel.flatMap(
-    Channel.fromEffect(Effect.catchAll(next, (end) => Option.isNone(end) ? Effect.succeed(undefined) : Effect.fail(end.value))),
+    Channel.fromEffect(
+      Effect.catchAll(next, (end) => Option.isNone(end) ? Effect.succeed(undefined) : Effect.fail(end.value))
+    ),
     (items) => items === undefined ? Channel.void : Channel.flatMap(emit(items), () => emitAll(next))
   )
 

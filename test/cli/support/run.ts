@@ -30,6 +30,8 @@ interface Settings {
   readonly variables?: Readonly<Record<string, string>>
   /** Interrupts the command, as Ctrl-C does, once it has printed this. */
   readonly interruptAfter?: string
+  /** Called with everything that is written, to both outputs. */
+  readonly onWrite?: (text: string) => void
   /** Interrupts the command after this time. */
   readonly interruptAfterMillis?: number
   /** Called before the interruption with what has been written. */
@@ -64,6 +66,7 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       Effect.suspend(() => {
         const text = `${texts.map(String).join(" ")}\n`
         to.push(text)
+        settings.onWrite?.(text)
         const isLast = settings.interruptAfter !== undefined && text.includes(settings.interruptAfter)
         return isLast ? Deferred.succeed(interrupted, undefined) : Effect.void
       })
