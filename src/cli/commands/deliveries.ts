@@ -9,23 +9,20 @@ import type { Delivery } from "../../operations/listDeliveries.js"
 import * as Client from "../client.js"
 import { define } from "../shared/definition.js"
 import { eventTypes, json, stream } from "../shared/parameters.js"
+import { type Output, Stdio } from "../shared/stdio.js"
 import { printable } from "../shared/text.js"
 
 const time = (name: string, text: string) =>
   Options.text(name).pipe(Options.withDescription(text), Options.optional, Options.map(Option.getOrUndefined))
 
-/** One line; the columns have a fixed width, because a list may be too long to be measured first. */
-const line = ({ attempts, event_type, id }: Delivery): string => {
+/** One line; the columns have a fixed width, because a list may be too long to be measured first. A terminal's line is cut. */
+const line = ({ columns, isTerminal }: Output) => ({ attempts, event_type, id }: Delivery): string => {
   const last = attempts.at(-1)
-  return printable(
-    [
-      id.padEnd(26),
-      event_type.padEnd(14),
-      String(attempts.length).padStart(2),
-      (last?.timestamp.replace(/\.\d+Z$/, "Z") ?? "").padEnd(20),
-      last?.error_message ?? ""
-    ].join("  ").trimEnd()
-  )
+  const count = String(attempts.length).padStart(2)
+  const time = (last?.timestamp ?? "").replace(/\.\d+Z$/, "Z").padEnd(20)
+  const cells = [id.padEnd(26), event_type.padEnd(12), count, time, last?.error_message ?? ""]
+  const text = printable(cells.join("  ").trimEnd())
+  return isTerminal && text.length > columns ? `${text.slice(0, columns - 1)}…` : text
 }
 
 export const definition = define({
@@ -41,8 +38,11 @@ export const definition = define({
     json: json("a line of JSON per delivery")
   },
   run: ({ eventTypes, from, json, stream, to }) =>
-    Deliveries.failed(stream, { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }).pipe(
-      Stream.runForEach((delivery) => Console.log(json ? JSON.stringify(delivery) : line(delivery))),
-      Effect.provide(Client.layer)
-    )
+    Effect.flatMap(Stdio, ({ output }) => {
+      const show = json ? (delivery: Delivery) => JSON.stringify(delivery) : line(output)
+      return Deliveries.failed(stream, { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }).pipe(
+        Stream.runForEach((delivery) => Console.log(show(delivery))),
+        Effect.provide(Client.layer)
+      )
+    })
 })

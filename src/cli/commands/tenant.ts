@@ -39,7 +39,7 @@ const clients = () => {
   const client = ({ id, secret }: Tenant.Client, use: string) => [id, Redacted.value(secret), use]
   return [
     client(full, "every scope, global"),
-    client(readsActions, "read:actions only: 403 elsewhere"),
+    client(readsActions, "read:actions only, else 403"),
     client(notGlobal, "not global: 401 on exports")
   ]
 }
