@@ -2,6 +2,7 @@
  * Exports the core: a namespace for each module, and every operation by its name. Each module is also a subpath of its own,
  * which compilers need to name inferred types in declaration files.
  */
+export * as Actions from "./Actions.js"
 export * as Deliveries from "./Deliveries.js"
 export * as Endpoint from "./Endpoint.js"
 export * as Errors from "./Errors.js"

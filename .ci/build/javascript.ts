@@ -44,13 +44,4 @@ export const buildJavascript = async (directory: string): Promise<void> => {
     writeFileSync(path, text.replace(/^import "\.{1,2}\/.*";$/gm, ""))
   }
   await build({ ...options, entryPoints: namespaces })
-  // The command shares no file with the library, which would have more files for it.
-  await build({
-    ...options,
-    entryPoints: ["src/generate/bin.ts"],
-    bundle: true,
-    splitting: true,
-    packages: "external",
-    chunkNames: "generate/[name]-[hash]"
-  })
 }

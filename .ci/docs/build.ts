@@ -28,6 +28,7 @@ const readingOrder = [
   "Pagination",
   "Deliveries",
   "Redelivery",
+  "Actions",
   "Exports",
   "Node",
   "Tenant",

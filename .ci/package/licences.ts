@@ -51,7 +51,6 @@ const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the command `generate`": [
     "@dprint/formatter",
     "@dprint/typescript",
-    "@effect/cli",
     "@seriousme/openapi-schema-validator",
     "yaml"
   ]

@@ -4,11 +4,13 @@
  * combinations of compiler and module resolution. The README's commands for an empty folder are carried out as they stand there.
  */
 import assert from "node:assert/strict"
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 
@@ -140,7 +142,8 @@ const checkFiles = (directory: string) => {
     }
   }
   const files = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.(?:js|d\.ts)$/.test(file))
+    // The command line is bundled with other packages, whose sources are not here.
+    .filter((file) => /\.(?:js|d\.ts)$/.test(file) && !/^cli[\\/]/.test(file))
   for (const file of files) {
     const path = join(installed, "dist", file)
     const [, map] = /(?:^|\n)\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(path, "utf8")) ?? []
@@ -192,6 +195,35 @@ const followReadme = async (tarball: string) => {
   say(`they print "${shown}", as the README says`)
 }
 
+/** Runs the command line, which needs no other package, against the tenant that it serves itself. */
+const tryCommandLine = async (directory: string) => {
+  const bin = join(directory, "node_modules", "effect-identity-client", "dist", "cli", "bin.js")
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  assert.equal(await run(directory, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
+  const tenant = spawn(process.execPath, [bin, "tenant", "--port", "0", "--json"], { cwd: directory })
+  try {
+    const [line] = await once(tenant.stdout, "data")
+    const variables: Record<string, string> = JSON.parse(String(line))
+    tenant.stdout.resume()
+    const command = (...args: ReadonlyArray<string>) =>
+      promisify(execFile)(process.execPath, [bin, ...args], { cwd: directory, env: { ...process.env, ...variables } })
+    const action = "910b1053-577f-4d81-a8c8-020e7319a38a"
+    assert.match((await command("versions", action)).stdout, /^# .*\n3 {2}built {3}yes /)
+    assert.match((await command("diff", action)).stdout, /^--- code of #2\n/)
+    assert.match((await command("export", "--out", "users.json")).stdout, /\nrows +\d+\n/)
+    assert.match(
+      (await command("redeliver", "est_6ZcQmD3vK8rWnYp5TsAhX2", "--failed-since", "2020-01-01")).stdout,
+      /^accepted /
+    )
+    await assert.rejects(command("generate", "--spec", "none", "--out", "none"), /npm install --save-dev/)
+  } finally {
+    tenant.kill("SIGINT")
+  }
+  const [code] = await once(tenant, "exit")
+  assert.equal(code, 130)
+  say("the command line runs without other packages: versions, diff, export and redeliver, against its own tenant")
+}
+
 const main = async () => {
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
@@ -202,7 +234,7 @@ const main = async () => {
   const paths = packed.files.map(({ path }) => path)
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.svg|\.github\/\w+\.md)$/
+    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|dist\/cli\/(?:LICENSES|[\w-]+\.js\.LEGAL)\.txt|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.svg|\.github\/\w+\.md)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
   for (const path of ["README.md", "LICENSE", ".assets/layers.svg", "examples/guides/getting-started.md"]) {
     assert(paths.includes(path), `the package lacks ${path}`)
@@ -238,6 +270,8 @@ const main = async () => {
   checkFiles(core)
   await execute(core, join(await compile(core, newest, "node16"), "library.js"))
   await execute(core, "missingPeers.mjs")
+
+  await tryCommandLine(core)
 
   // Everything, with all peers.
   const full = makeProject("full", {

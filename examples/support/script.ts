@@ -30,7 +30,7 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
   )
 
 /** Describes a failure by its name and message, without a stack. */
-export const describe = (failure: unknown): string => {
+const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
     const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
     return `Missing or invalid environment variables: ${names}.\nexamples/guides/configuration.md lists all of them, and their alternatives.`

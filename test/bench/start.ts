@@ -1,6 +1,7 @@
 /**
  * `npm run bench:start`: measures whole processes, alternately: the time to import the library compared with the platform's
  * modules that it needs and with the vendor's SDK, the time of a bundled script of one call compared with the vendor's SDK and with bare `fetch`, and
+ * the command line, whose `--version` is compared with bare Node, and whose `versions` with the bundled script of the SDK; and
  * sizes: of these scripts with all that is in them, and of what the library adds to a bundle. `--quick` starts fewer processes, `--save` keeps the table.
  */
 import { build } from "esbuild"
@@ -11,6 +12,7 @@ import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { parseArgs, promisify } from "node:util"
 import { gzipSync } from "node:zlib"
+import { buildCommandLine } from "../../.ci/build/commandLine.js"
 import { buildJavascript } from "../../.ci/build/javascript.js"
 import { actionId, responseBodies } from "./calls/payloads.js"
 import { save } from "./results.js"
@@ -37,12 +39,12 @@ const measured = (imports: ReadonlyArray<string>): string =>
 const run = promisify(execFile)
 
 /** Runs scripts alternately. Returns the output and the total time of each script in every round. */
-const runAlternately = async (scripts: ReadonlyArray<ReadonlyArray<string>>) => {
+const runAlternately = async (scripts: ReadonlyArray<ReadonlyArray<string>>, env: NodeJS.ProcessEnv = process.env) => {
   const results = scripts.map((): Array<{ readonly millis: number; readonly output: string }> => [])
   for (let round = -1; round < rounds; round++) {
     for (const [index, script] of scripts.entries()) {
       const startedAt = performance.now()
-      const { stdout } = await run(process.execPath, [...script])
+      const { stdout } = await run(process.execPath, [...script], { env })
       // The first round only fills the disk cache.
       if (round >= 0) results[index]?.push({ millis: performance.now() - startedAt, output: stdout })
     }
@@ -86,13 +88,32 @@ const started = async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // sound: the server listens on TCP
   const scripts = names.map((name) => [join(directory, `${name}.mjs`), `http://127.0.0.1:${port}`, actionId])
-  const results = await runAlternately(scripts)
+  // `versions` asks for no token either.
+  const env = {
+    PATH: process.env["PATH"],
+    IDENTITY_BASE_URL: `http://127.0.0.1:${port}/api/v2`,
+    IDENTITY_TOKEN: "a-token"
+  }
+  const binary = join(directory, "dist/cli/bin.js")
+  const commands = [["-e", "0"], [binary, "--version"], [binary, "versions", actionId]]
+  const results = await runAlternately([...scripts, ...commands], env)
   server.close()
-  if (results.flat().some(({ output }) => output.trim() !== "1")) throw new Error("unexpected output of a script")
-  return names.map((name, index) => ({
-    millis: median((results[index] ?? []).map(({ millis }) => millis)),
-    kilobytes: gzipSync(readFileSync(join(directory, `${name}.mjs`)), { level: 9 }).length / 1000
-  }))
+  const outputs = results.map((rounds) => rounds.map(({ output }) => output.trim()))
+  const expected = [/^1$/, /^1$/, /^1$/, /^$/, /^\d+\.\d+\.\d+$/, /^# .*\n/]
+  if (outputs.some((texts, index) => texts.some((text) => expected[index]?.test(text) !== true))) {
+    throw new Error("unexpected output of a script")
+  }
+  const millis = results.map((rounds) => median(rounds.map(({ millis }) => millis)))
+  const [node = NaN, version = NaN, versions = NaN] = millis.slice(names.length)
+  return {
+    scripts: names.map((name, index) => ({
+      millis: millis[index] ?? NaN,
+      kilobytes: gzipSync(readFileSync(join(directory, `${name}.mjs`)), { level: 9 }).length / 1000
+    })),
+    node,
+    version,
+    versions
+  }
 }
 
 /** Rewrites a script to import the published modules instead of the sources. */
@@ -105,13 +126,14 @@ const all = `import * as library from "../../../src/index.js"\nglobalThis["libra
 
 mkdirSync(directory, { recursive: true })
 // As in the library's own package.json. Without `type`, Node would parse each file twice to detect its format.
-writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", sideEffects: [] }))
+writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version: "0.0.0", sideEffects: [] }))
 try {
   await buildJavascript(join(directory, "dist"))
+  await buildCommandLine(join(directory, "dist"))
   const unmeasured = { millis: NaN, megabytes: NaN }
   const [platformImport = unmeasured, ourImport = unmeasured, sdkImport = unmeasured] = await imported()
   const none = { millis: NaN, kilobytes: NaN }
-  const [ours = none, sdk = none, bare = none] = await started()
+  const { node, scripts: [ours = none, sdk = none, bare = none], version, versions } = await started()
   const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
   const toSdk = ({ millis }: typeof none) => (millis / sdk.millis).toFixed(2)
   const shown = ({ megabytes, millis }: typeof unmeasured) => `${millis.toFixed(0)} ms, ${megabytes.toFixed(0)} MB`
@@ -124,6 +146,13 @@ try {
 bundled     a script of one call                 ${ours.millis.toFixed(0)} ms
             the same with the vendor's SDK       ${sdk.millis.toFixed(0)} ms: ${toSdk(ours)} of the SDK's
             with bare fetch                      ${bare.millis.toFixed(0)} ms: ${toSdk(bare)} of the SDK's
+command     bare Node, \`node -e 0\`               ${node.toFixed(0)} ms
+            \`--version\`                          ${version.toFixed(0)} ms: ${
+    (version / node).toFixed(2)
+  } of bare Node's
+            \`versions ID\`                        ${versions.toFixed(0)} ms: ${
+    (versions / sdk.millis).toFixed(2)
+  } of the SDK's script
 size        the script of one call               ${ours.kilobytes.toFixed(1)} kB with all that is in it (min+gzip)
             the same with the vendor's SDK       ${sdk.kilobytes.toFixed(1)} kB
             with bare fetch                      ${bare.kilobytes.toFixed(1)} kB
@@ -137,6 +166,8 @@ size        the script of one call               ${ours.kilobytes.toFixed(1)} kB
     importOverSdk: rounded(importOver(sdkImport), 3),
     bundledStartRatio: rounded(ours.millis / sdk.millis, 3),
     bundledStartRatioFetch: rounded(bare.millis / sdk.millis, 3),
+    commandVersionRatio: rounded(version / node, 3),
+    commandVersionsRatio: rounded(versions / sdk.millis, 3),
     bundleWholeKb: rounded(ours.kilobytes, 1),
     bundleWholeKbSdk: rounded(sdk.kilobytes, 1),
     bundleOneKb: rounded(oneKb, 1),

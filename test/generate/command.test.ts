@@ -3,15 +3,15 @@ import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { transformSync } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { command } from "../../src/generate/command.js"
+import { loading } from "../../src/cli/commands/generate.js"
 import { compare } from "../../src/generate/compare/compare.js"
 import { stringify } from "../../src/generate/compare/interface.js"
 import * as Folder from "../../src/generate/folder.js"
 import { makeFormatter } from "../../src/generate/format.js"
 import { isIdempotent } from "../../src/generate/model/idempotency.js"
 import { operationName, schemaName } from "../../src/generate/model/names.js"
+import { runAlone } from "../cli/support/run.js"
 import { documentOf, failure, generated, type Json, type Parts } from "./support/documents.js"
 
 const string = { type: "string" }
@@ -29,7 +29,7 @@ const inFolder = <A, E>(
 const spawned = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
-    ["node_modules/tsx/dist/cli.mjs", "src/generate/bin.ts", ...args],
+    ["node_modules/tsx/dist/cli.mjs", "src/cli/bin.ts", ...args],
     { encoding: "utf8" }
   )
   return { status, stderr, stdout }
@@ -37,16 +37,11 @@ const spawned = (...args: ReadonlyArray<string>) => {
 
 /** Runs `generate` in this process: whether it succeeds, and what it prints. */
 const generating = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const [stdout, stderr]: [Array<string>, Array<string>] = [[], []]
-    const real = yield* Effect.console
-    const exit = yield* Effect.exit(Effect.withConsole(command(["node", "bin", "generate", ...args]), {
-      ...real,
-      log: (...lines) => Effect.sync(() => void stdout.push(lines.join(" "))),
-      error: (...lines) => Effect.sync(() => void stderr.push(lines.join(" ")))
-    }))
-    return { succeeds: Exit.isSuccess(exit), stdout, stderr: stderr.join("\n") }
-  }).pipe(Effect.provide(NodeContext.layer))
+  Effect.map(runAlone(["generate", ...args]), ({ code, stderr, stdout }) => ({
+    succeeds: code === 0,
+    stdout: stdout.trimEnd().split("\n"),
+    stderr: stderr.trimEnd()
+  }))
 
 const grouped = (group: ReadonlyArray<string> | string, name: string, stage = "GA") => ({
   operationId: "x",
@@ -203,17 +198,16 @@ describe("the command", () => {
 
 describe("the command without the packages that it needs", () => {
   it.live("says which to install", () =>
-    inFolder((folder) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { code } = transformSync(yield* fs.readFileString("src/generate/bin.ts"), { loader: "ts", format: "esm" })
-        yield* fs.writeFileString(`${folder}/bin.mjs`, code)
-        yield* fs.writeFileString(`${folder}/command.js`, "import \"@effect/cli/Command\"")
-        const { status, stderr } = spawnSync(process.execPath, [`${folder}/bin.mjs`], { encoding: "utf8" })
-        assert.strictEqual(status, 1)
-        assert.match(stderr, /package '@effect\/cli'[^]*npm install --save-dev @effect\/cli .*yaml\n$/)
-      })
-    ))
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const real = yield* Effect.console
+      const error = (...texts: ReadonlyArray<unknown>) => Effect.sync(() => void lines.push(texts.join(" ")))
+      const absent = Effect.withConsole(loading(() => import("no-such-package" as string)), { ...real, error })
+      assert.deepInclude(yield* Effect.flip(absent), { code: 1 })
+      assert.match(lines.join("\n"), /no-such-package[^]*npm install --save-dev @seriousme\/\S+ .*yaml/)
+      const broken = loading(() => Promise.reject(new TypeError("broken")))
+      assert.deepStrictEqual(yield* Effect.exit(broken), Exit.die(new TypeError("broken")))
+    }))
 })
 
 describe("a selection", () => {

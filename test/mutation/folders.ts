@@ -61,6 +61,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
   generate: ["generate"],
+  cli: ["cli", "generate/command"],
   "tenant/server": ["tenant", "client/node", "client/testing", "support/bucketServer"],
   "tenant/api": ["tenant", "client/testing"],
   "tenant/exports": ["tenant"],

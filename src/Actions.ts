@@ -1,0 +1,188 @@
+/** Versions of actions: finds and compares them, and rolls an action back to an earlier one. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { IdentityClient } from "./IdentityClient.js"
+import { TaggedError } from "./internal/runtime/taggedError.js"
+import type * as Operation from "./Operation.js"
+import { deployActionVersion } from "./operations/deployActionVersion.js"
+import { getAction } from "./operations/getAction.js"
+import { getActionVersion } from "./operations/getActionVersion.js"
+import { type ActionVersion, listActionVersions } from "./operations/listActionVersions.js"
+import * as Pagination from "./Pagination.js"
+
+/** The action has no version of this number. @since 0.1.0 @category errors */
+export class VersionNotFound extends TaggedError("VersionNotFound")<{
+  readonly actionId: string
+  readonly number: number
+}> {
+  override get message(): string {
+    return `this action has no version ${this.number}`
+  }
+}
+
+/**
+ * A version was deployed, but did not become live: its build `failed`, or it was not live at the `timeout`, after which it still may
+ * become so.
+ * @since 0.1.0 @category errors
+ */
+export class DeploymentFailed extends TaggedError("DeploymentFailed")<{
+  readonly actionId: string
+  readonly reason: "failed" | "timeout"
+  /** The version that was deployed. */
+  readonly version: ActionVersion
+  /** The messages of the build. */
+  readonly details: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    const { details, reason, version: { number = "?" } } = this
+    const what = reason === "failed" ? "could not be built" : "is deployed, but was not live in time"
+    return [`version ${number} ${what}`, ...details].join(": ")
+  }
+}
+
+/** A difference between two versions. `before` and `after` are texts of lines. @since 0.1.0 @category models */
+export interface Change {
+  readonly part: "code" | "dependencies" | "secrets"
+  readonly before: string
+  readonly after: string
+}
+
+const partsOf = ({ code = "", dependencies = [], secrets = [] }: ActionVersion) => ({
+  code,
+  dependencies: dependencies.map(({ name, version }) => `${name}@${version}\n`).sort().join(""),
+  secrets: secrets.map(({ name, updated_at }) => `${name} of ${updated_at}\n`).sort().join("")
+})
+
+/**
+ * Compares code, dependencies and secrets (names and times; the service gives no values). Dependencies and secrets are sorted, one
+ * on a line, so that any tool for texts can show the difference. Parts that are the same are left out.
+ * @since 0.1.0 @category getters
+ */
+export const changes = (before: ActionVersion, after: ActionVersion): ReadonlyArray<Change> => {
+  const [old, now] = [partsOf(before), partsOf(after)]
+  return (["code", "dependencies", "secrets"] as const).flatMap((part) =>
+    old[part] === now[part] ? [] : [{ part, before: old[part], after: now[part] }]
+  )
+}
+
+type ListFailure = Operation.Failure<typeof listActionVersions>
+
+/** Streams all versions of an action, as the service lists them: the newest first. @since 0.1.0 @category streams */
+export const versions = (actionId: string): Stream.Stream<ActionVersion, ListFailure, IdentityClient> =>
+  Pagination.stream(listActionVersions, { actionId, per_page: 50 })
+
+/**
+ * Finds versions by their numbers, and the one that is `deployed`. Requests no page after the last of them.
+ * @since 0.1.0 @category getters
+ */
+export const find = (actionId: string, numbers: ReadonlyArray<number>): Effect.Effect<
+  { readonly found: ReadonlyMap<number, ActionVersion>; readonly deployed: ActionVersion | undefined },
+  ListFailure,
+  IdentityClient
+> =>
+  Effect.suspend(() => {
+    const found = new Map<number, ActionVersion>()
+    let deployed: ActionVersion | undefined
+    const keep = (version: ActionVersion) => {
+      if (version.number !== undefined && numbers.includes(version.number)) found.set(version.number, version)
+      if (version.deployed === true) deployed = version
+      return deployed !== undefined && numbers.every((number) => found.has(number))
+    }
+    return versions(actionId).pipe(
+      Stream.takeUntil(keep),
+      Stream.runDrain,
+      Effect.map(() => ({ found, deployed }))
+    )
+  })
+
+/** The end of a rollback. @since 0.1.0 @category models */
+export interface Rollback {
+  /** `live`: deployed and live; `unchanged`: the version was live before; `declined`: `confirm` gave false. */
+  readonly outcome: "live" | "unchanged" | "declined"
+  /** The version that is live, which the service has made of the wanted one; otherwise the wanted one. */
+  readonly version: ActionVersion
+}
+
+/** The options of a rollback. @since 0.1.0 @category models */
+export interface RollbackOptions<E = never, R = never> {
+  /**
+   * Called with the version that is deployed, if any, and the wanted one, before anything is changed; false ends the rollback
+   * (default: goes on).
+   */
+  readonly confirm?:
+    | ((before: ActionVersion | undefined, after: ActionVersion) => Effect.Effect<boolean, E, R>)
+    | undefined
+  /** Called with the new version once the service has accepted it, before the wait. */
+  readonly onDeployed?: ((version: ActionVersion) => Effect.Effect<void>) | undefined
+  /** The time to wait until the version is live (default 2 minutes). */
+  readonly timeout?: Duration.DurationInput | undefined
+}
+
+const isSame = (version: ActionVersion, other: ActionVersion): boolean =>
+  version.id !== undefined
+    ? version.id === other.id
+    : version.number !== undefined
+    ? version.number === other.number
+    : version.code === other.code
+
+/** Checks whether a version is live. Fails if its build has. */
+const isLive = (actionId: string, version: ActionVersion) =>
+  Effect.gen(function*() {
+    const { deployed_version: live } = yield* getAction({ id: actionId })
+    if (live !== undefined && isSame(version, live)) return true
+    if (version.id === undefined) return false
+    const { errors = [], status } = yield* getActionVersion({ actionId, id: version.id })
+    const details = errors.flatMap(({ msg }) => msg ?? [])
+    return status === "failed" ? yield* new DeploymentFailed({ actionId, reason: "failed", version, details }) : false
+  })
+
+/** Polls after half a second, then ever later, up to every 5 s. */
+const awaitLive = (actionId: string, version: ActionVersion, timeout: Duration.DurationInput) => {
+  const poll = (millis: number): Effect.Effect<void, Effect.Effect.Error<ReturnType<typeof isLive>>, IdentityClient> =>
+    Effect.flatMap(
+      isLive(actionId, version),
+      (live) => live ? Effect.void : Effect.delay(poll(Math.min(5000, millis * 1.5)), Duration.millis(millis))
+    )
+  return Effect.timeoutFail(poll(500), {
+    duration: timeout,
+    onTimeout: () => new DeploymentFailed({ actionId, reason: "timeout", version, details: [] })
+  })
+}
+
+/**
+ * Rolls an action back to an earlier version: deploys it and waits until it is live, which takes the service some seconds.
+ *
+ * The service makes a new version of it, with a new number. Nothing is changed if the version is live already. Fails with
+ * `VersionNotFound` if the action has no such version, with `DeploymentFailed` if the new version does not become live, and like
+ * `listActionVersions`, `deployActionVersion`, `getAction`, `getActionVersion` and `confirm`. Interruption ends the wait, not the
+ * deployment. The deployment is not idempotent: after a `TransportError` of outcome `unknown`, look at `versions` first.
+ * @since 0.1.0 @category constructors @example `Actions.rollback(actionId, 3)`
+ */
+export const rollback = <E = never, R = never>(
+  actionId: string,
+  number: number,
+  options: RollbackOptions<E, R> = {}
+): Effect.Effect<
+  Rollback,
+  | E
+  | VersionNotFound
+  | DeploymentFailed
+  | ListFailure
+  | Operation.Failure<typeof deployActionVersion>
+  | Operation.Failure<typeof getAction>
+  | Operation.Failure<typeof getActionVersion>,
+  R | IdentityClient
+> =>
+  Effect.gen(function*() {
+    const { confirm = () => Effect.succeed(true), onDeployed = () => Effect.void, timeout = "2 minutes" } = options
+    const { deployed, found } = yield* find(actionId, [number])
+    const wanted = found.get(number)
+    if (wanted?.id === undefined) return yield* new VersionNotFound({ actionId, number })
+    if (wanted.deployed === true) return { outcome: "unchanged", version: wanted }
+    if (!(yield* confirm(deployed, wanted))) return { outcome: "declined", version: wanted }
+    const version = yield* deployActionVersion({ actionId, id: wanted.id })
+    yield* onDeployed(version)
+    yield* awaitLive(actionId, version, timeout)
+    return { outcome: "live", version }
+  })

@@ -1,0 +1,81 @@
+/** The command `effect-identity-client`: finds the command that is meant, and loads no other. */
+import * as Command from "@effect/cli/Command"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { version } from "../internal/http/requestEncoder.js"
+import { catalog } from "./catalog.js"
+import { type Definition, type Environment, program, section } from "./shared/definition.js"
+import { codeOf, Exited } from "./shared/exit.js"
+import { bold, complain, withoutColours } from "./shared/text.js"
+
+const usage = `Usage: ${program} COMMAND …, or COMMAND --help`
+
+const help = [
+  bold(`${program} ${version}`),
+  "Whole jobs on a tenant of an identity service, from the command line.",
+  "",
+  usage,
+  ...section("Commands", Object.entries(catalog).map(([name, { summary }]) => [name, summary])),
+  ...section("Options", [
+    ["--help", "this text; after a command, its arguments, options and exit codes"],
+    ["--version", "the version"],
+    ["--completions SHELL", "a script that completes commands and options: bash, zsh or fish"]
+  ]),
+  ...section("Variables", [
+    ["IDENTITY_DOMAIN", "the tenant; or IDENTITY_BASE_URL and IDENTITY_AUTH_URL"],
+    ["IDENTITY_CLIENT_ID", "the client, with IDENTITY_CLIENT_SECRET or a key; or IDENTITY_TOKEN"],
+    ["NO_COLOR", "writes no colours; they are written to terminals only"]
+  ])
+].join("\n")
+
+/** Writes `--only a b` as `--only a --only b`, since an option takes one value. */
+const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const result: Array<string> = []
+  let option: string | undefined
+  for (const arg of args) {
+    const repeats = option !== undefined && !arg.startsWith("-")
+    const [previous] = result.slice(-1)
+    if (repeats && previous !== option) result.push(String(option))
+    result.push(arg)
+    if (!repeats) option = arg === "--only" || arg === "--group" ? arg : undefined
+  }
+  return result
+}
+
+/** Runs the parser with some of the commands. */
+const parse = ([first, ...others]: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
+  first === undefined ? Effect.void : Command.run(
+    Command.make(program).pipe(Command.withSubcommands([first.command, ...others.map(({ command }) => command)])),
+    { name: program, version }
+  )(["node", program, ...args])
+
+const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h"
+
+const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environment> => {
+  const [name = "", ...rest] = args
+  if (isHelp(name)) return Console.log(help)
+  if (name === "--version") return Console.log(version)
+  if (name === "--completions") {
+    return Effect.flatMap(Effect.forEach(Object.values(catalog), ({ load }) => load), (all) => parse(all, args))
+  }
+  const entry = Object.hasOwn(catalog, name) ? catalog[name] : undefined
+  if (entry === undefined) {
+    const problem = name === "" ? "Name a command." : `There is no command "${name}".`
+    return Effect.zipRight(
+      complain(`${problem}\n\n${usage}\nCommands: ${Object.keys(catalog).join(", ")}`),
+      new Exited({ code: 2 })
+    )
+  }
+  return Effect.flatMap(entry.load, (definition) => {
+    if (rest.some(isHelp)) return Console.log(definition.help)
+    return parse([definition], spread(args)).pipe(
+      Effect.catchAllCause((cause) => Effect.flatMap(codeOf(cause, definition.usage), (code) => new Exited({ code })))
+    )
+  })
+}
+
+/** Runs the command with the arguments of a process. It fails with the exit code; the reason has been printed. */
+export const command = (args: ReadonlyArray<string>): Effect.Effect<void, Exited, Environment> =>
+  withoutColours(
+    Effect.catchAllCause(run(args), (cause) => Effect.flatMap(codeOf(cause, usage), (code) => new Exited({ code })))
+  )

@@ -1,0 +1,102 @@
+/** `export`: exports users into a file. */
+import * as Args from "@effect/cli/Args"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Exports from "../../Exports.js"
+import * as Node from "../../Node.js"
+import { define } from "../shared/definition.js"
+import { json } from "../shared/parameters.js"
+import * as ProgressBar from "../shared/progressBar.js"
+import { table } from "../shared/text.js"
+
+const optional = <A>(option: Options.Options<A>, text: string) =>
+  option.pipe(Options.withDescription(text), Options.optional, Options.map(Option.getOrUndefined))
+
+const flag = (name: string, text: string) => Options.boolean(name).pipe(Options.withDescription(text))
+
+/** `NAME` or `NAME=TITLE`. An invalid field is refused before anything is sent. */
+const fields = Args.text({ name: "field" }).pipe(
+  Args.withDescription("A field of the profile, with the title of its column: email, or email=E-mail"),
+  Args.mapEffect((text) => {
+    const at = text.indexOf("=")
+    const [name, title] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+    const problem = name === ""
+      ? "has no name"
+      : [...name].length > 100
+      ? "has a name of more than 100 characters"
+      : title === ""
+      ? "has an empty title"
+      : [...title ?? ""].length > 100
+      ? "has a title of more than 100 characters"
+      : undefined
+    return problem === undefined
+      ? Effect.succeed({ name, export_as: title })
+      : Effect.fail(HelpDoc.p(`The field "${text.slice(0, 40)}" ${problem}.`))
+  }),
+  Args.repeated
+)
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+const statusOf = ({ bytes, percentage, phase, remaining, totalBytes }: Exports.Progress): ProgressBar.Status => {
+  const isDownload = phase === "downloading" || phase === "done"
+  const [done, total] = isDownload ? [bytes, totalBytes] : [percentage ?? 0, 100]
+  const part = !isDownload
+    ? `the job runs${percentage === undefined ? "" : `, ${percentage} %`}`
+    : `${megabytes(bytes)}${totalBytes === undefined ? "" : ` of ${megabytes(totalBytes)}`}`
+  return { done, total, text: `${part}, ${ProgressBar.formatTime(remaining)} left` }
+}
+
+export const definition = define({
+  name: "export",
+  usage: "--out FILE [--format json|csv] [--job ID] [--json] [FIELD…]",
+  about:
+    "Exports users into a file, which appears once it is complete. If the command is interrupted or crashes, run it again: " +
+    "it goes on with the same job.",
+  codes: { 130: "interrupted; run it again to go on with the same job" },
+  config: {
+    fields,
+    out: Options.text("out").pipe(Options.withDescription("The file to write")),
+    format: optional(Options.choice("format", ["json", "csv"]), "The format: json has a user per line (default: json)"),
+    connection: optional(Options.text("connection"), "Only users of this connection, con_… (default: all)"),
+    limit: optional(Options.integer("limit"), "The maximum number of users (default: all)"),
+    gzip: flag("gzip", "Write the file compressed"),
+    overwrite: flag("overwrite", "Replace the file if it exists"),
+    job: optional(Options.text("job"), "Go on with this job instead of starting one"),
+    startAgain: flag("start-again", "Start a job though an earlier run may have started one"),
+    json: json("one line of JSON: path, job, rows and size")
+  },
+  run: ({ connection, fields, format = "json", gzip, job, json, limit, out, overwrite, startAgain }) =>
+    Effect.gen(function*() {
+      const progress = yield* Exports.makeProgress
+      const input = {
+        format,
+        ...(connection !== undefined && { connection_id: connection }),
+        ...(limit !== undefined && { limit }),
+        ...(fields.length > 0 && { fields })
+      }
+      const file = yield* Effect.scoped(Effect.gen(function*() {
+        if (!json) yield* ProgressBar.show(Effect.map(progress, statusOf))
+        return yield* Exports.toFile(out, input, { gzip, overwrite, job, startAgain, progress })
+      })).pipe(
+        Effect.onInterrupt(() =>
+          Effect.flatMap(progress, ({ job }) =>
+            Console.error(
+              `Interrupted. Run the same command to go on${job === undefined ? "" : ` with ${job}`}, for 24 hours.`
+            ))
+        )
+      )
+      yield* Console.log(
+        json ? JSON.stringify(file) : table([
+          ["file", file.path],
+          ["job", file.job],
+          ["rows", String(file.rows)],
+          ["size", `${file.size} bytes`]
+        ])
+      )
+    }).pipe(Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient())))
+})

@@ -1,0 +1,61 @@
+/** `generate`: writes a declaration for each operation of an OpenAPI document. */
+import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { stages } from "../../generate/model/operation.js"
+import { define } from "../shared/definition.js"
+import { Exited } from "../shared/exit.js"
+import { complain } from "../shared/text.js"
+
+const packages = "@seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript yaml"
+
+const isMissing = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
+
+/** Loads what reads documents and writes declarations. The packages that it needs are not part of this one. */
+export const loading = <A>(load: () => Promise<A>): Effect.Effect<A, Exited> =>
+  Effect.tryPromise({ try: load, catch: (error) => error }).pipe(
+    Effect.catchAll((error) =>
+      isMissing(error)
+        ? Effect.zipRight(
+          complain(
+            `${error}\nThe command needs packages that the library does not: npm install --save-dev ${packages}`
+          ),
+          new Exited({ code: 1 })
+        )
+        : Effect.die(error)
+    )
+  )
+
+const names = (name: string, text: string) => Options.text(name).pipe(Options.withDescription(text), Options.repeated)
+
+export const definition = define({
+  name: "generate",
+  usage: "--spec FILE --out FOLDER [--only NAME…] [--group NAME…] [--check]",
+  about: "Writes a declaration for each operation of an OpenAPI document. Needs packages of its own, which it names.",
+  config: {
+    spec: Options.text("spec").pipe(Options.withDescription("The OpenAPI document, 3.0 or 3.1, as JSON or YAML")),
+    out: Options.text("out").pipe(
+      Options.withDescription("The folder to write, which is replaced as a whole. It holds nothing but generated files")
+    ),
+    only: names("only", "Only these operations, for example: --only getUser listRoles"),
+    group: names("group", "Only operations of these groups of the SDK: --group users,actions.versions"),
+    stage: Options.choice("stage", stages).pipe(
+      Options.withDefault("beta" as const),
+      Options.withDescription("ga: only what is generally available; ea: early access, too; beta: all (default)")
+    ),
+    check: Options.boolean("check").pipe(
+      Options.withDescription("Write nothing; fail if the folder differs from what would be written")
+    )
+  },
+  run: (options) =>
+    Effect.flatMap(
+      loading(() => import("../../generate/run.js")),
+      ({ run }) =>
+        Effect.catchAll(run(options), (failure) =>
+          Effect.zipRight(
+            complain(Predicate.hasProperty(failure, "message") ? String(failure.message) : String(failure)),
+            new Exited({ code: 1 })
+          ))
+    )
+})

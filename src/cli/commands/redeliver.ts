@@ -1,0 +1,191 @@
+/** `redeliver`: redelivers many failed events of a stream, and can be resumed. */
+import * as Options from "@effect/cli/Options"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Deliveries from "../../Deliveries.js"
+import type { IdentityClient } from "../../IdentityClient.js"
+import * as Node from "../../Node.js"
+import * as Redelivery from "../../Redelivery.js"
+import { define } from "../shared/definition.js"
+import { describe, Exited, WrongUsage } from "../shared/exit.js"
+import { eventTypes, json, stream } from "../shared/parameters.js"
+import * as ProgressBar from "../shared/progressBar.js"
+import { Stdio } from "../shared/stdio.js"
+import { complain, table } from "../shared/text.js"
+
+const config = {
+  stream,
+  file: Options.file("file", { exists: "yes" }).pipe(
+    Options.withDescription("A file with event ids, one per line (default: the standard input)"),
+    Options.optional
+  ),
+  failedSince: Options.text("failed-since").pipe(
+    Options.withDescription("Instead of ids: all that failed since 2026-01-31 or 2026-01-31T22:00:00Z"),
+    Options.optional
+  ),
+  eventTypes,
+  journal: Options.directory("journal").pipe(
+    Options.withDescription("The directory that makes it resumable (default: redelivery-STREAM)"),
+    Options.optional
+  ),
+  concurrency: Options.integer("concurrency").pipe(
+    Options.withDefault(10),
+    Options.withDescription("Number of events sent at the same time (default: 10)")
+  ),
+  stopAfter: Options.integer("stop-after").pipe(
+    Options.withDefault(50),
+    Options.withDescription("Stop after this number of failures (default: 50)")
+  ),
+  repeatUnknown: Options.boolean("repeat-unknown").pipe(
+    Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
+  ),
+  dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Send nothing, and list what would be sent")),
+  json: json("a line of JSON per result, and one for the summary")
+}
+
+/** Reads ids, one per line. Blank lines, and text after a #, are ignored. */
+const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
+  bytes.pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.map((line) => line.replace(/#.*/, "").trim()),
+    Stream.filter((line) => line !== "")
+  )
+
+/** The ids of all that have failed since a time. */
+const failedIds = (stream: string, from: string, eventTypes: ReadonlyArray<string>) =>
+  Stream.map(
+    Deliveries.failed(stream, { from, eventTypes: eventTypes.length === 0 ? undefined : eventTypes }),
+    ({ id }) => id
+  )
+
+type IdsFailure = PlatformError | Stream.Stream.Error<ReturnType<typeof failedIds>>
+
+const statusOf = ({ done, outcomes, paused, rate, remaining, total }: Redelivery.Progress): ProgressBar.Status => {
+  const problems = outcomes.failed + outcomes.unknown
+  return {
+    done,
+    total,
+    text: `${done}${total === undefined ? "" : ` of ${total}`}, ${rate.toFixed(0)}/s, ${
+      ProgressBar.formatTime(remaining)
+    } left${problems === 0 ? "" : `, ${problems} failed or unknown`}${paused === undefined ? "" : ", paused"}`
+  }
+}
+
+const meanings: Readonly<Record<Redelivery.Outcome, string>> = {
+  accepted: "will be delivered again",
+  notFailed: "has not failed, or no longer",
+  gone: "does not exist",
+  invalid: "not an event id",
+  unknown: "may have been accepted; check before you retry them",
+  failed: "not accepted; run again to retry them",
+  due: "would be sent"
+}
+
+/** The ten most frequent reasons, with their counts. */
+const topReasons = (counts: ReadonlyMap<string, number>): string => {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a)
+  return [
+    ...sorted.slice(0, 10).map(([reason, count]) => `${count} × ${reason}`),
+    ...(sorted.length > 10 ? [`and ${sorted.length - 10} other reasons; --json prints them all`] : [])
+  ].join("\n")
+}
+
+const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Progress): string =>
+  [
+    table(
+      Redelivery.outcomes.filter((outcome) => outcomes[outcome] > 0).map((
+        outcome
+      ) => [outcome, outcomes[outcome], meanings[outcome]])
+    ),
+    `${done} events in ${ProgressBar.formatTime(elapsed)}${
+      recalled === 0 ? "" : `, ${recalled} of them already known`
+    }${stopped ? "; stopped early" : ""}`
+  ].filter((text) => text !== "").join("\n")
+
+export const definition = define({
+  name: "redeliver",
+  usage: "STREAM [--file FILE | --failed-since TIME] [--dry-run] [--json]",
+  about:
+    "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
+    "crashes, run it again to resume.",
+  codes: {
+    3: "some events failed, are unknown or invalid; it stopped early; no such stream",
+    130: "interrupted; run it again to resume"
+  },
+  config,
+  run: (args) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { input } = yield* Stdio
+      const { eventTypes, failedSince, file, stream } = args
+      if (Option.isSome(file) && Option.isSome(failedSince)) {
+        return yield* new WrongUsage({ message: "Give either --file or --failed-since." })
+      }
+      if (Option.isNone(failedSince) && eventTypes.length > 0) {
+        return yield* new WrongUsage({ message: "--event-type needs --failed-since." })
+      }
+      // Events that fail again another night are another job.
+      const job = Option.match(failedSince, { onNone: () => stream, onSome: (since) => `${stream}-${since}` })
+      const directory = Option.getOrElse(args.journal, () => `redelivery-${encodeURIComponent(job)}`)
+      const given = idsFrom(Option.match(file, { onNone: () => input, onSome: (file) => fs.stream(file) }))
+      const ids = Option.match(failedSince, {
+        onNone: (): Stream.Stream<string, IdsFailure, IdentityClient> => given,
+        onSome: (from) => failedIds(stream, from, eventTypes)
+      })
+      const total = Option.isNone(file) ? undefined : yield* Stream.runCount(given)
+      const progress = yield* Redelivery.makeProgress
+      const results = Redelivery.run(ids, {
+        stream,
+        journal: yield* Node.journal(directory),
+        concurrency: args.concurrency,
+        dryRun: args.dryRun,
+        repeat: args.repeatUnknown ? ["failed", "unknown"] : ["failed"],
+        stopAfter: args.stopAfter,
+        total,
+        progress
+      })
+      const reasons = new Map<string, number>()
+      const countReason = ({ error, outcome }: Redelivery.Result) =>
+        Effect.sync(() => {
+          if (error === undefined || (outcome !== "failed" && outcome !== "unknown")) return
+          const reason = `${outcome}: ${error.message}`
+          if (reasons.has(reason) || reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+        })
+      const printSummary = Effect.flatMap(progress, (now) =>
+        Console.log(
+          args.json
+            ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
+            : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
+        ))
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* ProgressBar.confirmInterrupt
+        if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
+        yield* Stream.runForEach(results, (result) =>
+          args.json ? Console.log(JSON.stringify(result)) : countReason(result))
+      })).pipe(
+        Effect.catchTag("RunError", (error) =>
+          printSummary.pipe(
+            Effect.zipRight(
+              complain(`${describe(error)}\nRun the same command to resume; the journal is ${directory}`)
+            ),
+            Effect.zipRight(new Exited({ code: error.reason === "refused" ? 1 : 3 }))
+          )),
+        Effect.onInterrupt(() =>
+          Effect.zipRight(
+            printSummary,
+            Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
+          )
+        )
+      )
+      yield* printSummary
+      const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
+      if (stopped || failed + invalid + unknown > 0) {
+        return yield* new Exited({ code: 3 })
+      }
+    }).pipe(Effect.provide(Node.layer))
+})

@@ -1,0 +1,71 @@
+/** `rollback`: deploys an earlier version of an action. */
+import * as Args from "@effect/cli/Args"
+import * as Options from "@effect/cli/Options"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Actions from "../../Actions.js"
+import * as Node from "../../Node.js"
+import type { ActionVersion } from "../../operations/listActionVersions.js"
+import { shown } from "../shared/changes.js"
+import { confirm } from "../shared/confirm.js"
+import { define } from "../shared/definition.js"
+import { Exited } from "../shared/exit.js"
+import { action, json, yes } from "../shared/parameters.js"
+import { complain } from "../shared/text.js"
+
+const title = ({ number }: ActionVersion): string => `version ${number ?? "?"}`
+
+export const definition = define({
+  name: "rollback",
+  usage: "ACTION NUMBER [--yes] [--timeout SECONDS] [--json]",
+  about:
+    "Shows the changes between the deployed version of an action and another one, asks, deploys that one, and waits until " +
+    "it is live. The service makes a new version of it.",
+  codes: { 3: "no such version" },
+  config: {
+    action,
+    number: Args.integer({ name: "number" }).pipe(Args.withDescription("The number of the version to deploy")),
+    yes,
+    timeout: Options.integer("timeout").pipe(
+      Options.withDefault(120),
+      Options.withDescription("Seconds to wait until the version is live (default: 120)")
+    ),
+    json: json("one line of JSON: the outcome, and the version that is live")
+  },
+  run: ({ action, json, number, timeout, yes }) =>
+    Effect.gen(function*() {
+      let isDeployed = false
+      const { outcome, version } = yield* Actions.rollback(action, number, {
+        timeout: Duration.seconds(timeout),
+        confirm: (before, after) =>
+          Effect.zipRight(
+            json ? Effect.void : Console.log(before === undefined ? "No version is deployed." : shown(before, after)),
+            confirm(`Deploy version ${number}?`, yes)
+          ),
+        onDeployed: (version) => {
+          isDeployed = true
+          return Console.error(`${title(version)} is deployed; waiting until it is live`)
+        }
+      }).pipe(
+        Effect.onInterrupt(() =>
+          Console.error(
+            isDeployed
+              ? `Interrupted. The deployment goes on: effect-identity-client versions ${action}`
+              : "Interrupted. Nothing was deployed."
+          )
+        ),
+        Effect.catchTag("VersionNotFound", () =>
+          Effect.zipRight(complain(`This action has no version ${number}.`), new Exited({ code: 3 })))
+      )
+      const texts = {
+        live: `Version ${number} is live, as ${title(version)}.`,
+        unchanged: `Version ${number} is live already.`,
+        declined: "Nothing was deployed."
+      }
+      yield* Console.log(json ? JSON.stringify({ outcome, version }) : texts[outcome])
+      if (outcome === "declined") {
+        return yield* new Exited({ code: 1 })
+      }
+    }).pipe(Effect.provide(Node.layer))
+})

@@ -1,0 +1,37 @@
+/** `versions`: lists the versions of an action. */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Actions from "../../Actions.js"
+import type { ActionVersion } from "../../operations/listActionVersions.js"
+import * as Client from "../client.js"
+import { define } from "../shared/definition.js"
+import { action, json } from "../shared/parameters.js"
+import { table } from "../shared/text.js"
+
+const row = ({ built_at, deployed, number, runtime, status }: ActionVersion) => [
+  number ?? "?",
+  status ?? "",
+  deployed === true ? "yes" : "",
+  runtime ?? "",
+  built_at?.replace(/\.\d+Z$/, "Z") ?? "not yet"
+]
+
+export const definition = define({
+  name: "versions",
+  usage: "ACTION [--json]",
+  about: "Lists the versions of an action, the newest first.",
+  config: { action, json: json("a line of JSON per version") },
+  run: ({ action, json }) => {
+    const versions = Actions.versions(action)
+    return Effect.provide(
+      json
+        ? Stream.runForEach(versions, (version) => Console.log(JSON.stringify(version)))
+        : Effect.flatMap(
+          Stream.runCollect(Stream.map(versions, row)),
+          (rows) => Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
+        ),
+      Client.layer
+    )
+  }
+})

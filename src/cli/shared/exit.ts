@@ -1,0 +1,50 @@
+/** Ends commands: exit codes, and failures as one sentence. */
+import { isValidationError } from "@effect/cli/ValidationError"
+import * as Cause from "effect/Cause"
+import * as ConfigError from "effect/ConfigError"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { complain, printable } from "./text.js"
+
+/** Ends the command with an exit code; what there is to say has been printed. */
+export class Exited extends Data.TaggedError("Exited")<{ readonly code: number }> {}
+
+/** Arguments that contradict each other or what they name. The usage is printed beside the message. */
+export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
+
+export const codes: Readonly<Record<number, string>> = {
+  0: "success",
+  1: "failure; the standard error output says why",
+  2: "wrong usage; nothing was sent",
+  130: "interrupted"
+}
+
+/** Describes a failure by its name and message, without a stack. */
+export const describe = (failure: unknown): string => {
+  if (ConfigError.isConfigError(failure)) {
+    const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
+    return `Missing or invalid environment variables: ${names}.\n${
+      String(failure).replace(/\s+/g, " ")
+    }\nThe guide "configuration" lists all of them, and their alternatives.`
+  }
+  if (!Predicate.hasProperty(failure, "message")) return printable(String(failure))
+  const message = printable(String(failure.message))
+  return Predicate.hasProperty(failure, "_tag") ? `${String(failure._tag)}: ${message}` : message
+}
+
+const isNotFound = (failure: unknown): boolean => Predicate.hasProperty(failure, "status") && failure.status === 404
+
+/** Prints what a command failed with, unless it has, and gives its exit code. */
+export const codeOf = (cause: Cause.Cause<unknown>, usage: string): Effect.Effect<number> =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => Cause.isInterruptedOnly(cause) ? Effect.succeed(130) : Effect.as(complain(Cause.pretty(cause)), 1),
+    onSome: (failure) => {
+      if (failure instanceof Exited) return Effect.succeed(failure.code)
+      // The parser has printed its own.
+      if (isValidationError(failure)) return Effect.as(complain(usage), 2)
+      if (failure instanceof WrongUsage) return Effect.as(complain(`${failure.message}\n\n${usage}`), 2)
+      return Effect.as(complain(describe(failure)), isNotFound(failure) ? 3 : 1)
+    }
+  })

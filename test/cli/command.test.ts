@@ -1,0 +1,133 @@
+/** Tests the command as a whole: help, usage beside complaints, completions, colours, exit codes. */
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, FiberId } from "effect"
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { catalog } from "../../src/cli/catalog.js"
+import { codeOf } from "../../src/cli/shared/exit.js"
+import { printable, wrap } from "../../src/cli/shared/text.js"
+import { runAlone } from "./support/run.js"
+
+const names = Object.keys(catalog)
+
+const lines = (text: string) => text.trimEnd().split("\n")
+
+describe("--help", () => {
+  it.live("of the command names each command", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* runAlone(["--help"])
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      for (const name of names) assert.match(stdout, new RegExp(`^ {2}${name} +[A-Z]`, "m"))
+      assert.deepStrictEqual((yield* runAlone(["-h"])).stdout, stdout)
+    }))
+
+  for (const name of ["", ...names]) {
+    it.live(`of ${name || "the command"} fits a screen of 80 columns, without colours in a pipe`, () =>
+      Effect.gen(function*() {
+        const args = name === "" ? ["--help"] : [name, "--help"]
+        const { code, stderr, stdout } = yield* runAlone(args)
+        assert.deepStrictEqual([code, stderr], [0, ""])
+        assert.isAtMost(lines(stdout).length, 40)
+        for (const line of lines(stdout)) assert.isAtMost([...line].length, 80, line)
+        assert.notInclude(stdout, "\u001b")
+        if (name !== "") assert.include(stdout, `\nUsage: effect-identity-client ${name} `)
+        const coloured = yield* runAlone(args, { columns: 100 })
+        assert.include(coloured.stdout, "\u001b[1m")
+      }))
+  }
+})
+
+describe("complaints", () => {
+  it.live("about the command name all of them, with exit code 2", () =>
+    Effect.gen(function*() {
+      for (
+        const [args, problem] of [[[], "Name a command."], [["toString"], "There is no command \"toString\"."]] as const
+      ) {
+        const { code, stderr, stdout } = yield* runAlone(args)
+        assert.deepStrictEqual([code, stdout, lines(stderr)[0]], [2, "", problem])
+        assert.include(stderr, "\nUsage: effect-identity-client COMMAND")
+        assert.include(stderr, `Commands: ${names.join(", ")}`)
+      }
+    }))
+
+  const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+    [["versions"], /Missing argument <action>/],
+    [["versions", "a", "b"], /Received unknown argument: 'b'/],
+    [["versions", "a", "--jsn"], /Received unknown argument: '--jsn'/],
+    [["diff", "a", "x"], /'x' is not a integer/],
+    [["rollback", "a", "1", "--timeout", "soon"], /'soon' is not a integer/],
+    [["redeliver", "a", "--file", "/no/such/file"], /\/no\/such\/file/],
+    [["update", "tep_1"], /There is nothing to change/],
+    [["tenant", "--port", "70000"], /70000 is not a port/],
+    [["generate", "--out", "x"], /--spec/]
+  ]
+  for (const [args, message] of wrong) {
+    it.live(`about "${args.join(" ")}" come with the usage, and exit code 2`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* runAlone(args)
+        assert.match(stderr, message)
+        assert.match(stderr, new RegExp(`^Usage: effect-identity-client ${args[0]} `, "m"))
+        assert.notInclude(stderr, "\u001b")
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.include((yield* runAlone(args, { columns: 80 })).stderr, "\u001b[31m")
+      }))
+  }
+
+  it.live("about variables name those that are missing", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* runAlone(["versions", "a"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^Missing or invalid environment variables: IDENTITY_DOMAIN, .*IDENTITY_CLIENT_ID/)
+    }))
+})
+
+describe("--version", () => {
+  it.live("is the one of package.json, also as a process, which loads nothing else", () =>
+    Effect.gen(function*() {
+      const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"))
+      assert.deepStrictEqual(yield* runAlone(["--version"]), { code: 0, stdout: `${version}\n`, stderr: "" })
+      const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", "src/cli/bin.ts", "--version"], {
+        encoding: "utf8"
+      })
+      assert.deepStrictEqual([status, stdout], [0, `${version}\n`])
+    }))
+})
+
+describe("--completions", () => {
+  for (const shell of ["bash", "zsh", "fish"]) {
+    it.live(`has all commands and options for ${shell}`, () =>
+      Effect.gen(function*() {
+        const { code, stdout } = yield* runAlone(["--completions", shell])
+        assert.strictEqual(code, 0)
+        for (const text of [...names, "repeat-unknown", "subject-token-type"]) assert.include(stdout, text)
+        const available = spawnSync(shell, ["-c", "exit"]).error === undefined
+        if (!available) return
+        const { status, stderr } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" })
+        assert.deepStrictEqual([status, stderr], [0, ""])
+      }))
+  }
+})
+
+describe("the end of a command", () => {
+  it.effect("has exit code 130 if it was interrupted, 3 if something does not exist, else 1", () =>
+    Effect.gen(function*() {
+      const causes: ReadonlyArray<Cause.Cause<unknown>> = [
+        Cause.interrupt(FiberId.none),
+        Cause.fail({ _tag: "NotFound", status: 404, message: "gone" }),
+        Cause.fail("no reason"),
+        Cause.die(new Error("a defect"))
+      ]
+      const codes = yield* Effect.forEach(causes, (cause) => codeOf(cause, "Usage"))
+      assert.deepStrictEqual(codes, [130, 3, 1, 1])
+    }))
+})
+
+describe("text", () => {
+  it("of the service cannot steer the terminal", () => {
+    assert.strictEqual(printable("a\tb\n\u001b[2Jc\u009b"), "a\tb\n\\u001b[2Jc\\u009b")
+  })
+
+  it("is broken between words; a long word has a line of its own", () => {
+    assert.deepStrictEqual(wrap("ab cd efghijk lm", 5), ["ab cd", "efghijk", "lm"])
+  })
+})

@@ -1,0 +1,328 @@
+/** Tests `redeliver`, `delete` and `update` against a tenant on a socket. */
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TenantLive } from "../../examples/tour.js"
+import * as Tenant from "../../src/Tenant.js"
+import { run } from "./support/run.js"
+
+const { profiles: [profile], streams: [stream] } = Tenant.demo
+const [first, second, queued] = stream.events
+
+const sent = Effect.flatMap(
+  Tenant.Tenant,
+  ({ requests }) =>
+    Effect.map(
+      requests,
+      (requests) => requests.flatMap(({ operation }) => operation === "token" ? [] : operation ?? [])
+    )
+)
+
+/** A file with text, and the arguments of `redeliver` with a journal beside it. */
+const prepared = (text: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { join } = yield* Path.Path
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const [file, journal] = [join(folder, "ids"), join(folder, "journal")]
+    yield* fs.writeFileString(file, text)
+    return { file, journal, args: ["redeliver", stream.id, "--journal", journal] }
+  }).pipe(Effect.provide(NodeContext.layer))
+
+describe("redeliver", () => {
+  it.scopedLive("redelivers the ids of a file, prints a summary, and exits with code 3 after failures", () =>
+    Effect.gen(function*() {
+      const text = [first.id, "nonsense # not an id", "", queued.id, first.id].join("\n")
+      const { args, file } = yield* prepared(text)
+      const { code, stderr, stdout } = yield* run([...args, "--file", file])
+      assert.match(
+        stdout,
+        /^accepted {3}2 .*\nnotFailed {2}1 .*\ninvalid {4}1 .*\n4 events in .*, 1 of them already known\n$/
+      )
+      assert.deepStrictEqual([code, stderr], [3, ""])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("reads ids from the standard input and writes lines of JSON", () =>
+    Effect.gen(function*() {
+      const { args } = yield* prepared("")
+      const { code, stderr, stdout } = yield* run([...args, "--json"], { input: `${first.id}\n` })
+      const [result, summary] = stdout.trim().split("\n").map((line) => JSON.parse(line) as unknown)
+      assert.deepStrictEqual(result, { id: first.id, recalled: false, outcome: "accepted" })
+      assert.deepInclude(summary, { done: 1, accepted: 1, stopped: false })
+      assert.deepStrictEqual([code, stderr], [0, ""])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("sends nothing with --dry-run", () =>
+    Effect.gen(function*() {
+      const { args } = yield* prepared("")
+      const { code, stdout } = yield* run([...args, "--dry-run"], { input: `${first.id}\n${second.id}` })
+      assert.match(stdout, /^due {2}2 {2}would be sent\n2 events in .*\n$/)
+      assert.deepStrictEqual([code, yield* sent], [0, []])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("reports the reasons of failures, stops after --stop-after, and retries with --repeat-unknown", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      const { args, file } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const refuse = injectFault({ operation: "redeliverEvent", status: 400, body: { message: "no" } })
+      yield* Effect.repeatN(refuse, 1)
+      const asText = yield* run([...args, "--file", file])
+      assert.match(asText.stdout, /^failed {2}2 .*\n2 events in .*\n2 × failed: .*\n$/)
+      yield* refuse
+      const stopped = yield* run([...args, "--file", file, "--concurrency", "1", "--stop-after", "1"])
+      assert.match(stopped.stdout, /; stopped early\n/)
+      yield* Effect.repeatN(refuse, 1)
+      const asJson = yield* run([...args, "--json", "--repeat-unknown", "--file", file])
+      const lines = asJson.stdout.trim().split("\n").map((line) => JSON.parse(line) as { readonly done?: number })
+      assert.deepStrictEqual(lines.map(({ done }) => done), [undefined, undefined, 2])
+      assert.deepStrictEqual([asText.code, stopped.code, asJson.code], [3, 3, 3])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("ends at once if no event has a chance, and says how to resume", () =>
+    Effect.gen(function*() {
+      const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const refused = yield* run([...args, "--file", file], { variables: { IDENTITY_CLIENT_SECRET: "wrong-secret" } })
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, "0 events in 0s\n"])
+      assert.match(refused.stderr, /^RunError: .*401[^]*\nRun the same command to resume; the journal is /)
+      assert.include(refused.stderr, journal)
+      const unknown = ["redeliver", "est_0000000000000000000000", "--journal", `${journal}-2`, "--file", file]
+      const { code, stderr } = yield* run(unknown)
+      assert.strictEqual(code, 3)
+      assert.match(stderr, /^RunError: .*stream/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("redelivers what has failed since a time, and refuses ids beside it", () =>
+    Effect.gen(function*() {
+      const { args, file } = yield* prepared("")
+      const since = ["--failed-since", "2020-01-01"]
+      const { code, stdout } = yield* run([...args, ...since])
+      assert.match(stdout, /^accepted {2}\d+ .*\n\d+ events in .*\n$/)
+      assert.strictEqual(code, 0)
+      assert.includeMembers(yield* sent, ["listDeliveries", "redeliverEvent"])
+      const none = yield* run([...args, ...since, "--event-type", "no.such", "--event-type", "other"])
+      assert.match(none.stdout, /^0 events in /)
+      for (const wrong of [[...since, "--file", file], ["--event-type", "user.created"]]) {
+        assert.strictEqual((yield* run([...args, ...wrong])).code, 2)
+      }
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("lists at most ten reasons", () =>
+    Effect.gen(function*() {
+      const { injectFault, seed } = yield* Tenant.Tenant
+      const ids = Array.from({ length: 12 }, (_, nth) => `evt_${String(nth).padStart(22, "0")}`)
+      yield* seed({ streams: [{ id: stream.id, events: ids.map((id) => ({ id, state: "failed" as const })) }] })
+      for (const nth of ids.keys()) {
+        yield* injectFault({
+          operation: "redeliverEvent",
+          status: 400,
+          body: { message: `reason ${"x".repeat(nth + 1)}` }
+        })
+      }
+      const { args, file } = yield* prepared(ids.join("\n"))
+      const { stdout } = yield* run([...args, "--file", file])
+      assert.match(stdout, /\nand 2 other reasons; --json prints them all\n$/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("draws a bar on a terminal, and removes it", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", delay: "400 millis" })
+      const { args, file } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const { stderr } = yield* run([...args, "--file", file], { columns: 60 })
+      assert.match(stderr, /\r\p{Cc}\[K[█░]{24} \d of 2, \d+\/s, .* left/u)
+      assert.isTrue(stderr.endsWith("\r\u001b[K"))
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("confirms Ctrl-C, says how to resume, and resumes without sending an event twice", () =>
+    Effect.gen(function*() {
+      const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", delay: "200 millis" })
+      const json = [...args, "--json", "--concurrency", "1", "--file", file]
+      const interrupted = yield* run(json, { interruptAfter: first.id })
+      assert.strictEqual(interrupted.code, 130)
+      assert.match(interrupted.stderr, /^Waiting up to 5 s for running calls; press Ctrl-C again to abort them\n/)
+      assert.include(interrupted.stderr, `Interrupted. Run the same command to resume; the journal is ${journal}\n`)
+      const resumed = yield* run([...args, "--file", file])
+      assert.match(resumed.stdout, /^accepted {2}2 .*\n2 events in .*, [12] of them already known\n$/)
+      assert.deepStrictEqual([resumed.code, yield* sent], [0, ["redeliverEvent", "redeliverEvent"]])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("deliveries", () => {
+  it.live("lists failed deliveries, as lines or as JSON, and none of another time", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(["deliveries", stream.id])
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.match(stdout, new RegExp(`^${first.id}  \\S+ +\\d+  \\d{4}-\\S+Z`, "m"))
+      const json = yield* run(["deliveries", stream.id, "--json", "--event-type", "no.such"])
+      assert.deepStrictEqual(json, { code: 0, stdout: "", stderr: "" })
+      const all = yield* run(["deliveries", stream.id, "--json", "--from", "2020-01-01"])
+      const ids = all.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { id: string }).id)
+      assert.includeMembers(ids, [first.id, second.id])
+      assert.strictEqual((yield* run(["deliveries", stream.id, "--to", "2020-01-01"])).stdout, "")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("names a stream that does not exist with exit code 3, and a wrong time", () =>
+    Effect.gen(function*() {
+      const missing = yield* run(["deliveries", "est_0000000000000000000000"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+      assert.match((yield* run(["deliveries", stream.id, "--from", "noon"])).stderr, /^InvalidInput: from: /)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("export", () => {
+  const inFolder = Effect.map(prepared(""), ({ file }) => `${file}.out`)
+  const read = (path: string) =>
+    Effect.provide(
+      Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)),
+      NodeContext.layer
+    )
+
+  it.scopedLive("writes a file, with progress on a terminal, and starts one job", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      const { code, stderr, stdout } = yield* run(
+        ["export", "--out", out, "--format", "csv", "--limit", "2", "email=E-mail", "name"],
+        { columns: 80 }
+      )
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^file {2}\S+\njob {3}job_\w+\nrows {2}\d+\nsize {2}\d+ bytes\n$/)
+      assert.match(stderr, /\[K█*░+ the job runs, /)
+      assert.match(yield* read(out), /^"?E-mail"?,"?name"?\r?\n/)
+      assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
+      const again = yield* run(["export", "--out", out])
+      assert.deepStrictEqual([again.code, again.stdout], [1, ""])
+      assert.match(again.stderr, /^ExportError: /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("goes on with the same job after Ctrl-C", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      const args = ["export", "--out", out, "--json"]
+      const interrupted = yield* run(args, { interruptAfterMillis: 700 })
+      assert.strictEqual(interrupted.code, 130)
+      const [, job = ""] =
+        /^Interrupted\. Run the same command to go on with (job_\w+), for 24 hours\.\n$/.exec(interrupted.stderr) ?? []
+      const { code, stdout } = yield* run(args)
+      assert.strictEqual(code, 0)
+      assert.deepInclude(JSON.parse(stdout), { path: out, job })
+      assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names an invalid field with exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      for (const field of ["=Name", "email=", "x".repeat(101), `email=${"x".repeat(101)}`]) {
+        const { code, stderr } = yield* run(["export", "--out", "never", field])
+        assert.deepStrictEqual([code, yield* sent], [2, []])
+        assert.match(stderr, /^The field "[^"]*" has /)
+      }
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("delete", () => {
+  it.live("asks, and deletes after a yes, or with --yes", () =>
+    Effect.gen(function*() {
+      const no = yield* run(["delete", stream.id], { reply: "n" })
+      assert.deepStrictEqual([no.code, no.stdout, yield* sent], [1, "Nothing was deleted.\n", []])
+      const refused = yield* run(["delete", stream.id])
+      assert.deepStrictEqual([refused.code, yield* sent], [2, []])
+      const done = yield* run(["delete", stream.id], { reply: "yes", columns: 80 })
+      assert.deepStrictEqual([done.code, done.stdout], [0, `event stream ${stream.id} is deleted\n`])
+      assert.include(done.stderr, "\u001b[1mDelete event stream")
+      const json = yield* run(["delete", "--yes", "--json", stream.id])
+      assert.deepStrictEqual(json, { code: 0, stdout: `{"id":"${stream.id}"}\n`, stderr: "" })
+      assert.deepStrictEqual(yield* sent, ["deleteEventStream", "deleteEventStream"])
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("update", () => {
+  it.live("changes the profile, and prints its name or the whole of it", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* run(["update", profile.id, "--name", "Renamed"])
+      assert.deepStrictEqual([code, stdout], [0, `profile ${profile.id} is updated: Renamed\n`])
+      const json = yield* run(["update", profile.id, "--subject-token-type", "urn:example:token", "--json"])
+      assert.deepInclude(JSON.parse(json.stdout), { name: "Renamed", subject_token_type: "urn:example:token" })
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("names a value that is invalid, and a profile that does not exist with exit code 3", () =>
+    Effect.gen(function*() {
+      const short = yield* run(["update", profile.id, "--name", "x"])
+      assert.strictEqual(short.code, 1)
+      assert.match(short.stderr, /^InvalidInput: name: /)
+      const missing = yield* run(["update", "tep_none", "--name", "Renamed"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("tenant", () => {
+  it.scopedLive("serves until it is interrupted; a port that is taken is named, with exit code 1", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* run(["tenant", "--port", "0", "--json"], { interruptAfter: "IDENTITY_BASE_URL" })
+      const variables = JSON.parse(stdout) as Record<string, string>
+      assert.match(variables["IDENTITY_TOKEN_URL"] ?? "", /^http:\/\/127\.0\.0\.1:\d+\/oauth\/token$/)
+      assert.deepInclude(variables, { IDENTITY_CLIENT_ID: "demo-full", IDENTITY_CLIENT_SECRET: "demo-full-secret" })
+      const port = new URL(variables["IDENTITY_AUTH_URL"] ?? "").port
+      const serving = yield* Effect.fork(run(["tenant", "--port", port]))
+      yield* Effect.sleep("500 millis")
+      const taken = yield* run(["tenant", "--port", port])
+      assert.deepStrictEqual(taken, {
+        code: 1,
+        stdout: "",
+        stderr: `Port ${port} is already in use. Choose another, for example: --port ${Number(port) + 1}\n`
+      })
+      yield* Fiber.interrupt(serving)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("prints the variables and a line for each request, and serves a seed", () =>
+    Effect.gen(function*() {
+      const { file } = yield* prepared(
+        JSON.stringify({ actions: [{ id: "mine", versions: [{ id: "v1", number: 7 }] }] })
+      )
+      const responses: Array<number> = []
+      const { stdout } = yield* run(["tenant", "--port", "0", "--seed", file], {
+        interruptAfter: "Ctrl-C to stop",
+        beforeInterrupt: (stdout) =>
+          Effect.promise(async () => {
+            const [, origin = ""] = /listens at (\S+)/.exec(stdout) ?? []
+            const credentials = { client_id: "demo-full", client_secret: "demo-full-secret" }
+            const token = await fetch(`${origin}/oauth/token`, {
+              method: "POST",
+              body: new URLSearchParams({
+                grant_type: "client_credentials",
+                ...credentials,
+                audience: `${origin}/api/v2/`
+              })
+            })
+            const { access_token } = await token.json() as { access_token: string }
+            const headers = { authorization: `Bearer ${access_token}` }
+            for (const path of ["/api/v2/actions/actions/mine/versions", "/nowhere"]) {
+              responses.push((await fetch(`${origin}${path}`, { headers })).status)
+            }
+          })
+      })
+      assert.deepStrictEqual(responses, [200, 404])
+      assert.match(
+        stdout,
+        /^The tenant listens at http:\/\/127\.0\.0\.1:\d+\n\nVariables for a client\n {2}export IDENTITY_BASE_URL=/
+      )
+      assert.notInclude(stdout, "Ids to try")
+      assert.match(
+        stdout,
+        /\n200 POST {3}\/oauth\/token\n200 GET {4}\/api\/v2\/actions\/actions\/mine\/versions\n404 GET {4}\/nowhere\n$/
+      )
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("refuses a seed that it cannot serve, with exit code 2", () =>
+    Effect.gen(function*() {
+      for (const text of ["{", "{\"acions\":[]}", "{\"actions\":[{\"id\":\"a\"}]}"]) {
+        const { file } = yield* prepared(text)
+        const { code, stderr } = yield* run(["tenant", "--seed", file])
+        assert.strictEqual(code, 2)
+        assert.include(stderr, `${file} is not a seed: `)
+      }
+    }).pipe(Effect.provide(TenantLive)))
+})

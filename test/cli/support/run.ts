@@ -1,0 +1,129 @@
+/** Runs the command in this process, with streams that record what it writes. */
+import { HttpServer, Terminal } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import {
+  ConfigProvider,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Stream
+} from "effect"
+import * as Cause from "effect/Cause"
+import { command } from "../../../src/cli/command.js"
+import { type Output, Stdio } from "../../../src/cli/shared/stdio.js"
+import * as Tenant from "../../../src/Tenant.js"
+
+interface Settings {
+  /** Text on the standard input. */
+  readonly input?: string
+  /** All streams are terminals, and this is typed after a question. */
+  readonly reply?: string
+  /** Both outputs are terminals with colours, of this width. */
+  readonly columns?: number
+  /** Variables beside those of a client of the tenant; `""` removes one. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Interrupts the command, as Ctrl-C does, once it has printed this. */
+  readonly interruptAfter?: string
+  /** Called with everything that is written, to both outputs. */
+  readonly onWrite?: (text: string) => void
+  /** Interrupts the command after this time. */
+  readonly interruptAfterMillis?: number
+  /** Called before the interruption with what has been written. */
+  readonly beforeInterrupt?: (stdout: string) => Effect.Effect<void>
+}
+
+/** What a command wrote, and its exit code. */
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const codeOf = (exit: Exit.Exit<void, { readonly code: number }>): number =>
+  Exit.match(exit, {
+    onSuccess: () => 0,
+    onFailure: (cause) =>
+      Option.match(Cause.failureOption(cause), {
+        onNone: () => Cause.isInterruptedOnly(cause) ? 130 : 1,
+        onSome: ({ code }) => code
+      })
+  })
+
+/** Runs the command against what the variables say, which by default is nothing. */
+export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): Effect.Effect<Ran> =>
+  Effect.gen(function*() {
+    const [stdout, stderr]: [Array<string>, Array<string>] = [[], []]
+    const real = yield* Effect.console
+    const interrupted = yield* Deferred.make<void>()
+    let onInterrupt: Effect.Effect<void> = Effect.void
+    const print = (to: Array<string>) => (...texts: ReadonlyArray<unknown>) =>
+      Effect.suspend(() => {
+        const text = `${texts.map(String).join(" ")}\n`
+        to.push(text)
+        settings.onWrite?.(text)
+        const isLast = settings.interruptAfter !== undefined && text.includes(settings.interruptAfter)
+        return isLast ? Deferred.succeed(interrupted, undefined) : Effect.void
+      })
+    const isTerminal = settings.reply !== undefined || settings.columns !== undefined
+    const output: Output = { isTerminal, colours: settings.columns !== undefined, columns: settings.columns ?? 80 }
+    const stdio = Layer.succeed(Stdio, {
+      input: Stream.make(new TextEncoder().encode(settings.input ?? "")),
+      inputIsTerminal: settings.reply !== undefined,
+      output,
+      errorOutput: output,
+      draw: (text: string) => Effect.sync(() => void stderr.push(text)),
+      onInterrupt: (effect) =>
+        Effect.sync(() => {
+          onInterrupt = effect
+        })
+    })
+    const terminal = Layer.effect(
+      Terminal.Terminal,
+      Effect.map(Terminal.Terminal, (terminal) => ({
+        ...terminal,
+        readLine: settings.reply === "^C"
+          ? Effect.fail(new Terminal.QuitException())
+          : Effect.succeed(settings.reply ?? "")
+      }))
+    )
+    const fiber = yield* Effect.fork(
+      Effect.withConsole(command(args), { ...real, log: print(stdout), error: print(stderr) }).pipe(
+        Effect.provide(Layer.provideMerge(Layer.merge(stdio, terminal), NodeContext.layer)),
+        // Warnings would come between the results of the tests.
+        Logger.withMinimumLogLevel(LogLevel.None),
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(settings.variables ?? {}))))
+      )
+    )
+    yield* Effect.forkDaemon(
+      (settings.interruptAfterMillis === undefined
+        ? Deferred.await(interrupted)
+        : Effect.sleep(settings.interruptAfterMillis)).pipe(
+          Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
+          Effect.zipRight(Effect.suspend(() => onInterrupt)),
+          Effect.zipRight(Fiber.interrupt(fiber))
+        )
+    )
+    const exit = yield* Fiber.await(fiber)
+    return { code: codeOf(exit), stdout: stdout.join(""), stderr: stderr.join("") }
+  })
+
+/** Runs the command against a tenant on a socket. */
+export const run = (args: ReadonlyArray<string>, settings: Settings = {}) =>
+  HttpServer.addressFormattedWith((origin) =>
+    runAlone(args, {
+      ...settings,
+      variables: {
+        IDENTITY_BASE_URL: `${origin}/api/v2`,
+        IDENTITY_AUTH_URL: origin,
+        IDENTITY_CLIENT_ID: Tenant.demoClients.full.id,
+        IDENTITY_CLIENT_SECRET: Redacted.value(Tenant.demoClients.full.secret),
+        ...settings.variables
+      }
+    })
+  )
