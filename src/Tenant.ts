@@ -95,7 +95,7 @@ export interface Options {
     /** The bucket of profile updates (default: 5 at once, 100 a minute). */
     readonly profileUpdates?: TokenBucket.BucketSize | undefined
   } | undefined
-  /** How long jobs, deliveries and deployments take. */
+  /** The time that jobs, deliveries and deployments take. */
   readonly durations?: Advance.Durations | undefined
   /** The exports of users. */
   readonly exports?: {

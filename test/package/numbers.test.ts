@@ -7,7 +7,7 @@ import { matrixOf } from "../runtimes/stage.js"
 import { suite } from "../runtimes/suite.js"
 import { guide, page } from "../support/documentation.js"
 import { rows as faults } from "../support/faults.js"
-import { operations } from "../support/operations.js"
+import { contractOperations } from "../support/operations.js"
 import { chart, figures } from "../support/quotedCode.js"
 
 const found = <A>(value: A | undefined, what: string): A => {
@@ -135,7 +135,7 @@ const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {
     `${grouped(crash[1] ?? "")} redeliveries, killed ${
       crash[2]
     } times: no event was sent twice (\`npm run test:crash\`)`,
-    `${faults.length} network faults × ${operations.length} operations × 3 HTTP clients`,
+    `${faults.length} network faults × ${contractOperations.length} operations × 3 HTTP clients`,
     `${grouped(callers)} first calls at once make one token request (\`npm run bench:stampede\`)`,
     `${grouped(fleet("8 processes", "yes").calls)} calls got no 429 (\`npm run bench:fleet\`)`,
     `| ${micros("small", 1, "ours-lean")} µs (\`/Node\`) | ${micros("small", 1, "auth0")} µs | ` +
