@@ -55,7 +55,7 @@ export interface Options<A = Row, I = unknown> extends JobOptions {
   /** Decodes each row. Fields that it does not name are dropped (default: rows stay as they are). */
   readonly schema?: Schema.Schema<A, I> | undefined
   /**
-   * CSV: removes the single quote that the service puts before each string, so that no spreadsheet takes it for a formula
+   * CSV: removes the single quote that the service puts before each string, which keeps spreadsheets from reading it as a formula
    * (default: false).
    */
   readonly undoGuard?: boolean | undefined

@@ -22,7 +22,7 @@ const { values: { quick } } = parseArgs({
 
 const users = quick ? 100_000 : 1_000_000
 
-const rounds = quick ? 5 : 7
+const rounds = 5
 
 /** The users of a small export, and how often it is read. */
 const small = { users: 20_000, times: 20 }

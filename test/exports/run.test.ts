@@ -91,7 +91,7 @@ describe("rows of NDJSON", () => {
       assert.notInclude(String(second), "secret")
     }))
 
-  it.live("of which a schema throws are a defect", () =>
+  it.live("are a defect if the schema throws", () =>
     Effect.gen(function*() {
       const schema = Schema.declare((row: unknown): row is Exports.Row => {
         throw new Error(`mine: ${typeof row}`)
@@ -175,7 +175,7 @@ describe("rows of CSV", () => {
 })
 
 describe("the wait for a job", () => {
-  it("is half of the time that is left, from 1 s to 30 s, and grows without news", () => {
+  it("is half of the time that is left, from 1 s to 30 s, and grows without a change", () => {
     assert.strictEqual(nextWait(20, 1000, true), 10_000)
     assert.strictEqual(nextWait(0.5, 1000, true), 1000)
     assert.strictEqual(nextWait(10_000, 1000, true), 30_000)

@@ -22,7 +22,7 @@ export interface DownloadOptions<E> {
   readonly track: Track
 }
 
-/** What is known of the file, and how far the download is. */
+/** Knowledge of the file, and the progress of its download. */
 interface State {
   /** The number of bytes emitted. */
   offset: number

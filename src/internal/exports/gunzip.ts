@@ -56,7 +56,7 @@ const ignored = (promise: Promise<unknown>): Promise<unknown> => promise.catch((
 
 /**
  * Starts to decompress. Each run of the result hands some chunks to `take`; it fails with `Option.none()` at the end, after the last
- * of them. Input is taken only as fast as that. Data that ends too early (`truncated`) is told from data that is damaged (`corrupt`).
+ * of them. Input is taken only as fast as that. Data that ends too early is `truncated`; damaged data is `corrupt`.
  */
 export const gunzip = <E>(
   source: Stream.Stream<Uint8Array, E>,

@@ -58,13 +58,13 @@ export const secondsLeft = ({ percentage_done, time_left_seconds }: Job, elapsed
       : undefined)
 
 /**
- * The wait before the next look, in milliseconds: half of the time that is left, from 1 s to 30 s. Without news of the job, the
+ * The wait before the next look, in milliseconds: half of the time that is left, from 1 s to 30 s. Without a change of the job, the
  * wait grows by half each time.
  */
-export const nextWait = (left: number | undefined, previous: number, hasNews: boolean): number => {
+export const nextWait = (left: number | undefined, previous: number, hasChanged: boolean): number => {
   const grown = clamp(previous * waits.growth)
   const half = left === undefined ? grown : clamp(left * 500)
-  return hasNews ? half : Math.max(half, grown)
+  return hasChanged ? half : Math.max(half, grown)
 }
 
 /** The number of failed looks in a row that an export endures. */

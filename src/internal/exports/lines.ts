@@ -9,7 +9,7 @@ const newline = 10
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Bytes of a line that is too long, of which something is shown. */
+/** The number of bytes that are shown of a line that is too long. */
 const shownBytes = 1024
 
 /** Decodes one line, or whole lines, without the newline at the end. */

@@ -40,7 +40,7 @@ export const initial: Progress = {
 }
 
 /** Changes to the progress; `secondsLeft` is the service's own estimate. */
-export interface Change extends Partial<Omit<Progress, "elapsed" | "remaining">> {
+interface Change extends Partial<Omit<Progress, "elapsed" | "remaining">> {
   readonly secondsLeft?: number | undefined
 }
 

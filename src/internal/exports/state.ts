@@ -1,4 +1,4 @@
-/** What a run keeps beside its file, so that the next run goes on after a crash. It survives the loss of power. */
+/** The state of a run, beside its file: with it the next run goes on after a crash. It survives the loss of power. */
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"

@@ -13,7 +13,7 @@ import { ExportError, type ExportReason } from "./exportError.js"
  * The number of bytes that one request asks for. Ranges bound what waits in memory while rows are not taken, without pausing a
  * connection: if a paused one ends, undici 7 throws where nothing can catch it (nodejs/undici#5360).
  */
-export const rangeSize = 4 * 1024 * 1024
+const rangeSize = 4 * 1024 * 1024
 
 /** A failure after which the download goes on by another request. */
 export class Broken extends TaggedError("Broken")<{
@@ -36,7 +36,7 @@ export interface Part {
 }
 
 /** The longest wait for a response's head, and for its next bytes. */
-const silence = "60 seconds"
+const idleTimeout = "60 seconds"
 
 const maxRedirects = 3
 
@@ -49,7 +49,8 @@ const broken = (error: unknown): Broken => {
   })
 }
 
-const silent = () => new Broken({ reason: "network", message: "the storage fell silent", code: "TIMEOUT" })
+const timedOut = () =>
+  new Broken({ reason: "network", message: "the storage sent nothing for a minute", code: "TIMEOUT" })
 
 /** Ends a response whose body is not wanted. */
 const discard = ({ body }: OpenResponse): Effect.Effect<void> =>
@@ -70,7 +71,7 @@ const partOf = (
     etag: headers["etag"],
     body: body.pipe(
       Stream.mapError((error) => broken(error.cause)),
-      Stream.timeoutFail(silent, silence)
+      Stream.timeoutFail(timedOut, idleTimeout)
     )
   }
   if (status < 300 && /^text\/html\b/i.test(headers["content-type"] ?? "")) {
@@ -108,7 +109,7 @@ export const request = (
   }
   return open(client, link, headers, rangeSize).pipe(
     Effect.mapError(({ code }) => broken({ code })),
-    Effect.timeoutFail({ duration: silence, onTimeout: silent }),
+    Effect.timeoutFail({ duration: idleTimeout, onTimeout: timedOut }),
     Effect.flatMap((response) => {
       const { redirected, status } = response
       if (redirected || status === 0 || (status >= 300 && status < 400)) {
