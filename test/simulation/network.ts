@@ -59,6 +59,8 @@ export class Network {
     const { [callHeader]: call, [journalHeader]: journal } = request.headers
     if (call === undefined) return [keyOfToken(process), keyOfToken(process)]
     if (journal === undefined) return [call, call]
+    // A redelivery asks whether its stream exists.
+    if (request.method === "GET") return [`${call}s`, `${call}s`]
     const event = Number(url.pathname.slice(-4))
     return [keyOfEvent(call, event), keyOfRedelivery(journal, event)]
   }
