@@ -5,19 +5,19 @@ import * as Operation from "../Operation.js"
 import { integer, list, omittable } from "../Schemas.js"
 import { Action } from "./getAction.js"
 
-const actions = /* @__PURE__ */ Schema.suspend(() =>
+const actionPage = /* @__PURE__ */ Schema.suspend(() =>
   Schema.Struct({
     total: omittable(Schema.Number),
     page: omittable(Schema.Number),
     per_page: omittable(Schema.Number),
     actions: list(Action)
-  }).annotations({ identifier: "Actions" })
+  }).annotations({ identifier: "ActionPage" })
 )
 
 /** A page of actions. @since 0.1.0 @category models */
-export interface Actions extends Schema.Schema.Type<typeof actions> {}
+export interface ActionPage extends Schema.Schema.Type<typeof actionPage> {}
 /** A page of actions. @since 0.1.0 @category schemas */
-export const Actions: Schema.Schema<Actions> = actions
+export const ActionPage: Schema.Schema<ActionPage> = actionPage
 
 /**
  * Returns one page of the tenant's actions. `Pagination.stream` returns all of them.
@@ -38,7 +38,7 @@ export const listActions = /* @__PURE__ */ Operation.make("listActions", () => (
     per_page: Schema.optional(integer({ min: 0 })),
     installed: Schema.optional(Schema.Boolean)
   },
-  success: Actions,
+  success: ActionPage,
   items: "actions",
   scope: "read:actions",
   idempotent: true,
