@@ -154,5 +154,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   assert.equal(report.kills, 100)
   console.log(JSON.stringify(report))
   const isFull = process.argv.includes("--full")
-  console.log(JSON.stringify(await Effect.runPromise(crashExport(isFull ? 100_000 : 20_000, isFull ? 50 : 15))))
+  console.log(JSON.stringify(await Effect.runPromise(crashExport(isFull ? 100_000 : 20_000, isFull ? 50 : 8))))
 }
