@@ -15,6 +15,7 @@ import { IdentityClient } from "./IdentityClient.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
 import { type ExportError, type UndecodableRow, withJob } from "./internal/exports/exportError.js"
+import { isPassing, wasNotStarted } from "./internal/exports/failures.js"
 import * as File from "./internal/exports/file.js"
 import { gunzip } from "./internal/exports/gunzip.js"
 import * as Job from "./internal/exports/job.js"
@@ -80,23 +81,6 @@ export interface FileOptions extends JobOptions {
 export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progress.Progress>> = SubscriptionRef.make(
   Progress.initial
 )
-
-/** Failures of a call that may pass while the job goes on. */
-const isPassing = (error: Failure): boolean =>
-  error._tag === "TransportError" || error._tag === "RateLimited" ||
-  (error._tag === "UnexpectedResponse" && error.status >= 500)
-
-/** Failures of a start after which there is certainly no job. */
-const wasNotStarted = (error: Failure | PlatformError): boolean => {
-  switch (error._tag) {
-    case "TransportError":
-      return error.outcome === "not-sent"
-    case "UnexpectedResponse":
-      return error.reason !== "redirect" && error.status >= 400 && error.status < 500 && error.status !== 408
-    default:
-      return error._tag !== "ExportError" && error._tag !== "SystemError" && error._tag !== "BadArgument"
-  }
-}
 
 /** Failures after which a job is of no use any more. */
 const isOver = (error: Failure | PlatformError): boolean =>

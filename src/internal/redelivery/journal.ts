@@ -39,7 +39,8 @@ const JournalEntry = Schema.parseJson(Schema.Struct({
 /** A journal's entry about one event. */
 export type JournalEntry = typeof JournalEntry.Type
 
-const decodeEntry = Schema.decodeOption(JournalEntry)
+/** Decodes the value of an entry. */
+export const decodeEntry = Schema.decodeOption(JournalEntry)
 
 /** The entry `journal`. Of later versions only the number is known. */
 const Header = Schema.parseJson(Schema.Union(
@@ -50,7 +51,7 @@ const Header = Schema.parseJson(Schema.Union(
 const decodeHeader = Schema.decodeOption(Header)
 
 /** Hexadecimal, because keys may be file names: an id could be a path, and some file systems ignore case. */
-const keyOf = (id: string): string => Encoding.encodeHex(id)
+export const keyOf = (id: string): string => Encoding.encodeHex(id)
 
 export const storeError = (error: PlatformError) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })

@@ -1,0 +1,110 @@
+/** Jobs as users see them: what is to be done, how far it is, and why something about it failed. */
+import type * as Duration from "effect/Duration"
+import { TaggedError } from "../internal/runtime/taggedError.js"
+import type * as Redelivery from "../Redelivery.js"
+
+/** The kinds of jobs. @since 0.1.0 @category models */
+export type Kind = "redelivery" | "export"
+
+/** All states of a job. @since 0.1.0 @category constants */
+export const states = ["loading", "waiting", "running", "done", "failed", "cancelled"] as const
+
+/**
+ * The state of a job.
+ *
+ * - `loading`: its list of events is not complete. Submit it again to go on.
+ * - `waiting`: it has not started yet.
+ * - `running`: it has started. It goes on elsewhere if its process ends.
+ * - `done`: each of its events has an outcome, or its export has a file.
+ * - `failed`: it has ended before that; its `error` tells the reason. `resume` goes on with it.
+ * - `cancelled`: it has been cancelled. `resume` goes on with it.
+ * @since 0.1.0 @category models
+ */
+export type State = typeof states[number]
+
+/** The states in which nothing happens any more. */
+export const endStates: ReadonlyArray<State> = ["done", "failed", "cancelled"]
+
+/** The states in which a job runs, or is about to. */
+export const activeStates: ReadonlyArray<State> = ["waiting", "running"]
+
+/** The number of events of a job by outcome. @since 0.1.0 @category models */
+export interface Counts {
+  /** The number of events of the job that are known so far. */
+  readonly total: number
+  /** The number of events without an outcome. */
+  readonly left: number
+  /** The number of events by their outcomes. */
+  readonly outcomes: Readonly<Record<JobOutcome, number>>
+}
+
+/** The outcomes of the events of a job. @since 0.1.0 @category models */
+export type JobOutcome = Exclude<Redelivery.Outcome, "due" | "invalid">
+
+/** A job at a moment. @since 0.1.0 @category models */
+export interface Status {
+  /** The id that `submit` gave. */
+  readonly id: string
+  readonly kind: Kind
+  /** The tenant, by the name that `Tenants` knows. */
+  readonly tenant: string
+  /** The key that the job was submitted with. */
+  readonly key: string
+  readonly state: State
+  /** The events of a redelivery. An export has none. */
+  readonly events: Counts
+  /** The id of an export's job in the service, once it is known. */
+  readonly exportJob?: string
+  /** The reason why the job has failed. */
+  readonly error?: Redelivery.Reason
+  /** The time at which the job was submitted, in milliseconds since 1970. */
+  readonly submittedAt: number
+  /** The time at which the job ended, in milliseconds since 1970. */
+  readonly endedAt?: number
+}
+
+/** Selects jobs. All given fields have to match. @since 0.1.0 @category models */
+export interface ListFilter {
+  readonly tenant?: string | undefined
+  readonly kind?: Kind | undefined
+  /** At least one state (default: all). */
+  readonly states?: ReadonlyArray<State> | undefined
+}
+
+/** There is no job with this id. @since 0.1.0 @category errors */
+export class JobNotFound extends TaggedError("JobNotFound")<{
+  readonly id: string
+  readonly message: string
+}> {}
+
+/** The tenant has another job with this key: another stream, filter or input. @since 0.1.0 @category errors */
+export class JobConflict extends TaggedError("JobConflict")<{
+  readonly id: string
+  readonly message: string
+}> {}
+
+/** The store of the jobs cannot be used. Nothing is sent meanwhile. @since 0.1.0 @category errors */
+export class JobStoreError extends TaggedError("JobStoreError")<{ readonly message: string }> {}
+
+/** A job ended without its result: it has failed, was cancelled, or has not got so far yet. @since 0.1.0 @category errors */
+export class JobFailed extends TaggedError("JobFailed")<{
+  readonly id: string
+  readonly state: State
+  readonly message: string
+}> {}
+
+/** The settings of the runs of all jobs. @since 0.1.0 @category models */
+export interface RunOptions {
+  /** The number of events of one job that are processed at the same time (default 10). */
+  readonly concurrency?: number | undefined
+  /** The time without a sign of life after which a job is taken over from a process that died (default 15 s). */
+  readonly lockExpiry?: Duration.DurationInput | undefined
+  /** The time that running calls get when a job is cancelled or its process ends (default 5 s). After that they are `unknown`. */
+  readonly grace?: Duration.DurationInput | undefined
+  /** The time for which a job waits for a service that is unavailable, before it fails (default 1 day). */
+  readonly giveUpAfter?: Duration.DurationInput | undefined
+  /** The failures of one run of a job, of events that were certainly not accepted, after which it fails (default 50). */
+  readonly stopAfter?: number | undefined
+  /** The time between two looks at whether a running job was cancelled (default 2 s). */
+  readonly pollInterval?: Duration.DurationInput | undefined
+}

@@ -1,0 +1,79 @@
+/** Runs a redelivery: from its list, or from the failed deliveries that match its filter, to an outcome for each event. */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Deliveries from "../Deliveries.js"
+import type { InvalidInput } from "../Errors.js"
+import type { IdentityClient } from "../IdentityClient.js"
+import { subjectOf } from "../internal/redelivery/ending.js"
+import * as Redelivery from "../Redelivery.js"
+import { decodeRedelivery } from "./definition.js"
+import { Failed, failed, passing, type RunFailure } from "./failures.js"
+import type { RunOptions } from "./model.js"
+import type { JobRecord, JobStore } from "./store.js"
+
+/** The number of events that are read from the list at once. */
+const pageSize = 500
+
+/** The events of a job's list that have no outcome, in their order. */
+const unfinishedOf = (store: JobStore, job: string) =>
+  Stream.paginateChunkEffect(0, (after) =>
+    Effect.map(store.unfinished(job, { after, limit: pageSize }), (events) => [
+      Chunk.unsafeFromArray(events.map(({ id }) => id)),
+      events.length < pageSize ? Option.none<number>() : Option.fromNullable(events.at(-1)?.position)
+    ])).pipe(Stream.mapError(passing))
+
+/** The failed deliveries that match a filter. Each is added to the job's list before it is sent. */
+const failedDeliveries = (store: JobStore, job: string, stream: string, filter: Deliveries.Filter) =>
+  Deliveries.failed(stream, filter).pipe(
+    Stream.mapError((error) =>
+      error._tag !== "BadRequest" && error._tag !== "InvalidInput" && subjectOf(error) === "service"
+        ? passing(error)
+        : failed(error)
+    ),
+    Stream.mapChunksEffect((deliveries) => {
+      const events = Chunk.map(deliveries, ({ id }) => id)
+      return Effect.mapError(Effect.as(store.addEvents(job, Chunk.toReadonlyArray(events)), events), passing)
+    })
+  )
+
+const toRunFailure = (
+  error: InvalidInput | Redelivery.JournalError | Redelivery.RunError | RunFailure
+): RunFailure => {
+  switch (error._tag) {
+    case "Failed":
+    case "Passing":
+      return error
+    case "JournalError": // another process runs the job, or the store is away
+      return error.reason === "foreign" ? failed(error) : passing(error)
+    default:
+      return failed(error)
+  }
+}
+
+/** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
+export const runRedelivery = (
+  store: JobStore,
+  { definition, id }: JobRecord,
+  { concurrency, giveUpAfter = "1 day", grace, lockExpiry, stopAfter = 50 }: RunOptions
+): Effect.Effect<void, RunFailure, IdentityClient> =>
+  Effect.gen(function*() {
+    const decoded = decodeRedelivery(definition)
+    if (Option.isNone(decoded)) return yield* failed({ message: "a later version of this library stored the job" })
+    const { filter, isListed, stream } = decoded.value
+    const journal = yield* Effect.mapError(store.journal(id), passing)
+    const listed = unfinishedOf(store, id)
+    const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, id, stream, filter))
+    const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
+    const failures = yield* Stream.runFold(
+      Stream.mapError(Redelivery.run(ids, options), toRunFailure),
+      0,
+      (count, { outcome, recalled }) => outcome === "failed" && !recalled ? count + 1 : count
+    )
+    if (failures >= stopAfter) {
+      return yield* new Failed({
+        error: { tag: "TooManyFailures", message: `${failures} events were not accepted; the others were not sent` }
+      })
+    }
+  })

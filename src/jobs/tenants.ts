@@ -1,0 +1,39 @@
+/** The clients of the tenants that jobs are for. */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as LayerMap from "effect/LayerMap"
+import type * as Scope from "effect/Scope"
+import { IdentityClient } from "../IdentityClient.js"
+
+/** The layer of a tenant's client failed. */
+export class TenantFailure extends Data.TaggedError("TenantFailure")<{ readonly error: unknown }> {}
+
+/** Knows the clients of the tenants by their names. @since 0.1.0 @category tags */
+export class Tenants extends Context.Tag("effect-identity-client/Jobs/Tenants")<Tenants, {
+  /** Returns the client of a tenant, for as long as the scope is open. */
+  readonly client: (
+    tenant: string
+  ) => Effect.Effect<Context.Tag.Service<IdentityClient>, TenantFailure, Scope.Scope>
+}>() {}
+
+/**
+ * Makes the clients of tenants by the layer of each. A client is made when a job needs it, shared by all jobs of the tenant in this
+ * process, and closed after 5 min without a job. A layer that fails makes the job fail with its error.
+ * @since 0.1.0 @category layers @example `Jobs.layerTenants((tenant) => clientOf(settings[tenant]))`
+ */
+export const layerTenants = <E, R>(
+  layerOf: (tenant: string) => Layer.Layer<IdentityClient, E, R>
+): Layer.Layer<Tenants, never, R> =>
+  Layer.scoped(
+    Tenants,
+    Effect.map(LayerMap.make(layerOf, { idleTimeToLive: Duration.minutes(5) }), (clients) => ({
+      client: (tenant) =>
+        clients.runtime(tenant).pipe(
+          Effect.map(({ context }) => Context.get(context, IdentityClient)),
+          Effect.mapError((error) => new TenantFailure({ error }))
+        )
+    }))
+  )
