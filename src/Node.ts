@@ -8,7 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
+import { Jobs } from "./Jobs.js"
+import * as LocalJobs from "./jobs/local.js"
+import type { JobStoreError, RunOptions } from "./jobs/model.js"
+import type { Tenants } from "./jobs/tenants.js"
 import * as Environment from "./node/environment.js"
+import * as FileJobs from "./node/fileJobs.js"
 import * as Journal from "./node/fileJournal.js"
 import * as Transport from "./node/undiciClient.js"
 import * as RateLimiter from "./RateLimiter.js"
@@ -48,6 +53,22 @@ export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<Htt
  */
 export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
   Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
+
+/**
+ * Runs jobs in this process, and keeps them in a directory: they outlive the process. Jobs that an earlier process has left go on when the
+ * layer is built. One process at a time has the directory: the next one waits until the holder's `lockExpiry` (default 15 s) has passed
+ * without a sign of life, and the layer fails with `JobStoreError` if it sees one. The directory must be such as `journal` needs, and
+ * everything about its jobs is in memory, too.
+ * @since 0.1.0 @category layers
+ */
+export const layerJobs = (directory: string, options: RunOptions = {}): Layer.Layer<Jobs, JobStoreError, Tenants> =>
+  Layer.scoped(
+    Jobs,
+    Effect.flatMap(
+      FileJobs.make(directory, options.lockExpiry ?? "15 seconds"),
+      (keeper) => LocalJobs.make(keeper, options)
+    )
+  ).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
 /**
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
