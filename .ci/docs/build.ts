@@ -30,6 +30,7 @@ const readingOrder = [
   "Redelivery",
   "Actions",
   "Exports",
+  "Jobs",
   "Node",
   "Tenant",
   "Testing",

@@ -58,7 +58,8 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/deliveries": ["redelivery"],
   "internal/exports": ["exports"],
   "internal/pagination": ["pagination"],
-  node: ["client/node", "http/undici", "redelivery", "security"],
+  jobs: ["jobs"],
+  node: ["client/node", "http/undici", "redelivery", "jobs", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
   generate: ["generate"],
   cli: ["cli", "generate/command"],
@@ -77,6 +78,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "pagination",
     "redelivery",
     "exports",
+    "jobs",
     "telemetry",
     "tenant",
     "schema"
