@@ -58,6 +58,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "internal/deliveries": ["redelivery"],
   "internal/exports": ["exports"],
   "internal/pagination": ["pagination"],
+  cluster: ["cluster", "jobs"],
   node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
   generate: ["generate"],
