@@ -1,0 +1,101 @@
+/** The journal of a job in PostgreSQL. An entry that another run has changed meanwhile is not overwritten. */
+import { SystemError } from "@effect/platform/Error"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import { entryOf } from "../jobs/entries.js"
+import type * as Redelivery from "../Redelivery.js"
+import type { Database, DatabaseError } from "./database.js"
+import type { EntryRequest, EntryResponse } from "./entryStatement.js"
+import { makeKnownValues } from "./knownValues.js"
+
+/** Runs a request, together with others. */
+export type RunEntry = (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>
+
+/** The code of a reference to a row that is not there. */
+const noSuchRow = "23503"
+
+const systemError = (method: string, key: string | undefined, description: string, reason: SystemError["reason"]) =>
+  new SystemError({
+    reason,
+    module: "KeyValueStore",
+    method,
+    description,
+    ...(key !== undefined && { pathOrDescriptor: key })
+  })
+
+const unusable = (method: string, key?: string) => ({ code, message }: DatabaseError) =>
+  systemError(method, key, code === noSuchRow ? "the job was removed" : message, "Unknown")
+
+const overtaken = (method: string, key: string) =>
+  systemError(method, key, "another run has changed the entry", "AlreadyExists")
+
+/** The outcome that an event's entry says, as runs see it. The keys of other entries are not hexadecimal. */
+const outcomeOf = (key: string, value: string): string | undefined =>
+  Either.match(Encoding.decodeHexString(key), {
+    onLeft: () => undefined,
+    onRight: (id) => entryOf(id, value)?.outcome
+  })
+
+/**
+ * Opens a journal. It writes an entry only where it still has the value that this journal has last read or written; otherwise the write
+ * fails. So of two runs, one claims an event, or the lock.
+ */
+export const makeJournal = (database: Database, run: RunEntry, job: string): Redelivery.Journal => {
+  const known = makeKnownValues()
+
+  const set = (key: string, value: string) =>
+    Effect.suspend(() => {
+      const { isMissing, values } = known.expected(key)
+      known.begins(key, value)
+      const kind = isMissing ? "insert" : "update"
+      return run({ kind, job, key, value, outcome: outcomeOf(key, value), expected: values })
+    }).pipe(
+      Effect.tapError(({ mayHaveRun }) => Effect.sync(() => mayHaveRun ? undefined : known.refused(key, value))),
+      Effect.mapError(unusable("set", key)),
+      Effect.flatMap(({ isDone }) => {
+        if (isDone) known.saw(key, value)
+        else known.refused(key, value)
+        return isDone ? Effect.void : overtaken("set", key)
+      })
+    )
+
+  const remove = (key: string) =>
+    Effect.suspend(() => {
+      const { values } = known.expected(key)
+      return run({ kind: values.length === 0 ? "drop" : "delete", job, key, expected: values })
+    }).pipe(
+      Effect.mapError(unusable("remove", key)),
+      Effect.flatMap(({ isDone }) => {
+        if (isDone) known.saw(key, undefined)
+        return isDone ? Effect.void : overtaken("remove", key)
+      })
+    )
+
+  return KeyValueStore.makeStringOnly({
+    get: (key) =>
+      run({ kind: "get", job, key, expected: [] }).pipe(
+        Effect.mapError(unusable("get", key)),
+        Effect.map(({ value }) => {
+          known.saw(key, value)
+          return Option.fromNullable(value)
+        })
+      ),
+    set,
+    remove,
+    clear: Effect.asVoid(
+      database.query("DELETE FROM identity_client_entries WHERE job = $1", [job]).pipe(
+        Effect.mapError(unusable("clear"))
+      )
+    ),
+    size: database.query<{ size: number }>(
+      "SELECT count(*)::double precision AS size FROM identity_client_entries WHERE job = $1",
+      [job]
+    ).pipe(
+      Effect.mapError(unusable("size")),
+      Effect.map(([row]) => row?.size ?? 0)
+    )
+  })
+}

@@ -1,0 +1,71 @@
+import { SqlClient } from "@effect/sql"
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { migrate } from "../../src/cluster/migrations.js"
+import { JobStoreError } from "../../src/jobs/model.js"
+import { Postgres, withPostgres } from "../support/postgres.js"
+import { layerSql } from "../support/postgresServer.js"
+
+const tables = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql<{ name: string }>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
+    (rows) => rows.map(({ name }) => name)
+  ))
+
+const applied = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`SELECT migration_id, name FROM effect_identity_client_migrations ORDER BY migration_id`
+)
+
+withPostgres("migrations", (it) => {
+  it.effect("make the tables once, however many processes start at the same time", () =>
+    Effect.gen(function*() {
+      const server = yield* Postgres
+      for (let round = 0; round < 10; round++) {
+        const database = yield* server.database
+        // Each has a pool of its own, as a process has.
+        const start = Effect.scoped(Effect.provide(Effect.zipRight(migrate, tables), layerSql(server, database)))
+        const found = yield* Effect.all(Array.from({ length: 8 }, () => start), { concurrency: "unbounded" })
+        for (const names of found) {
+          assert.deepStrictEqual(names, [
+            "effect_identity_client_migrations",
+            "identity_client_entries",
+            "identity_client_events",
+            "identity_client_jobs",
+            "identity_client_shared"
+          ])
+        }
+        const versions = yield* Effect.provide(Effect.zipRight(migrate, applied), layerSql(server, database))
+        assert.deepStrictEqual(versions, [{ migration_id: 1, name: "jobs" }, { migration_id: 2, name: "shared" }])
+      }
+    }))
+
+  it.effect("need one connection, and no right to create tables once they are there", () =>
+    Effect.gen(function*() {
+      const server = yield* Postgres
+      const database = yield* server.database
+      const one = layerSql(server, database, { maxConnections: 1 })
+      yield* Effect.provide(migrate, one)
+      yield* Effect.provide(
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          sql.unsafe(`CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`)),
+        one
+      )
+      yield* Effect.provide(migrate, layerSql(server, database, { username: "reader" }))
+      const other = yield* server.database
+      const error = yield* Effect.flip(
+        Effect.provide(migrate, layerSql(server, other, { username: "reader" }))
+      )
+      assert.instanceOf(error, JobStoreError)
+      assert.strictEqual(error.message, "the database cannot be used (42501)")
+    }))
+
+  it.effect("work for a client that transforms names", () =>
+    Effect.gen(function*() {
+      const server = yield* Postgres
+      const upper = (name: string) => name.toUpperCase()
+      const sql = layerSql(server, yield* server.database, { transformResultNames: upper, transformQueryNames: upper })
+      yield* Effect.provide(Effect.repeatN(migrate, 1), sql)
+      assert.strictEqual((yield* Effect.provide(tables, Layer.fresh(sql))).length, 5)
+    }))
+})

@@ -1,0 +1,277 @@
+import { assert, describe, it, type Vitest } from "@effect/vitest"
+import { Effect, Option, type Scope } from "effect"
+import { makeJobStore } from "../../src/cluster/jobStore.js"
+import * as MemoryStore from "../../src/jobs/memoryStore.js"
+import { JobStoreError } from "../../src/jobs/model.js"
+import type { JobStore } from "../../src/jobs/store.js"
+import { entry, eventsOf, keyOf, newJob, note } from "../support/jobStores.js"
+import { Postgres, withPostgres } from "../support/postgres.js"
+import { layerMigrated } from "../support/postgresServer.js"
+
+const all = { after: 0, limit: Infinity }
+const allJobs = { after: undefined, limit: Infinity }
+
+/** The laws of every storage of jobs. */
+const contract = <R>(
+  it: Vitest.MethodsNonLive<R, true>,
+  run: (test: (store: JobStore) => Effect.Effect<void, unknown, Scope.Scope>) => Effect.Effect<void, unknown, R>
+) => {
+  const law = (name: string, test: (store: JobStore) => Effect.Effect<void, unknown, Scope.Scope>) =>
+    it.effect(name, () => run(test))
+
+  law("stores a job unless there is one with its id", (store) =>
+    Effect.gen(function*() {
+      assert.isTrue(Option.isNone(yield* store.get("a")))
+      const job = newJob("a", { tenant: "ä\"'\\", key: "k\n\tß", submittedAt: 1_700_000_000_123 })
+      const created = yield* store.create(job)
+      assert.deepStrictEqual(created, { ...job, state: "loading", isLoaded: false, resumed: 0 })
+      assert.deepStrictEqual(yield* store.get("a"), Option.some(created))
+      assert.deepStrictEqual(yield* store.create(newJob("a", { definition: "{}", submittedAt: 5 })), created)
+      yield* store.update("a", ["loading"], { state: "running", isLoaded: true })
+      assert.strictEqual((yield* store.create(job)).state, "running")
+    }))
+
+  law("lets one of many creations of a job win", (store) =>
+    Effect.gen(function*() {
+      const created = yield* Effect.all(
+        Array.from({ length: 20 }, (_, nth) => store.create(newJob("a", { definition: String(nth) }))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(created.map(({ definition }) => definition)).size, 1)
+    }))
+
+  law("changes a job only from the given states, and says whether it did", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      assert.isFalse(yield* store.update("a", ["running", "waiting"], { state: "done" }))
+      const error = { tag: "Forbidden", message: "no\u0000 \ud800 \"ü\"" }
+      assert.isTrue(
+        yield* store.update("a", ["loading"], { state: "failed", resumed: 2, exportJob: "", error, endedAt: 2000.5 })
+      )
+      const failed = {
+        ...newJob("a"),
+        state: "failed",
+        isLoaded: false,
+        resumed: 2,
+        exportJob: "",
+        error,
+        endedAt: 2000.5
+      }
+      assert.deepStrictEqual<unknown>(Option.getOrThrow(yield* store.get("a")), failed)
+      assert.isTrue(yield* store.update("a", ["failed"], { isLoaded: true }))
+      assert.deepStrictEqual<unknown>(Option.getOrThrow(yield* store.get("a")), { ...failed, isLoaded: true })
+      assert.isTrue(
+        yield* store.update("a", ["failed"], { exportJob: undefined, error: undefined, endedAt: undefined })
+      )
+      assert.deepStrictEqual<unknown>(Option.getOrThrow(yield* store.get("a")), {
+        ...newJob("a"),
+        state: "failed",
+        isLoaded: true,
+        resumed: 2
+      })
+    }))
+
+  law("lets one of many changes from a state win", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      const changed = yield* Effect.all(
+        Array.from({ length: 20 }, () => store.update("a", ["loading"], { state: "waiting" })),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(changed.filter((isChanged) => isChanged).length, 1)
+    }))
+
+  law(
+    "lists jobs by the time of their submission and their id, filtered, page by page",
+    (store) =>
+      Effect.gen(function*() {
+        for (const [id, submittedAt] of [["b", 2], ["a", 2], ["c", 1], ["B", 2], ["d", 3]] as const) {
+          yield* store.create(newJob(id, { submittedAt, ...(id === "d" && { tenant: "other", kind: "export" }) }))
+        }
+        yield* store.update("a", ["loading"], { state: "done" })
+        const idsOf = Effect.map((jobs: ReadonlyArray<{ readonly id: string }>) => jobs.map(({ id }) => id).join(""))
+        assert.strictEqual(yield* idsOf(store.list({}, allJobs)), "cBabd")
+        assert.strictEqual(yield* idsOf(store.list({ tenant: "other" }, allJobs)), "d")
+        assert.strictEqual(yield* idsOf(store.list({ kind: "redelivery" }, allJobs)), "cBab")
+        assert.strictEqual(yield* idsOf(store.list({ states: ["done", "failed"] }, allJobs)), "a")
+        assert.strictEqual(yield* idsOf(store.list({ states: [] }, allJobs)), "")
+        assert.strictEqual(yield* idsOf(store.list({ tenant: "acme", kind: "export" }, allJobs)), "")
+        const first = yield* store.list({}, { after: undefined, limit: 2 })
+        assert.strictEqual(yield* idsOf(Effect.succeed(first)), "cB")
+        assert.strictEqual(yield* idsOf(store.list({}, { after: first.at(-1), limit: 2 })), "ab")
+        assert.strictEqual(
+          yield* idsOf(store.list({}, { after: newJob("x", { submittedAt: 3 }) as never, limit: 2 })),
+          ""
+        )
+      })
+  )
+
+  law("keeps the order of events, each once", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      yield* store.create(newJob("b"))
+      yield* store.addEvents("b", eventsOf(3))
+      yield* store.addEvents("a", [])
+      yield* store.addEvents("a", ["z", "y", "z", "ä\"{}\\,", "Z"])
+      yield* store.addEvents("a", ["y", "x", "z", "w"])
+      const listed = yield* store.unfinished("a", all)
+      assert.deepStrictEqual(listed.map(({ id }) => id), ["z", "y", "ä\"{}\\,", "Z", "x", "w"])
+      const positions = listed.map(({ position }) => position)
+      assert.deepStrictEqual(positions, [...new Set(positions)].sort((one, other) => one - other))
+      assert.isAbove(positions[0] ?? 0, 0)
+      const page = yield* store.unfinished("a", { after: positions[1] ?? 0, limit: 2 })
+      assert.deepStrictEqual(page, listed.slice(2, 4))
+      assert.deepStrictEqual(yield* store.unfinished("a", { after: positions[5] ?? 0, limit: 2 }), [])
+    }))
+
+  law("adds thousands of events by many writers, and a reader misses none", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      const seen: Array<string> = []
+      let after = 0
+      const follow = Effect.suspend(() => store.unfinished("a", { after, limit: 700 })).pipe(
+        Effect.map((events) => {
+          seen.push(...events.map(({ id }) => id))
+          after = events.at(-1)?.position ?? after
+          return events.length
+        })
+      )
+      const writers = Array.from({ length: 4 }, (_, nth) =>
+        Effect.forEach([0, 1, 2, 3, 4], (round) =>
+          store.addEvents("a", eventsOf(1000, 500 * nth + 1000 * round))))
+      yield* Effect.all(writers, { concurrency: "unbounded" }).pipe(
+        Effect.race(Effect.forever(follow))
+      )
+      yield* Effect.repeat(follow, {
+        until: (count) =>
+          count === 0
+      })
+      assert.strictEqual(seen.length, 6500)
+      assert.strictEqual(new Set(seen).size, 6500)
+      assert.strictEqual((yield* store.counts("a")).total, 6500)
+    }))
+
+  law("tells events with and without outcomes apart, also after the job has ended", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      const outcomes = ["accepted", "notFailed", "gone", "unknown", "failed", "sending"] as const
+      yield* store.addEvents("a", ["never", ...outcomes, "foreign", "damaged"])
+      yield* note(store, "a", Object.fromEntries(outcomes.map((outcome) => [outcome, outcome])))
+      const journal = yield* store.journal("a")
+      yield* journal.set(keyOf("foreign"), entry("another event", "accepted"))
+      yield* journal.set(keyOf("damaged"), "{")
+      yield* journal.set(keyOf("not listed"), entry("not listed", "accepted"))
+      yield* journal.set("lock", "x")
+      const names = (events: ReadonlyArray<{ readonly id: string }>) => events.map(({ id }) => id)
+      assert.deepStrictEqual(names(yield* store.unfinished("a", all)), [
+        "never",
+        "failed",
+        "sending",
+        "foreign",
+        "damaged"
+      ])
+      assert.deepStrictEqual(names(yield* store.results("a", all)), outcomes.slice(0, 5))
+      const counted = { accepted: 1, notFailed: 1, gone: 1, unknown: 1, failed: 1 }
+      assert.deepStrictEqual(yield* store.counts("a"), { total: 9, left: 4, outcomes: counted })
+      yield* store.update("a", ["loading"], { state: "cancelled", endedAt: 1 })
+      const results = yield* store.results("a", all)
+      assert.deepStrictEqual(results.map(({ id, outcome }) => [id, outcome]), [
+        ...outcomes.slice(0, 5).map((outcome) => [outcome, outcome]),
+        ["sending", "unknown"],
+        ["foreign", "unknown"],
+        ["damaged", "unknown"]
+      ])
+      const [, second, third] = results
+      assert.deepStrictEqual<unknown>(yield* store.results("a", { after: second?.position ?? 0, limit: 1 }), [third])
+      assert.deepStrictEqual(yield* store.counts("a"), { total: 9, left: 1, outcomes: { ...counted, unknown: 4 } })
+    }))
+
+  law("returns the errors of events as they were written", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      yield* store.addEvents("a", ["e"])
+      const journal = yield* store.journal("a")
+      const message = "line\n\u0000 \ud800 {\"outcome\":\"gone\"}"
+      yield* journal.set(keyOf("e"), entry("e", "failed", "r", message))
+      const [result] = yield* store.results("a", all)
+      assert.deepStrictEqual(result?.error, { tag: "Error", message })
+      assert.strictEqual((yield* store.counts("a")).outcomes.failed, 1)
+    }))
+
+  law("has a journal for each job", (store) =>
+    Effect.gen(function*() {
+      yield* store.create(newJob("a"))
+      yield* store.create(newJob("b"))
+      const [one, other] = [yield* store.journal("a"), yield* store.journal("b")]
+      assert.isTrue(Option.isNone(yield* one.get("lock")))
+      yield* one.set("lock", "{\"a\":\"ü\\u0000\"}")
+      assert.deepStrictEqual(yield* one.get("lock"), Option.some("{\"a\":\"ü\\u0000\"}"))
+      assert.isTrue(Option.isNone(yield* other.get("lock")))
+      yield* one.set("lock", "2")
+      yield* one.set("renewal", "3")
+      assert.strictEqual(yield* one.size, 2)
+      assert.deepStrictEqual(yield* (yield* store.journal("a")).get("lock"), Option.some("2"))
+      yield* one.remove("lock")
+      yield* one.remove("lock")
+      yield* one.set("lock", "4")
+      yield* one.clear
+      assert.strictEqual(yield* one.size, 0)
+    }))
+
+  law("prunes jobs that have ended before a time, with all that they have", (store) =>
+    Effect.gen(function*() {
+      for (const id of ["old", "new", "running", "none"]) {
+        yield* store.create(newJob(id))
+        yield* store.addEvents(id, ["e"])
+        yield* note(store, id, { e: "accepted" })
+      }
+      yield* store.update("old", ["loading"], { state: "done", endedAt: 999 })
+      yield* store.update("new", ["loading"], { state: "failed", endedAt: 1000 })
+      yield* store.update("running", ["loading"], { state: "running", endedAt: 5 })
+      yield* store.update("none", ["loading"], { state: "cancelled" })
+      assert.strictEqual(yield* store.prune(1000), 1)
+      assert.strictEqual(yield* store.prune(1000), 0)
+      assert.isTrue(Option.isNone(yield* store.get("old")))
+      for (const id of ["new", "running", "none"]) assert.strictEqual((yield* store.counts(id)).outcomes.accepted, 1)
+      yield* store.create(newJob("old"))
+      assert.strictEqual((yield* store.counts("old")).total, 0)
+      yield* store.addEvents("old", ["e"])
+      assert.strictEqual((yield* store.counts("old")).left, 1, "it has none of the entries before")
+    }))
+
+  law("fails for a job that is not there", (store) =>
+    Effect.gen(function*() {
+      for (
+        const use of [
+          store.update("a", ["loading"], {}),
+          store.addEvents("a", ["e"]),
+          store.unfinished("a", all),
+          store.results("a", all),
+          store.counts("a"),
+          store.journal("a")
+        ]
+      ) {
+        const error = yield* Effect.flip(use as Effect.Effect<unknown, JobStoreError>)
+        assert.instanceOf(error, JobStoreError)
+        assert.strictEqual(error.message, "the job was removed")
+      }
+    }))
+}
+
+describe("jobs in memory", () => {
+  contract(
+    it as never,
+    (test) => Effect.scoped(Effect.flatMap(Effect.flatMap(MemoryStore.keepNothing, MemoryStore.make), test))
+  )
+})
+
+withPostgres("jobs in PostgreSQL", (it) => {
+  contract(
+    it,
+    (test) =>
+      Effect.flatMap(
+        Postgres,
+        (server) => Effect.flatMap(makeJobStore, test).pipe(Effect.scoped, Effect.provide(layerMigrated(server)))
+      )
+  )
+})

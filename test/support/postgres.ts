@@ -1,0 +1,19 @@
+/** Runs the tests of a file with one PostgreSQL. */
+import { assert, it, layer, type Vitest } from "@effect/vitest"
+import { Context, Layer } from "effect"
+import { isAvailable, type PostgresServer, postgresServer } from "./postgresServer.js"
+
+/** The server of the test file. */
+export class Postgres extends Context.Tag("Postgres")<Postgres, PostgresServer>() {}
+
+/** Describes tests that need the server. Without PostgreSQL they are left out, except in CI. */
+export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Postgres, true>) => void): void => {
+  if (isAvailable) {
+    layer(Layer.scoped(Postgres, postgresServer), { excludeTestServices: true, timeout: 60_000 })(name, tests)
+    return
+  }
+  it(`${name}: not tested, this machine has no PostgreSQL`, () => {
+    console.warn("skipped: all tests that need a PostgreSQL")
+    assert.notStrictEqual(process.env["CI"], "true", "CI must have one")
+  })
+}

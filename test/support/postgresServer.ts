@@ -1,0 +1,153 @@
+/** Starts a PostgreSQL for a test file, on a free port and in a directory of its own; tests can stop, restart and kill it. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, type Scope } from "effect"
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
+import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { migrate } from "../../src/cluster/migrations.js"
+
+/** The user that runs the server where the tests run as root, which PostgreSQL refuses. */
+const user = "postgres"
+
+const isRoot = process.getuid?.() === 0
+
+const runs = (file: string): boolean => spawnSync(file, ["--version"], { stdio: "ignore" }).status === 0
+
+const folders = (): ReadonlyArray<string> => {
+  try {
+    return readdirSync("/usr/lib/postgresql").sort((one, other) => Number(other) - Number(one))
+  } catch {
+    return []
+  }
+}
+
+const userIds = (): { readonly uid: number; readonly gid: number } | undefined => {
+  if (!isRoot) return {} as never // the process runs as the current user
+  const id = (flag: string) => Number(spawnSync("id", [flag, user], { encoding: "utf8" }).stdout)
+  const ids = { uid: id("-u"), gid: id("-g") }
+  return ids.uid > 0 ? ids : undefined
+}
+
+const owner = userIds()
+
+/** The folder of the newest PostgreSQL of this machine, with a slash; empty if its commands are in `PATH`. */
+const binaries: string | undefined = owner === undefined ? undefined : [
+  ...folders().map((version) => `/usr/lib/postgresql/${version}/bin/`),
+  ""
+].find((folder) => runs(`${folder}postgres`) && runs(`${folder}initdb`))
+
+/** This machine has a PostgreSQL. */
+export const isAvailable = binaries !== undefined
+
+export interface PostgresServer {
+  readonly port: number
+  /** Makes an empty database. */
+  readonly database: Effect.Effect<string>
+  /** Stops the server. Connections end, and statements that run. */
+  readonly stop: Effect.Effect<void>
+  /** Kills it with all its connections, as a crash does. */
+  readonly crash: Effect.Effect<void>
+  /** Starts it again on the same port, with all data. */
+  readonly start: Effect.Effect<void>
+}
+
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = address !== null && typeof address === "object" ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const environment = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" }
+
+const launch = (port: number, directory: string) =>
+  Effect.async<ChildProcess, string>((resume) => {
+    const settings = [
+      `listen_addresses=127.0.0.1`,
+      `port=${port}`,
+      `unix_socket_directories=${directory}`,
+      "fsync=off",
+      "max_connections=200",
+      "deadlock_timeout=100ms"
+    ]
+    const child = spawn(`${binaries}postgres`, ["-D", directory, ...settings.flatMap((setting) => ["-c", setting])], {
+      ...owner,
+      cwd: directory,
+      env: environment,
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    let output = ""
+    child.stderr.on("data", (data: Buffer) => {
+      output = (output + String(data)).slice(-10_000)
+      if (output.includes("ready to accept connections")) resume(Effect.succeed(child))
+    })
+    child.once("error", (error) => resume(Effect.fail(String(error))))
+    child.once("exit", () => resume(Effect.fail(`postgres has ended: ${output}`)))
+  })
+
+const end = (child: ChildProcess, signal: NodeJS.Signals) =>
+  Effect.async<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.removeAllListeners("exit")
+    child.once("exit", () => resume(Effect.void))
+    child.kill(signal)
+  })
+
+/** Starts a server that ends with the scope. */
+export const postgresServer: Effect.Effect<PostgresServer, string, Scope.Scope> = Effect.gen(function*() {
+  const directory = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const directory = mkdtempSync(join(tmpdir(), "postgres-"))
+      if (isRoot && owner !== undefined) chownSync(directory, owner.uid, owner.gid)
+      return directory
+    }),
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+  )
+  yield* Effect.sync(() =>
+    execFileSync(
+      `${binaries}initdb`,
+      ["-D", directory, "-U", user, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"],
+      { ...owner, cwd: directory, env: environment, stdio: "ignore" }
+    )
+  )
+  const port = yield* freePort
+  let child = yield* launch(port, directory)
+  yield* Effect.addFinalizer(() => Effect.suspend(() => end(child, "SIGQUIT")))
+  let databases = 0
+  return {
+    port,
+    database: Effect.suspend(() => {
+      const name = `test_${++databases}`
+      return Effect.as(
+        Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`)).pipe(
+          Effect.provide(layerSql({ port }, "postgres")),
+          Effect.orDie
+        ),
+        name
+      )
+    }),
+    stop: Effect.suspend(() => end(child, "SIGINT")),
+    crash: Effect.suspend(() => end(child, "SIGQUIT")),
+    start: Effect.orDie(Effect.map(launch(port, directory), (started) => {
+      child = started
+    }))
+  }
+})
+
+/** A pool of connections to a database. */
+export const layerSql = (
+  { port }: Pick<PostgresServer, "port">,
+  database: string,
+  options: Partial<PgClient.PgClientConfig> = {}
+) => Layer.fresh(PgClient.layer({ host: "127.0.0.1", port, username: user, database, ...options }))
+
+/** A pool of connections to a new database that has the tables. */
+export const layerMigrated = (server: PostgresServer, options?: Partial<PgClient.PgClientConfig>) =>
+  Layer.unwrapEffect(Effect.map(server.database, (database) => {
+    const sql = layerSql(server, database, options)
+    return Layer.provideMerge(Layer.effectDiscard(migrate), sql)
+  }))
