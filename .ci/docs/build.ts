@@ -31,6 +31,7 @@ const readingOrder = [
   "Actions",
   "Exports",
   "Jobs",
+  "Cluster",
   "Node",
   "Tenant",
   "Testing",

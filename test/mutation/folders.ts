@@ -61,7 +61,6 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   jobs: ["jobs"],
   node: ["client/node", "http/undici", "redelivery", "jobs", "security"],
   cluster: ["cluster", "jobs"],
-  node: ["client/node", "http/undici", "redelivery", "security"],
   operations: ["http", "client/pipeline", "contract", "generate/five"],
   generate: ["generate"],
   cli: ["cli", "generate/command"],

@@ -1,0 +1,49 @@
+/** Runners of a cluster: each with connections, a port and locks of its own, as another machine would have. */
+import * as RunnerAddress from "@effect/cluster/RunnerAddress"
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import { Effect, Layer, Option } from "effect"
+import type { AddressInfo } from "node:net"
+import { createServer } from "node:net"
+import * as Cluster from "../../src/Cluster.js"
+import { layerSql, type PostgresServer } from "./postgresServer.js"
+
+/** Finds a free port of this machine. */
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo // sound: on TCP
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** Times that let a cluster notice within seconds what it notices within minutes by default. */
+const shardingConfig = {
+  shardsPerGroup: 30,
+  entityMessagePollInterval: "300 millis",
+  refreshAssignmentsInterval: "300 millis",
+  runnerHealthCheckInterval: "500 millis",
+  shardLockRefreshInterval: "500 millis",
+  shardLockExpiration: "3 seconds"
+} as const
+
+interface RunnerOptions extends Cluster.Options {
+  readonly server: Pick<PostgresServer, "port">
+  readonly database: string
+  /** The process submits and watches jobs, and runs none. */
+  readonly clientOnly?: boolean
+}
+
+/** A process of a cluster. */
+export const layerRunner = ({ clientOnly = false, database, server, ...options }: RunnerOptions) =>
+  Layer.unwrapEffect(Effect.map(freePort, (port) =>
+    Layer.fresh(Cluster.layerJobs(options)).pipe(
+      Layer.provideMerge(
+        clientOnly
+          ? NodeClusterSocket.layer({ clientOnly: true, shardingConfig })
+          : NodeClusterSocket.layer({
+            shardingConfig: { ...shardingConfig, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
+          })
+      ),
+      Layer.provideMerge(layerSql(server, database)),
+      Layer.orDie
+    )))
