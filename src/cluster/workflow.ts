@@ -1,4 +1,6 @@
 /** Runs jobs on the runners of a cluster: one workflow for each job, that another runner goes on with if its own one dies. */
+import { EntityId } from "@effect/cluster/EntityId"
+import { Sharding } from "@effect/cluster/Sharding"
 import * as Singleton from "@effect/cluster/Singleton"
 import * as Workflow from "@effect/workflow/Workflow"
 import { WorkflowEngine } from "@effect/workflow/WorkflowEngine"
@@ -49,13 +51,28 @@ export const layerService = (options: RunOptions) =>
     })
   )
 
-/** Carries out the workflows that this process gets. */
+/** The time between two looks at whether this process is still the one that runs a workflow. */
+const lookInterval = "200 millis"
+
+/**
+ * Carries out the workflows that this process gets. The engine lets a workflow run on while its process shuts down or its shard moves to
+ * another one, so it stops by itself: interrupted, it is left to that process.
+ */
 export const layerWorkflow = (options: RunOptions) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const store = yield* Store
     const tenants = yield* Tenants
+    const sharding = yield* Sharding
     const run = makeRunner({ ...options, store, tenants })
-    return JobWorkflow.toLayer(({ id }) => run(id))
+
+    const untilMoved = (executionId: string) => {
+      const shard = sharding.getShardId(EntityId.make(executionId), "default")
+      return Effect.sleep(lookInterval).pipe(
+        Effect.repeat({ while: () => sharding.hasShardId(shard) }),
+        Effect.zipRight(Effect.interrupt)
+      )
+    }
+    return JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(run(id), untilMoved(executionId)))
   }))
 
 const sweepInterval = Duration.seconds(30)
