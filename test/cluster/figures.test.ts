@@ -7,7 +7,7 @@ import { getEventStream, redeliverEvent, Redelivery } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { eventsOf, newJob } from "../support/jobStores.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
-import { layerMigrated } from "../support/postgresServer.js"
+import { layerMigrated } from "../support/postgres.js"
 
 const service = Testing.layer(
   Testing.handle(redeliverEvent, () => Effect.sleep("5 millis")),

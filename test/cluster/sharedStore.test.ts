@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger } from "effect"
+import { isAvailable, postgresServer } from "../../examples/support/postgresServer.js"
 import { makeSharedBackend } from "../../src/cluster/sharedStore.js"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { acquire } from "../support/fleetStore.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
-import { isAvailable, layerMigrated, postgresServer } from "../support/postgresServer.js"
+import { layerMigrated } from "../support/postgres.js"
 import { contract, eventually, next } from "../support/sharedStores.js"
 
 const quiet = Logger.remove(Logger.defaultLogger)
