@@ -3,7 +3,7 @@ import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
 import { type ChildProcess, execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TenantLive, tour } from "../../examples/tour.js"
@@ -187,11 +187,6 @@ const script = (
 
 const scripts = {
   firstCall: ["listActionVersions", [action.id], /^3 versions, live: 3\n$/],
-  exportUsers: [
-    "createUsersExport",
-    ["--connection", connection.id, "--format", "csv"],
-    /^job job_\w+ is pending\n$/
-  ],
   updateTokenExchangeProfile: [
     "updateTokenExchangeProfile",
     [profile.id, "--name", "Renamed"],
@@ -231,6 +226,7 @@ describe("the scripts", () => {
       /^TokenError: .*ECONNREFUSED/
     ],
     ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
+    ["an unknown format", "exportUsers", ["--format", "xml"], {}, /^InvalidInput: format: expected csv or json$/m],
     ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
   for (const [what, name, args, variables, message] of failures) {
@@ -299,6 +295,52 @@ describe("actionHistory", () => {
       const same = yield* script("actionHistory", [action.id, "--rollback", "3", "--yes"])
       assert.strictEqual(same.stdout, "#3 is live already\n")
     }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("exportUsers", () => {
+  const calls = Effect.flatMap(
+    Tenant.Tenant,
+    ({ requests }) => Effect.map(requests, (all) => all.map(({ operation }) => operation))
+  )
+
+  it.live("writes a file, prints its progress and its size, and overwrites nothing", () =>
+    Effect.gen(function*() {
+      const output = join(yield* directory, "users.csv")
+      const args = ["--connection", connection.id, "--format", "csv", "--limit", "3", "--output", output]
+      const { code, stderr, stdout } = yield* script("exportUsers", args)
+      const text = readFileSync(output, "utf8")
+      assert.match(text, /^"E-mail","name"\n(?:"'user\d+@example\.com","'User \d+"\n){3}$/)
+      assert.deepStrictEqual([code, stdout], [0, `${output}: 3 rows, ${Buffer.byteLength(text)} bytes\n`])
+      assert.match(stderr, /^(?:\d+ %, \d rows\n)+$/)
+      const done = yield* calls
+      assert.deepStrictEqual(done.filter((name) => name !== "getJob"), ["token", "createUsersExport", "exportFile"])
+
+      const again = yield* script("exportUsers", args)
+      assert.deepStrictEqual([again.code, again.stdout], [1, ""])
+      assert.match(again.stderr, /^ExportError: the file is there already/)
+      assert.deepStrictEqual(yield* calls, done)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
+
+  it.live("says after Ctrl-C how to go on, and then goes on with the same job", () =>
+    Effect.gen(function*() {
+      const output = join(yield* directory, "users.json")
+      const args = ["--connection", connection.id, "--output", output]
+      const first = yield* script("exportUsers", args, {}, (child) =>
+        void child.stderr?.once("data", () => {
+          child.kill("SIGINT")
+        }))
+      assert.deepStrictEqual([first.code, first.stdout], [130, ""])
+      assert.match(first.stderr, /^Interrupted\. Run the same command again: it goes on with the same job\.$/m)
+      assert.isFalse(existsSync(output))
+
+      const second = yield* script("exportUsers", args)
+      assert.deepStrictEqual([second.code, second.stdout.split(":").at(-1)?.split(",")[0]], [
+        0,
+        ` ${exported.length} rows`
+      ])
+      assert.lengthOf(readFileSync(output, "utf8").trimEnd().split("\n"), exported.length)
+      assert.lengthOf((yield* calls).filter((name) => name === "createUsersExport"), 1)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
 })
 
 describe("redeliverEvents", () => {
