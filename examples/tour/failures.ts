@@ -13,9 +13,9 @@ import { clientOf, failure, step, success } from "./step.js"
 const { profiles: [profile], streams: [stream] } = Tenant.demo
 const [event] = stream.events
 
-// The service is delivering the event already.
+// Step 2 has redelivered this event.
 export const redeliverAgain = step(
-  "4. Redeliver one of these events once more",
+  "4. Redeliver an event that is being delivered already",
   redeliverEvent({ id: stream.id, event_id: event.id }).pipe(
     Effect.catchTag("Conflict", ({ message }) => failure(`Conflict (409): ${message}`))
   )
