@@ -167,7 +167,7 @@ const tryOn = (kind: Kind, directory: string, version: string, say: (text: strin
 export const tryCommandLine = async (directory: string, version: string, say: (text: string) => void) => {
   const chosen = kinds().filter(({ program }) => program !== undefined)
   await Effect.runPromise(
-    Effect.forEach(chosen, (kind) => tryOn(kind, directory, version, say), { concurrency: 3, discard: true })
+    Effect.forEach(chosen, (kind) => tryOn(kind, directory, version, say), { concurrency: "unbounded", discard: true })
   )
   return chosen.map(({ name }) => name)
 }

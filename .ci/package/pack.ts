@@ -237,19 +237,17 @@ const main = async () => {
 }
 `
   })
-  await install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest))
+  const alone = makeProject("alone", {})
+  await Promise.all([
+    install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest)),
+    install(alone, tarball),
+    installRuntimes()
+  ])
   for (const peer of Object.keys(peerDependenciesMeta)) assert(!existsSync(join(core, "node_modules", peer)), peer)
   say("the core is installed with its two peers only")
   checkFiles(core)
   await execute(core, join(await compile(core, newest, "node16"), "library.js"))
   await execute(core, "missingPeers.mjs")
-
-  // The command line needs no other package.
-  await installRuntimes()
-  const alone = makeProject("alone", {})
-  await install(alone, tarball)
-  assert.equal(await run(alone, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
-  say(`the command line runs on ${(await tryCommandLine(alone, version, say)).join(", ")}`)
 
   // Everything, with all peers.
   const full = makeProject("full", {
@@ -271,13 +269,19 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
   }, { types: ["node"] })
   cpSync(join(root, "examples", "quickstart.ts"), join(full, "quickstart.ts"))
   cpSync(join(root, ".ci", "package", "consumer.ts"), join(full, "consumer.ts"))
-  await install(
-    full,
-    tarball,
-    ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
-    "@types/ws@8.18.1", // named by the platform's declarations
-    ...compilerOf(...compilers)
-  )
+  // The command line needs no other package.
+  assert.equal(await run(alone, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
+  const [runtimes] = await Promise.all([
+    tryCommandLine(alone, version, say),
+    install(
+      full,
+      tarball,
+      ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
+      "@types/ws@8.18.1", // named by the platform's declarations
+      ...compilerOf(...compilers)
+    )
+  ])
+  say(`the command line runs on ${runtimes.join(", ")}`)
   say("everything is installed with all peers and compilers")
   const rows = compilers.flatMap((version, index) =>
     (["node16", "bundler"] as const)
