@@ -158,7 +158,7 @@ const tryOn = (kind: Kind, directory: string, version: string, say: (text: strin
     yield* tenant.injectFault({ operation: "redeliverEvent", cut: "before", carriedOut: true })
     yield* Effect.promise(() => tryRedelivery(run, folder))
     const sent = (yield* tenant.requests).filter(({ operation }) => operation === "redeliverEvent")
-    assert.equal(sent.length, 2, "a redelivery was repeated")
+    assert.equal(sent.length, 2, "a redelivery was sent twice")
     yield* Effect.promise(() => tryTenant(kind, directory, env))
     say(`${kind.name}: all commands, in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   }).pipe(Effect.scoped)

@@ -26,7 +26,7 @@ interface Settings {
   readonly json: boolean
 }
 
-/** What is shown of the deliveries that match: the first ones, and the number of all. */
+/** The deliveries that match, as they are shown: the first ones, and the number of all. */
 interface Matched {
   readonly count: number
   readonly first: ReadonlyArray<Delivery>
