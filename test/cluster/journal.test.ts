@@ -51,18 +51,19 @@ withPostgres("a journal in PostgreSQL", (it) => {
       const events = eventsOf(300)
       const first = yield* journal(0)
       yield* Effect.forEach(events, (id) => first.set(keyOf(id), entry(id, "failed")), { concurrency: 100 })
+      // All have read the same entries before the first one claims any.
+      const journals = yield* Effect.forEach(stores, (_, nth) =>
+        Effect.tap(journal(nth), (own) =>
+          Effect.forEach(events, (id) => own.get(keyOf(id)), { concurrency: 100 })))
       const claims = yield* Effect.forEach(
-        stores,
-        (_, nth) =>
-          Effect.gen(function*() {
-            const own = yield* journal(nth)
-            yield* Effect.forEach(events, (id) => own.get(keyOf(id)), { concurrency: 100 })
-            return yield* Effect.forEach(
-              nth % 2 === 0 ? events : events.toReversed(),
-              (id) => Effect.either(own.set(keyOf(id), entry(id, "sending", `run ${nth}`))),
-              { concurrency: 30 }
-            )
-          }),
+        journals,
+        (own, nth) =>
+          Effect.forEach(
+            nth % 2 === 0 ? events : events.toReversed(),
+            (id) =>
+              Effect.either(own.set(keyOf(id), entry(id, "sending", `run ${nth}`))),
+            { concurrency: 30 }
+          ),
         { concurrency: "unbounded" }
       )
       const all = claims.flat()
