@@ -45,7 +45,7 @@ const toRunFailure = (
     case "Failed":
     case "Passing":
       return error
-    case "JournalError": // another process runs the job, or the store is away
+    case "JournalError": // another process runs the job, or the store is unavailable
       return error.reason === "foreign" ? failed(error) : passing(error)
     default:
       return failed(error)

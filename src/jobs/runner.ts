@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { IdentityClient } from "../IdentityClient.js"
 import { runExport } from "./exportRun.js"
-import { Failed, failed, passing, type RunFailure } from "./failures.js"
+import { type Failed, failed, passing, type RunFailure } from "./failures.js"
 import { activeStates, endStates, type RunOptions, type State } from "./model.js"
 import { runRedelivery } from "./redeliveryRun.js"
 import type { JobRecord, JobStore } from "./store.js"
@@ -37,7 +37,7 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
   const awaitCancellation = (id: string): Effect.Effect<void> =>
     Effect.delay(store.get(id), pollInterval).pipe(
       Effect.map(Option.match({ onNone: () => true, onSome: ({ state }) => endStates.includes(state) })),
-      Effect.orElseSucceed(() => false), // the run itself notices that the store is away
+      Effect.orElseSucceed(() => false), // the run itself notices that the store is unavailable
       Effect.repeat({ until: (isOver) => isOver }),
       Effect.asVoid
     )

@@ -109,15 +109,15 @@ describe("a redelivery", () => {
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
 
-  it.effect("waits while the service is away, and does not fail its events", () => {
-    let isAway = true
-    const acme = service(() => Effect.suspend(() => isAway ? Effect.fail(transport("not-sent")) : Effect.void))
+  it.effect("waits while the service is unavailable, and does not fail its events", () => {
+    let isDown = true
+    const acme = service(() => Effect.suspend(() => isDown ? Effect.fail(transport("not-sent")) : Effect.void))
     return Effect.gen(function*() {
       const { status, submit } = yield* Jobs.Jobs
       const id = yield* submit(Jobs.redelivery({ ...night, events: ids(20) }))
       yield* TestClock.adjust("10 minutes")
       assert.strictEqual((yield* status(id)).state, "running")
-      isAway = false
+      isDown = false
       assert.strictEqual((yield* ended(id)).events.outcomes.accepted, 20)
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })

@@ -1,4 +1,4 @@
-/** What failures of an export's calls mean for its job. */
+/** Judges failures of an export's calls: whether its job was not started, or goes on. */
 import type { PlatformError } from "@effect/platform/Error"
 import type {
   BadRequest,
