@@ -14,8 +14,13 @@ import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
-import { type ExportError, type UndecodableRow, withJob } from "./internal/exports/exportError.js"
-import { isPassing, wasNotStarted } from "./internal/exports/failures.js"
+import {
+  type ExportError,
+  isPassing,
+  type UndecodableRow,
+  wasNotStarted,
+  withJob
+} from "./internal/exports/exportError.js"
 import * as File from "./internal/exports/file.js"
 import { gunzip } from "./internal/exports/gunzip.js"
 import * as Job from "./internal/exports/job.js"

@@ -46,6 +46,14 @@ const closure = (roots: ReadonlyArray<string>): ReadonlySet<string> => {
 const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the core": ["effect", "@effect/platform"],
   "`/Node`": ["@effect/platform-node"],
+  "`/Cluster`": [
+    "@effect/cluster",
+    "@effect/experimental",
+    "@effect/rpc",
+    "@effect/sql",
+    "@effect/sql-pg",
+    "@effect/workflow"
+  ],
   "`/Redis`": ["ioredis"],
   "`/Tenant`": ["jose"],
   "the command `generate`": [
