@@ -7,6 +7,8 @@ import * as Deliveries from "../Deliveries.js"
 import type { InvalidInput } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
+import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import * as Metrics from "../internal/telemetry/metrics.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery } from "./definition.js"
 import { Failed, failed, passing, type RunFailure } from "./failures.js"
@@ -52,6 +54,12 @@ const toRunFailure = (
   }
 }
 
+/** Counts a result that this run has found out. */
+const count = ({ outcome, recalled }: Redelivery.Result) =>
+  recalled ?
+    Effect.void :
+    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, metricLabelsOf(fiber))))
+
 /** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
 export const runRedelivery = (
   store: JobStore,
@@ -67,7 +75,7 @@ export const runRedelivery = (
     const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, id, stream, filter))
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
     const failures = yield* Stream.runFold(
-      Stream.mapError(Redelivery.run(ids, options), toRunFailure),
+      Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(count)),
       0,
       (count, { outcome, recalled }) => outcome === "failed" && !recalled ? count + 1 : count
     )

@@ -1,6 +1,6 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Metric, Stream, TestClock } from "effect"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
@@ -175,6 +175,32 @@ describe("a redelivery", () => {
       yield* TestClock.adjust("1 minute")
     }).pipe(Effect.provide(TestJobs.over({ acme, other })))
   })
+})
+
+it.effect("jobs are counted while they run, and their events by outcome", () => {
+  const valueOf = (name: string, label: string) =>
+    Effect.map(
+      Metric.snapshot,
+      (pairs) =>
+        pairs.flatMap(({ metricKey: { name: own, tags }, metricState }) =>
+          own === name && tags.some(({ value }) => value === label)
+            ? Object.entries(metricState).flatMap(([key, value]) =>
+              key === "count" || key === "value" ? [Number(value)] : []
+            )
+            : []
+        )[0] ?? 0
+    )
+  const acme = service((_, nth) => nth === 2 ? Effect.delay(Effect.void, "10 seconds") : Effect.void)
+  return Effect.gen(function*() {
+    const { submit } = yield* Jobs.Jobs
+    const before = yield* valueOf("identity.jobs.events", "accepted")
+    const id = yield* submit(Jobs.redelivery({ ...night, events: ids(3) }))
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* valueOf("identity.jobs.running", "redelivery"), 1)
+    yield* ended(id)
+    assert.strictEqual(yield* valueOf("identity.jobs.running", "redelivery"), 0)
+    assert.strictEqual((yield* valueOf("identity.jobs.events", "accepted")) - before, 3)
+  }).pipe(Effect.provide(TestJobs.over({ acme })))
 })
 
 describe("a job", () => {
