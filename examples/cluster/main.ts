@@ -19,7 +19,7 @@ import { DatabaseLive, TenantsLive } from "./layers.js"
 const { demoClients: { full } } = Tenant
 const { streams: [demo] } = Tenant.demo
 
-const events = Array.from({ length: 300 }, (_, nth) => ({
+const events = Array.from({ length: 240 }, (_, nth) => ({
   ...demo.events[0],
   id: `evt_${String(nth).padStart(22, "0")}`
 }))
@@ -90,7 +90,7 @@ const redeliver = (baseUrl: string, runners: ReadonlyArray<Runner>) =>
 
 const program = Effect.gen(function*() {
   if (!isAvailable) {
-    return yield* Console.error("There is no PostgreSQL on this machine: install its server, and try again.")
+    return yield* Effect.fail("there is no PostgreSQL on this machine: install its server, and try again")
   }
   const server = yield* postgresServer
   const database = yield* server.database
@@ -102,7 +102,7 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
   process.env["TOKEN_KEY"] = randomBytes(32).toString("base64")
   const baseUrl = yield* HttpServer.addressFormattedWith((origin) => Effect.succeed(`${origin}/api/v2`))
   yield* Console.log(`${green("✓")} the tenant is ready ${dim(`(${baseUrl}, 50 calls at once and 16 a second)`)}`)
-  const runners = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")])
+  const runners = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")], { concurrency: 2 })
 
   // This process submits the job and watches it. It runs none.
   const JobsLive = Cluster.layerJobs().pipe(
@@ -113,9 +113,9 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
   yield* Effect.provide(redeliver(baseUrl, runners), JobsLive)
   const { requests } = yield* Tenant.Tenant
   const arrived = (yield* requests).filter(({ operation }) => operation === "redeliverEvent").map(({ path }) => path)
-  yield* Console.log(
-    `${green("✓")} ${arrived.length} redeliveries arrived at the tenant, of ${new Set(arrived).size} events`
-  )
+  const text = `${arrived.length} redeliveries arrived at the tenant, of ${new Set(arrived).size} events`
+  if (arrived.length !== events.length) return yield* Effect.fail(text)
+  yield* Console.log(`${green("✓")} ${text}`)
 })
 
 const TenantLive = Tenant.layerServer.pipe(
