@@ -81,7 +81,7 @@ export const licences = Object.entries(needs).flatMap(([by, roots]) =>
 export const items: ReadonlyArray<string> = Object.keys(needs).flatMap((by) => {
   const own = licences.filter((one) => one.by === by && !one.isBuild)
   return [...new Set(own.map(({ licence }) => licence))].sort().map((licence) => {
-    const names = own.filter((one) => one.licence === licence).map(({ name }) => name).sort()
+    const names = [...new Set(own.filter((one) => one.licence === licence).map(({ name }) => name))].sort()
     return `- ${by}, ${licence}: ${names.map((name) => `\`${name}\``).join(", ")}`
   })
 })
