@@ -2,7 +2,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Redelivery from "../Redelivery.js"
-import type { Counts, JobOutcome, JobStoreError, Kind, ListFilter, State } from "./model.js"
+import type { Counts, JobNotFound, JobOutcome, JobStoreError, Kind, ListFilter, State } from "./model.js"
 
 /** A job that is stored. */
 export interface JobRecord {
@@ -56,7 +56,13 @@ export interface Page<After> {
   readonly limit: number
 }
 
+/** A job that a program has seen: another one may have its id by now, after it was removed and submitted anew. */
+export type SeenJob = Pick<JobRecord, "id" | "submittedAt">
+
 type Stored<A> = Effect.Effect<A, JobStoreError>
+
+/** Fails with `JobNotFound` if the job was removed. */
+type OfJob<A> = Effect.Effect<A, JobNotFound | JobStoreError>
 
 /** The operations of a storage. Each is atomic. */
 export interface JobStore {
@@ -65,18 +71,33 @@ export interface JobStore {
   readonly get: (id: string) => Stored<Option.Option<JobRecord>>
   /** Lists jobs by the time of their submission, the first ones first. */
   readonly list: (filter: ListFilter, page: Page<JobRecord | undefined>) => Stored<ReadonlyArray<JobRecord>>
-  /** Changes a job if it has one of these states. Returns false if it has another one. */
-  readonly update: (id: string, from: ReadonlyArray<State>, change: Change) => Stored<boolean>
-  /** Adds events to a job's list. Those that are there stay where they are. */
-  readonly addEvents: (id: string, events: ReadonlyArray<string>) => Stored<void>
+  /**
+   * Changes a job if it is still the one that was seen, was resumed as often, and has one of these states. Returns false, and changes
+   * nothing, if not.
+   */
+  readonly update: (
+    seen: SeenJob & Pick<JobRecord, "resumed">,
+    from: ReadonlyArray<State>,
+    change: Change
+  ) => Stored<boolean>
+  /**
+   * Adds events to the list of a job if it is still the one that was seen and has this state; returns false if not. Events that are there
+   * stay where they are.
+   */
+  readonly addEvents: (seen: SeenJob, state: State, events: ReadonlyArray<string>) => Stored<boolean>
   /** Lists events without an outcome: never sent, certainly not accepted, or `sending`. */
-  readonly unfinished: (id: string, page: Page<number>) => Stored<ReadonlyArray<ListedEvent>>
+  readonly unfinished: (id: string, page: Page<number>) => OfJob<ReadonlyArray<ListedEvent>>
   /** Lists events with their outcomes. Of a job that has ended, those that were being sent are `unknown`. */
-  readonly results: (id: string, page: Page<number>) => Stored<ReadonlyArray<ListedResult>>
+  readonly results: (id: string, page: Page<number>) => OfJob<ReadonlyArray<ListedResult>>
   /** Counts as `results` does. */
-  readonly counts: (id: string) => Stored<Counts>
-  /** Opens the journal of a job's runs. */
-  readonly journal: (id: string) => Stored<Redelivery.Journal>
-  /** Removes jobs that ended before this time, with their lists and results. Returns their number. */
-  readonly prune: (endedBefore: number) => Stored<number>
+  readonly counts: (id: string) => OfJob<Counts>
+  /** Opens the journal of a job's runs. An event gets its first entry only while the job is `running`; to set it fails after that. */
+  readonly journal: (id: string) => OfJob<Redelivery.Journal>
+  /** Removes a job if it is still the one that was seen and has this state, with its list and results. Returns false if not. */
+  readonly remove: (seen: SeenJob, state: State) => Stored<boolean>
+  /**
+   * Removes jobs that ended before this time, and those whose list was begun before it and is not complete. Returns their number. One that
+   * cannot be removed does not keep the others.
+   */
+  readonly prune: (before: number) => Stored<number>
 }
