@@ -4,11 +4,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { InvalidInput } from "./Errors.js"
 import type { ExportJob, RedeliveryJob } from "./jobs/definition.js"
 import { Jobs } from "./jobs/jobs.js"
 import { make } from "./jobs/local.js"
 import { keepNothing } from "./jobs/memoryStore.js"
-import type { RunOptions } from "./jobs/model.js"
+import { type RunOptions, validateRunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 
 export type { ExportJob, Identity, Job, RedeliveryJob } from "./jobs/definition.js"
@@ -16,18 +17,18 @@ export { Jobs } from "./jobs/jobs.js"
 export {
   type Counts,
   JobConflict,
-  JobFailed,
   JobNotFound,
   type JobOutcome,
   JobStoreError,
   type Kind,
   type ListFilter,
+  RowsUnavailable,
   type RunOptions,
   type State,
   states,
   type Status
 } from "./jobs/model.js"
-export { layerTenants, Tenants } from "./jobs/tenants.js"
+export { layerTenants, TenantFailure, Tenants } from "./jobs/tenants.js"
 
 /** Makes a redelivery to submit. @since 0.1.0 @category constructors @example `Jobs.redelivery({ tenant, key: "night", stream, events })` */
 export const redelivery = <E = never, R = never>(
@@ -46,5 +47,11 @@ export {
  * jobs end as those of a process that dies, but with the `grace` for running calls.
  * @since 0.1.0 @category layers
  */
-export const layerMemory = (options: RunOptions = {}): Layer.Layer<Jobs, never, Tenants> =>
-  Layer.scoped(Jobs, Effect.flatMap(keepNothing, (keeper) => Effect.orDie(make(keeper, options))))
+export const layerMemory = (options: RunOptions = {}): Layer.Layer<Jobs, InvalidInput, Tenants> =>
+  Layer.scoped(
+    Jobs,
+    Effect.zipRight(
+      validateRunOptions("Jobs.layerMemory", options),
+      Effect.flatMap(keepNothing, (keeper) => Effect.orDie(make(keeper, options)))
+    )
+  )

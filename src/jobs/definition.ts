@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Deliveries from "../Deliveries.js"
 import { InvalidInput, type Issue } from "../Errors.js"
@@ -89,10 +90,17 @@ const encodeRedelivery = <E, R>(
   }))
 }
 
+/** Encodes a value as JSON in which the order of fields does not count. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    Predicate.isRecord(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => one < other ? -1 : 1))
+      : part)
+
 const encodeExport = ({ input }: ExportJob): Either.Either<string, ReadonlyArray<Issue>> =>
   Either.mapBoth(Request.validate(createUsersExport.endpoint, input), {
     onLeft: ({ issues }) => issues.map((issue) => ({ ...issue, path: `input.${issue.path}` })),
-    onRight: () => JSON.stringify(input)
+    onRight: () => canonical(input)
   })
 
 /** Encodes a job, or lists its issues. */

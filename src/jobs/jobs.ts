@@ -9,7 +9,7 @@ import type { InvalidInput } from "../Errors.js"
 import type * as Exports from "../Exports.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Job } from "./definition.js"
-import type { JobConflict, JobFailed, JobNotFound, JobStoreError, ListFilter, Status } from "./model.js"
+import type { JobConflict, JobNotFound, JobStoreError, ListFilter, RowsUnavailable, Status } from "./model.js"
 
 /** The service that runs jobs. @since 0.1.0 @category tags */
 export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
@@ -17,16 +17,17 @@ export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
    * Submits a job, and returns its id once its list of events is stored. It then runs by itself. A job with the same kind, tenant and key
    * is the same job: it starts once, however often it is submitted, and goes on where an interrupted `submit` has left its list.
    *
-   * Fails with `InvalidInput` that names an invalid field, with `JobConflict` if the key is that of a job with another stream, filter or
-   * input, and with the failure of the ids. Ids of a job whose list is complete are not read.
+   * Fails with `InvalidInput` that names an invalid field or id: nothing is stored then. Fails with `JobConflict` if the key is that of a job
+   * with another stream, filter or input, and with the failure of the ids: what was read by then is kept for the next `submit`. Ids of a
+   * job whose list is complete are not looked at, also if they are others.
    */
   readonly submit: <E = never, R = never>(
     job: Job<E, R>
   ) => Effect.Effect<string, E | InvalidInput | JobConflict | JobStoreError, R>
   /** Returns a job as it is now. */
   readonly status: (id: string) => Effect.Effect<Status, JobNotFound | JobStoreError>
-  /** Waits until a job has ended: is `done`, has failed or was cancelled. */
-  readonly awaitEnd: (id: string) => Effect.Effect<Status, JobNotFound | JobStoreError>
+  /** Waits until a job has ended: is `done`, has failed or was cancelled. Also waits while the storage is unavailable. */
+  readonly awaitEnd: (id: string) => Effect.Effect<Status, JobNotFound>
   /** Streams the results that a redelivery has now, in the order of its list. An export has none. */
   readonly results: (id: string) => Stream.Stream<Redelivery.Result, JobNotFound | JobStoreError>
   /** Streams the rows of an export that is `done`, as `Exports.run` does. The service keeps its file for 24 hours. */
@@ -35,20 +36,25 @@ export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
     options?: Omit<Exports.Options<A, I>, "job" | "onJob">
   ) => Stream.Stream<
     Either.Either<A, Exports.UndecodableRow>,
-    Exports.Failure | JobFailed | JobNotFound | JobStoreError,
+    Exports.Failure | JobNotFound | JobStoreError | RowsUnavailable,
     HttpClient.HttpClient
   >
   /**
-   * Cancels a job, wherever it runs. Running calls may end, for the `grace` of its run. Returns false if the job has ended already.
+   * Cancels a job, wherever it runs. No further event is begun; those in progress may end, for the `grace` of its run. Returns false if the job
+   * has ended already.
    */
   readonly cancel: (id: string) => Effect.Effect<boolean, JobNotFound | JobStoreError>
   /**
    * Goes on with a job that has ended: events that were never sent or certainly not accepted are sent, those that may have been are not.
-   * An export whose job in the service has failed, or is not known, starts another one. Returns false if the job has not ended.
+   * An export whose job in the service has failed, or is not known, starts another one. Returns false if the job has not ended, or its list is
+   * not complete: submit that again.
    */
   readonly resume: (id: string) => Effect.Effect<boolean, JobNotFound | JobStoreError>
   /** Streams jobs in the order of their submission. */
   readonly list: (filter?: ListFilter) => Stream.Stream<Status, JobStoreError>
-  /** Removes jobs that ended longer ago than this, with their results. Returns their number. Their keys are free again. */
+  /**
+   * Removes jobs that ended longer ago than this, with their results, and those whose list was begun before that and is not complete. Returns
+   * their number. Their keys are free again.
+   */
   readonly prune: (age: Duration.DurationInput) => Effect.Effect<number, JobStoreError>
 }>() {}

@@ -1,6 +1,9 @@
 /** Jobs as users see them: what is to be done, how far it is, and why something about it failed. */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { InvalidInput } from "../Errors.js"
 import { TaggedError } from "../internal/runtime/taggedError.js"
+import { integerIssues } from "../internal/schema/issues.js"
 import type * as Redelivery from "../Redelivery.js"
 
 /** The kinds of jobs. @since 0.1.0 @category models */
@@ -86,10 +89,9 @@ export class JobConflict extends TaggedError("JobConflict")<{
 /** The store of the jobs cannot be used. Nothing is sent meanwhile. @since 0.1.0 @category errors */
 export class JobStoreError extends TaggedError("JobStoreError")<{ readonly message: string }> {}
 
-/** A job ended without its result: it has failed, was cancelled, or has not got so far yet. @since 0.1.0 @category errors */
-export class JobFailed extends TaggedError("JobFailed")<{
+/** A job has no rows: it is no export, has no file, or its tenant has no client. @since 0.1.0 @category errors */
+export class RowsUnavailable extends TaggedError("RowsUnavailable")<{
   readonly id: string
-  readonly state: State
   readonly message: string
 }> {}
 
@@ -97,14 +99,40 @@ export class JobFailed extends TaggedError("JobFailed")<{
 export interface RunOptions {
   /** The number of events of one job that are processed at the same time (default 10). */
   readonly concurrency?: number | undefined
-  /** The time without a sign of life after which a job is taken over from a process that died (default 15 s). */
+  /** The time without a sign of life after which a job is taken over from a process that died (default 15 s, 100 ms to 1 h). */
   readonly lockExpiry?: Duration.DurationInput | undefined
-  /** The time that running calls get when a job is cancelled or its process ends (default 5 s). After that they are `unknown`. */
+  /**
+   * The time that running calls get when a job is cancelled or its process ends (default 5 s, at most 1 h). After that they are `unknown`. In a
+   * cluster it must be less than `entityTerminationTimeout`, which is 15 s by default.
+   */
   readonly grace?: Duration.DurationInput | undefined
   /** The time for which a job waits for a service that is unavailable, before it fails (default 1 day). */
   readonly giveUpAfter?: Duration.DurationInput | undefined
-  /** The failures of one run of a job, of events that were certainly not accepted, after which it fails (default 50). */
+  /** The failures of one run of a job, of events that were certainly not accepted, after which it fails (default 50; `Infinity`: never). */
   readonly stopAfter?: number | undefined
-  /** The time between two looks at whether a running job was cancelled (default 2 s). */
+  /** The time between two looks at whether a job has ended or was cancelled (default 2 s, 10 ms to 1 min). */
   readonly pollInterval?: Duration.DurationInput | undefined
+}
+
+const durationIssue = (
+  path: string,
+  value: Duration.DurationInput,
+  minimum: Duration.DurationInput,
+  maximum: Duration.DurationInput
+) =>
+  Duration.between(value, { minimum, maximum })
+    ? []
+    : [{ path, message: `expected a duration from ${Duration.format(minimum)} to ${Duration.format(maximum)}` }]
+
+/** Fails with `InvalidInput` that names the settings that are not valid. */
+export const validateRunOptions = (operation: string, options: RunOptions): Effect.Effect<void, InvalidInput> => {
+  const { concurrency = 1, grace = 0, lockExpiry = "1 second", pollInterval = "1 second", stopAfter = 1 } = options
+  const issues = [
+    ...integerIssues("concurrency", concurrency, 1),
+    ...(stopAfter === Infinity ? [] : integerIssues("stopAfter", stopAfter, 1)),
+    ...durationIssue("lockExpiry", lockExpiry, "100 millis", "1 hour"),
+    ...durationIssue("grace", grace, 0, "1 hour"),
+    ...durationIssue("pollInterval", pollInterval, "10 millis", "1 minute")
+  ]
+  return issues.length === 0 ? Effect.void : new InvalidInput({ operation, issues })
 }

@@ -11,7 +11,7 @@ import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery } from "./definition.js"
-import { Failed, failed, passing, type RunFailure } from "./failures.js"
+import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
 import type { RunOptions } from "./model.js"
 import type { JobRecord, JobStore } from "./store.js"
 
@@ -27,16 +27,19 @@ const unfinishedOf = (store: JobStore, job: string) =>
     ])).pipe(Stream.mapError(passing))
 
 /** The failed deliveries that match a filter. Each is added to the job's list before it is sent. */
-const failedDeliveries = (store: JobStore, job: string, stream: string, filter: Deliveries.Filter) =>
+const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filter: Deliveries.Filter) =>
   Deliveries.failed(stream, filter).pipe(
     Stream.mapError((error) =>
       error._tag !== "BadRequest" && error._tag !== "InvalidInput" && subjectOf(error) === "service"
-        ? passing(error)
+        ? unavailable(error)
         : failed(error)
     ),
     Stream.mapChunksEffect((deliveries) => {
       const events = Chunk.map(deliveries, ({ id }) => id)
-      return Effect.mapError(Effect.as(store.addEvents(job, Chunk.toReadonlyArray(events)), events), passing)
+      return store.addEvents(job, "running", Chunk.toReadonlyArray(events)).pipe(
+        Effect.mapError(passing),
+        Effect.map((isRunning) => isRunning ? events : Chunk.empty<string>()) // the job was cancelled, and is stopped soon
+      )
     })
   )
 
@@ -63,16 +66,21 @@ const count = ({ outcome, recalled }: Redelivery.Result) =>
 /** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
 export const runRedelivery = (
   store: JobStore,
-  { definition, id }: JobRecord,
+  job: JobRecord,
   { concurrency, giveUpAfter = "1 day", grace, lockExpiry, stopAfter = 50 }: RunOptions
 ): Effect.Effect<void, RunFailure, IdentityClient> =>
   Effect.gen(function*() {
-    const decoded = decodeRedelivery(definition)
-    if (Option.isNone(decoded)) return yield* failed({ message: "a later version of this library stored the job" })
+    const decoded = decodeRedelivery(job.definition)
+    if (Option.isNone(decoded)) {
+      return yield* passing({
+        _tag: "LaterVersion",
+        message: "a later version of this library stored the job, and can run it"
+      })
+    }
     const { filter, isListed, stream } = decoded.value
-    const journal = yield* Effect.mapError(store.journal(id), passing)
-    const listed = unfinishedOf(store, id)
-    const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, id, stream, filter))
+    const journal = yield* Effect.mapError(store.journal(job.id), passing)
+    const listed = unfinishedOf(store, job.id)
+    const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, job, stream, filter))
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
     const failures = yield* Stream.runFold(
       Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(count)),

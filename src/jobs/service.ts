@@ -6,24 +6,24 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { InvalidInput } from "../Errors.js"
 import * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
 import type * as Redelivery from "../Redelivery.js"
-import { decodeExport, encodeJob, eventIssue, idOf, type RedeliveryJob } from "./definition.js"
+import { decodeExport, encodeJob, eventIssue, idOf, type Job, type RedeliveryJob } from "./definition.js"
 import { starting } from "./exportRun.js"
-import { reasonOf } from "./failures.js"
 import type { Jobs } from "./jobs.js"
 import {
   activeStates,
   endStates,
   JobConflict,
-  JobFailed,
   JobNotFound,
   type JobStoreError,
+  RowsUnavailable,
   type RunOptions,
   type Status
 } from "./model.js"
-import type { JobRecord, JobStore, ListedResult } from "./store.js"
+import type { JobRecord, JobStore, ListedResult, NewJob } from "./store.js"
 import type { Tenants } from "./tenants.js"
 
 /** The number of events or jobs that one request to the storage reads or writes. */
@@ -33,13 +33,13 @@ export interface ServiceOptions {
   readonly store: JobStore
   readonly tenants: Context.Tag.Service<Tenants>
   /** Makes sure that a job runs somewhere. Of several starts of one job, one counts. */
-  readonly start: (record: JobRecord) => Effect.Effect<void, JobStoreError>
+  readonly start: (job: JobRecord) => Effect.Effect<void, JobStoreError>
   readonly pollInterval?: RunOptions["pollInterval"]
 }
 
 const hasEnded = ({ state }: JobRecord): boolean => endStates.includes(state)
 
-const notFound = (id: string) => new JobNotFound({ id, message: `there is no job ${id}` })
+const now = Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
 
 /** Reads all pages of what `read` gives after a position, or another mark. */
 const pages = <A, After, E>(
@@ -56,15 +56,35 @@ const pages = <A, After, E>(
       ]
     }))
 
+const isStream = <E, R>(events: Redelivery.Ids<E, R>): events is Stream.Stream<string, E, R> =>
+  Predicate.hasProperty(events, Stream.StreamTypeId)
+
+/** Fails if one of the ids is no event's. */
+const validateEvents = (stream: string, events: Iterable<string>): Effect.Effect<void, InvalidInput> =>
+  Effect.suspend(() => {
+    let nth = 0
+    for (const event of events) {
+      const issue = eventIssue(stream, event, nth++)
+      if (issue !== undefined) return issue
+    }
+    return Effect.void
+  })
+
 export const makeService = (
   { pollInterval = "2 seconds", start, store, tenants }: ServiceOptions
 ): Context.Tag.Service<Jobs> => {
   const find = (id: string): Effect.Effect<JobRecord, JobNotFound | JobStoreError> =>
-    Effect.flatMap(store.get(id), Option.match({ onNone: () => notFound(id), onSome: Effect.succeed }))
+    Effect.flatMap(
+      store.get(id),
+      Option.match({
+        onNone: () => new JobNotFound({ id, message: `there is no job ${id}` }),
+        onSome: Effect.succeed
+      })
+    )
 
-  const statusOf = (record: JobRecord): Effect.Effect<Status, JobStoreError> =>
-    Effect.map(store.counts(record.id), (events) => {
-      const { endedAt, error, exportJob = starting, id, key, kind, state, submittedAt, tenant } = record
+  const statusOf = (job: JobRecord): Effect.Effect<Status, JobNotFound | JobStoreError> =>
+    Effect.map(store.counts(job.id), (events) => {
+      const { endedAt, error, exportJob = starting, id, key, kind, state, submittedAt, tenant } = job
       return {
         id,
         kind,
@@ -79,52 +99,85 @@ export const makeService = (
       }
     })
 
-  /** Writes the list of a job. Ids that are no event's are refused before anything starts. */
-  const loadEvents = <E, R>(id: string, { events, stream }: RedeliveryJob<E, R>) =>
-    events === undefined ?
-      Effect.void :
-      Stream.zipWithIndex(Predicate.hasProperty(events, Stream.StreamTypeId) ? events : Stream.fromIterable(events))
-        .pipe(
-          Stream.mapEffect(([event, nth]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)),
-          Stream.rechunk(pageSize),
-          Stream.runForEachChunk((chunk) => store.addEvents(id, Chunk.toReadonlyArray(chunk)))
-        )
+  /** Writes the list of a job, until it is complete, or another program has completed it. */
+  const loadEvents = <E, R>(job: JobRecord, stream: string, events: Redelivery.Ids<E, R>) =>
+    Stream.zipWithIndex(isStream(events) ? events : Stream.fromIterable(events)).pipe(
+      Stream.mapEffect(([event, nth]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)),
+      Stream.rechunk(pageSize),
+      Stream.chunks,
+      Stream.mapEffect((chunk) => store.addEvents(job, "loading", Chunk.toReadonlyArray(chunk))),
+      Stream.takeWhile((isLoading) => isLoading),
+      Stream.runDrain
+    )
 
-  const submit: Context.Tag.Service<Jobs>["submit"] = (job) =>
+  /** Stores the list of a job. If this call has created the job and its list is refused, the job is removed again. */
+  const load = <E, R>(job: JobRecord, { events, stream }: RedeliveryJob<E, R>, isNew: boolean) =>
+    events === undefined ? Effect.void : Effect.tapError(
+      loadEvents(job, stream, events),
+      (error) => isNew && error instanceof InvalidInput ? Effect.ignore(store.remove(job, "loading")) : Effect.void
+    )
+
+  /** Creates a job, or finds it. One that was cancelled before its list was complete begins anew, without that list. */
+  const create = (job: NewJob): Effect.Effect<JobRecord, JobStoreError> =>
+    Effect.flatMap(store.create(job), (found) =>
+      hasEnded(found) && !found.isLoaded
+        ? Effect.zipRight(store.remove(found, found.state), Effect.suspend(() => create(job)))
+        : Effect.succeed(found))
+
+  /** Starts a job that is to run, if it is still there. */
+  const ensureStarted = (id: string) =>
+    Effect.flatMap(
+      store.get(id),
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (job) => activeStates.includes(job.state) ? start(job) : Effect.void
+      })
+    )
+
+  const submit = <E, R>(
+    job: Job<E, R>
+  ): Effect.Effect<string, E | InvalidInput | JobConflict | JobStoreError, R> =>
     Effect.gen(function*() {
       const definition = yield* encodeJob(job)
+      if (job.kind === "redelivery" && job.events !== undefined && !isStream(job.events)) {
+        yield* validateEvents(job.stream, job.events)
+      }
       const { key, kind, tenant } = job
       const id = yield* idOf(kind, job)
-      const submittedAt = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
-      const record = yield* store.create({ id, kind, tenant, key, definition, submittedAt })
+      const submittedAt = yield* now
+      const record = yield* create({ id, kind, tenant, key, definition, submittedAt })
       if (record.definition !== definition || record.tenant !== tenant || record.key !== key) {
         return yield* new JobConflict({ id, message: `the key ${JSON.stringify(key)} is that of another job` })
       }
       if (record.state === "loading") {
-        if (job.kind === "redelivery") yield* loadEvents(id, job)
-        yield* store.update(id, ["loading"], { state: "waiting", isLoaded: true })
-      }
-      yield* Effect.flatMap(find(id), (record) => activeStates.includes(record.state) ? start(record) : Effect.void)
-        .pipe(
-          Effect.catchTag("JobNotFound", () => Effect.void) // it has been cancelled and pruned
-        )
+        if (job.kind === "redelivery") yield* load(record, job, record.submittedAt === submittedAt)
+        yield* Effect.uninterruptible(Effect.zipRight(
+          store.update(record, ["loading"], { state: "waiting", isLoaded: true }),
+          ensureStarted(id)
+        ))
+      } else yield* ensureStarted(id)
       return id
     })
 
-  const awaitEnd = (id: string): Effect.Effect<Status, JobNotFound | JobStoreError> =>
+  /** The job goes on while the storage is unavailable, so this waits for it, too. */
+  const awaitEnd = (id: string): Effect.Effect<Status, JobNotFound> =>
     Effect.flatMap(
       find(id),
-      (record) =>
-        hasEnded(record)
-          ? statusOf(record)
-          : Effect.zipRight(Effect.sleep(pollInterval), Effect.suspend(() => awaitEnd(id)))
+      (job): Effect.Effect<Option.Option<Status>, JobNotFound | JobStoreError> =>
+        hasEnded(job) ? Effect.asSome(statusOf(job)) : Effect.succeedNone
+    ).pipe(
+      Effect.catchTag("JobStoreError", () => Effect.succeed(Option.none<Status>())),
+      Effect.flatMap(Option.match({
+        onNone: () => Effect.zipRight(Effect.sleep(pollInterval), Effect.suspend(() => awaitEnd(id))),
+        onSome: Effect.succeed
+      }))
     )
 
   const cancel = (id: string) =>
     Effect.gen(function*() {
-      yield* find(id)
-      const endedAt = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
-      return yield* store.update(id, ["loading", "waiting", "running"], { state: "cancelled", endedAt })
+      const job = yield* find(id)
+      const endedAt = yield* now
+      return yield* store.update(job, ["loading", ...activeStates], { state: "cancelled", endedAt })
     })
 
   /** An export whose job in the service has failed, or is not known, needs another one. */
@@ -133,45 +186,42 @@ export const makeService = (
 
   const resume = (id: string) =>
     Effect.gen(function*() {
-      const record = yield* find(id)
-      const resumed = yield* store.update(id, endStates, {
-        state: record.isLoaded ? "waiting" : "loading",
-        resumed: record.resumed + 1,
-        error: undefined,
-        endedAt: undefined,
-        ...(needsAnother(record) && { exportJob: undefined })
-      })
-      const current = yield* find(id)
-      if (activeStates.includes(current.state)) yield* start(current)
-      return resumed
+      const job = yield* find(id)
+      if (!job.isLoaded) return false
+      return yield* Effect.uninterruptible(
+        Effect.zipLeft(
+          store.update(job, endStates, {
+            state: "waiting",
+            resumed: job.resumed + 1,
+            error: undefined,
+            endedAt: undefined,
+            ...(needsAnother(job) && { exportJob: undefined })
+          }),
+          ensureStarted(id)
+        )
+      )
     })
 
   const results = (id: string): Stream.Stream<Redelivery.Result, JobNotFound | JobStoreError> =>
-    Stream.unwrap(Effect.as(
-      find(id),
-      pages(0, (after) => store.results(id, { after, limit: pageSize }), ({ position }) => position).pipe(
-        Stream.map(({ error, id, outcome }: ListedResult) => ({
-          id,
-          outcome,
-          recalled: false,
-          ...(error !== undefined && { error })
-        }))
-      )
-    ))
+    pages(0, (after) => store.results(id, { after, limit: pageSize }), ({ position }) => position).pipe(
+      Stream.map(({ error, id, outcome }: ListedResult) => ({
+        id,
+        outcome,
+        recalled: false,
+        ...(error !== undefined && { error })
+      }))
+    )
 
   const rows: Context.Tag.Service<Jobs>["rows"] = (id, options) =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const { definition, exportJob, kind, state, tenant } = yield* find(id)
       if (kind !== "export" || state !== "done" || exportJob === undefined) {
-        return yield* new JobFailed({
-          id,
-          state,
-          message: kind === "export" ? "the export has no file" : "the job is no export"
-        })
+        const message = kind === "export" ? `the export has no file: it is ${state}` : "the job is no export"
+        return yield* new RowsUnavailable({ id, message })
       }
       const client = yield* Effect.mapError(
         tenants.client(tenant),
-        ({ error }) => new JobFailed({ id, state, message: reasonOf(error).message })
+        () => new RowsUnavailable({ id, message: "there is no client for the tenant: its layer has failed" })
       )
       return Stream.provideService(
         Exports.run(decodeExport(definition), { ...options, job: exportJob }),
@@ -193,8 +243,12 @@ export const makeService = (
         undefined,
         (after) => store.list(filter, { after, limit: pageSize }),
         (last) => last
-      ).pipe(Stream.mapEffect(statusOf)),
-    prune: (age) =>
-      Effect.flatMap(Effect.clock, (clock) => store.prune(clock.unsafeCurrentTimeMillis() - Duration.toMillis(age)))
+      ).pipe(
+        Stream.mapEffect((job) =>
+          Effect.catchTag(Effect.asSome(statusOf(job)), "JobNotFound", () => Effect.succeedNone)
+        ),
+        Stream.filterMap((status) => status) // those that were removed meanwhile are left out
+      ),
+    prune: (age) => Effect.flatMap(now, (now) => store.prune(now - Duration.toMillis(age)))
   }
 }

@@ -8,7 +8,7 @@ import * as LayerMap from "effect/LayerMap"
 import type * as Scope from "effect/Scope"
 import { IdentityClient } from "../IdentityClient.js"
 
-/** The layer of a tenant's client failed. */
+/** There is no client for a tenant: the layer of it has failed with this error. @since 0.1.0 @category errors */
 export class TenantFailure extends Data.TaggedError("TenantFailure")<{ readonly error: unknown }> {}
 
 /** Knows the clients of the tenants by their names. @since 0.1.0 @category tags */
@@ -21,7 +21,7 @@ export class Tenants extends Context.Tag("effect-identity-client/Jobs/Tenants")<
 
 /**
  * Makes the clients of tenants by the layer of each. A client is made when a job needs it, shared by all jobs of the tenant in this
- * process, and closed after 5 min without a job. A layer that fails makes the job fail with its error.
+ * process, and closed after 5 min without a job. If its layer fails, its jobs fail; a `resume` builds it again.
  * @since 0.1.0 @category layers @example `Jobs.layerTenants((tenant) => clientOf(settings[tenant]))`
  */
 export const layerTenants = <E, R>(
@@ -33,7 +33,8 @@ export const layerTenants = <E, R>(
       client: (tenant) =>
         clients.runtime(tenant).pipe(
           Effect.map(({ context }) => Context.get(context, IdentityClient)),
-          Effect.mapError((error) => new TenantFailure({ error }))
+          // The next job tries again.
+          Effect.catchAll((error) => Effect.zipRight(clients.invalidate(tenant), new TenantFailure({ error })))
         )
     }))
   )
