@@ -1,6 +1,6 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Metric, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Metric, Stream, TestClock } from "effect"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
@@ -254,7 +254,8 @@ describe("a job", () => {
     Effect.gen(function*() {
       const { submit } = yield* Jobs.Jobs
       const id = yield* submit(Jobs.redelivery({ ...night, tenant: "nobody", events: ids(1) }))
-      assert.deepInclude(yield* ended(id), { state: "failed", error: { tag: "NoTenant", message: "no tenant nobody" } })
+      const error = { tag: "NoTenant", message: "there is no client for the tenant: its layer has failed" }
+      assert.deepInclude(yield* ended(id), { state: "failed", error })
     }).pipe(Effect.provide(TestJobs.over({}))))
 
   it.effect("that has ended is listed by its state, and pruned by its age", () =>
@@ -275,6 +276,94 @@ describe("a job", () => {
       assert.deepStrictEqual(yield* idsOf(), [second])
     }).pipe(Effect.provide(TestJobs.over({ acme: service() }))))
 })
+
+describe("a list of events", () => {
+  const submitted = (events: Iterable<string> | Stream.Stream<string, string>) =>
+    Effect.flatMap(Jobs.Jobs, ({ submit }) => submit(Jobs.redelivery({ ...night, events })))
+
+  it.effect("that is refused is not kept, whether it is a list or a stream", () => {
+    const acme = service()
+    return Effect.gen(function*() {
+      const { list } = yield* Jobs.Jobs
+      for (const events of [[idOf(1), ""], Stream.make(...ids(1500), "")]) {
+        assert.instanceOf(yield* Effect.flip(submitted(events)), Errors.InvalidInput)
+        assert.lengthOf(yield* collected(list()), 0)
+      }
+      yield* ended(yield* submitted([idOf(7)]))
+      assert.deepStrictEqual(acme.sent, [idOf(7)])
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+  })
+
+  it.effect("is not changed once it is complete", () => {
+    const acme = service()
+    return Effect.gen(function*() {
+      const { status } = yield* Jobs.Jobs
+      const started = yield* Deferred.make<void>()
+      const slow = Stream.concat(
+        Stream.fromIterable(ids(2000)),
+        Stream.fromEffect(Effect.as(Deferred.await(started), idOf(3000)))
+      )
+      const fiber = yield* Effect.fork(submitted(slow))
+      yield* Effect.yieldNow()
+      const id = yield* submitted([idOf(0)])
+      const before = yield* ended(id)
+      yield* Deferred.succeed(started, undefined)
+      assert.strictEqual(yield* Fiber.join(fiber), id)
+      yield* submitted(ids(2500))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* status(id), before)
+      assert.strictEqual(before.events.left, 0)
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+  })
+
+  it.effect("begins anew after its job was cancelled while it was loaded", () => {
+    const acme = service()
+    return Effect.gen(function*() {
+      const { awaitEnd, cancel, list, resume } = yield* Jobs.Jobs
+      yield* Effect.flip(submitted(Stream.concat(Stream.fromIterable(ids(1000)), Stream.fail("the file ends here"))))
+      const [{ id = "" } = {}] = yield* collected(list({ states: ["loading"] }))
+      assert.isFalse(yield* resume(id))
+      assert.isTrue(yield* cancel(id))
+      assert.strictEqual((yield* awaitEnd(id)).state, "cancelled")
+      assert.isFalse(yield* resume(id))
+      assert.strictEqual(yield* submitted([idOf(5000)]), id)
+      assert.deepInclude((yield* ended(id)).events, { total: 1, left: 0 })
+      assert.deepStrictEqual(acme.sent, [idOf(5000)])
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+  })
+})
+
+it.effect("a client that could not be made is made again, and its error is not stored", () => {
+  let builds = 0
+  const { layer } = service()
+  const jobs = Jobs.layerMemory().pipe(
+    Layer.provide(
+      Jobs.layerTenants(() =>
+        Layer.unwrapEffect(
+          Effect.suspend(() =>
+            ++builds === 1 ? Effect.fail(new Error("https://user:secret@host")) : Effect.succeed(layer)
+          )
+        )
+      )
+    )
+  )
+  return Effect.gen(function*() {
+    const { resume, submit } = yield* Jobs.Jobs
+    const id = yield* submit(Jobs.redelivery({ ...night, events: ids(3) }))
+    const failed = yield* ended(id)
+    assert.strictEqual(failed.state, "failed")
+    assert.notInclude(JSON.stringify(failed), "secret")
+    assert.isTrue(yield* resume(id))
+    assert.deepInclude(yield* ended(id), { state: "done" })
+  }).pipe(Effect.provide(jobs))
+})
+
+it.effect("options that are not valid are refused, and named", () =>
+  Effect.gen(function*() {
+    const options = { concurrency: 0, lockExpiry: 1, pollInterval: 0, stopAfter: 0.5, grace: "2 hours" } as const
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(TestJobs.over({}, options))))
+    assert.deepStrictEqual(error.issues.map(({ path }) => path).sort(), Object.keys(options).sort())
+  }))
 
 describe("an export", () => {
   /** A service whose jobs end at the third look. */
@@ -337,6 +426,42 @@ describe("an export", () => {
       const { submit } = yield* Jobs.Jobs
       assert.deepInclude(yield* ended(yield* submit(monday)), { state: "done" })
       assert.strictEqual(acme.counts.created, 4)
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+  })
+
+  it.effect("that is cancelled while it starts goes on with the job that was started", () => {
+    const acme = exporting(() => Effect.delay(Effect.void, "1 second"))
+    return Effect.gen(function*() {
+      const { cancel, resume, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("500 millis")
+      yield* cancel(id)
+      yield* TestClock.adjust("1 minute")
+      yield* resume(id)
+      assert.deepInclude(yield* ended(id), { state: "done" })
+      assert.strictEqual(acme.counts.created, 1)
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { pollInterval: "100 millis" })))
+  })
+
+  it.effect("waits for a service that is unavailable, but not longer than `giveUpAfter`", () => {
+    const acme = exporting(() => Effect.fail(transport("not-sent")))
+    return Effect.gen(function*() {
+      const { status, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("8 minutes")
+      assert.deepInclude(yield* status(id), { state: "running" })
+      yield* TestClock.adjust("3 minutes")
+      const { error, state } = yield* status(id)
+      assert.deepStrictEqual([state, error?.tag], ["failed", "TransportError"])
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { giveUpAfter: "10 minutes" })))
+  })
+
+  it.effect("with its fields in another order is the same job", () => {
+    const acme = exporting()
+    return Effect.gen(function*() {
+      const { submit } = yield* Jobs.Jobs
+      const id = yield* submit(Jobs.export({ ...monday, input: { format: "csv", limit: 5 } }))
+      assert.strictEqual(yield* submit(Jobs.export({ ...monday, input: { limit: 5, format: "csv" } })), id)
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
 
