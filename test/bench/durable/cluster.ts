@@ -1,0 +1,33 @@
+/** A process of the cluster: with a port it is a runner, without one it submits jobs and waits for them. */
+import * as RunnerAddress from "@effect/cluster/RunnerAddress"
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Cluster from "../../../src/Cluster.js"
+import { concurrency } from "./settings.js"
+
+/** Times that let a cluster notice within seconds what it notices within minutes by default. */
+const shardingConfig = {
+  shardsPerGroup: 30,
+  entityMessagePollInterval: "300 millis",
+  refreshAssignmentsInterval: "500 millis",
+  runnerHealthCheckInterval: "1 second",
+  shardLockRefreshInterval: "1 second",
+  shardLockExpiration: "4 seconds"
+} as const
+
+/** The jobs of a process of the cluster. A process that only submits looks for their end more often than is the default. */
+export const layerCluster = (port?: number) =>
+  Cluster.layerJobs({
+    concurrency,
+    lockExpiry: "3 seconds",
+    ...(port === undefined && { pollInterval: "500 millis" })
+  }).pipe(
+    Layer.provideMerge(
+      port === undefined
+        ? NodeClusterSocket.layer({ clientOnly: true, shardingConfig })
+        : NodeClusterSocket.layer({
+          shardingConfig: { ...shardingConfig, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
+        })
+    )
+  )
