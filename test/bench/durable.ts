@@ -36,7 +36,7 @@ interface Size {
 /** A quick run has a looser bound: the start takes as long with few events as with many. */
 const { atOnce, goodput, pace, work }: Size = quick
   ? {
-    work: { tenants: 20, eventsEach: 60, burst: 20, rate: 8, limitMs: 50_000 },
+    work: { tenants: 20, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
     pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 6000, stopMs: 1500 },
     goodput: 0.5,
     atOnce: 2

@@ -67,7 +67,7 @@ const handle = (tenant: Tenant) => (request: Http.IncomingMessage, response: Htt
   request.resume()
   const event = /^\/api\/v2\/event-streams\/[^/]+\/redeliver\/([^/]+)$/.exec(url)?.[1]
   if (method === "POST" && event !== undefined) return redeliver(tenant, event, response)
-  if (method === "POST" && url === "/oauth/token") {
+  if (method === "POST" && /^\/oauth\/token\/?$/.test(url)) {
     tenant.tokens++
     return respond(response, 200, { "content-type": "application/json" }, token)
   }
