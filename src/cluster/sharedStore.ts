@@ -56,11 +56,11 @@ FROM clock, swapped AS s`
 
 /** Values are stored as JSON, because text in PostgreSQL cannot have all characters. */
 const toResult = ([row]: ReadonlyArray<Row>): SharedStore.SwapResult => {
-  const { now = Number.NaN, swapped = false, value, version } = row ?? {}
+  const { now = Number.NaN, swapped = false, value = null, version = null } = row ?? {}
   return {
     now,
     swapped,
-    entry: value == null || version == null ? undefined : { version, value: JSON.parse(value) }
+    entry: value === null || version === null ? undefined : { version, value: JSON.parse(value) }
   }
 }
 

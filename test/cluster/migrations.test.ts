@@ -1,10 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { layerSql } from "../../examples/support/postgresServer.js"
 import { migrate } from "../../src/cluster/migrations.js"
 import { JobStoreError } from "../../src/jobs/model.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
-import { layerSql } from "../support/postgresServer.js"
 
 const tables = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(

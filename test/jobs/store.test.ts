@@ -6,7 +6,7 @@ import { JobStoreError } from "../../src/jobs/model.js"
 import type { JobStore } from "../../src/jobs/store.js"
 import { entry, eventsOf, keyOf, newJob, note } from "../support/jobStores.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
-import { layerMigrated } from "../support/postgresServer.js"
+import { layerMigrated } from "../support/postgres.js"
 
 const all = { after: 0, limit: Infinity }
 const allJobs = { after: undefined, limit: Infinity }

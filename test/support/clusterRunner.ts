@@ -4,8 +4,8 @@ import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { Effect, Layer, Option } from "effect"
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
+import { layerSql, type PostgresServer } from "../../examples/support/postgresServer.js"
 import * as Cluster from "../../src/Cluster.js"
-import { layerSql, type PostgresServer } from "./postgresServer.js"
 
 /** Finds a free port of this machine. */
 const freePort = Effect.async<number>((resume) => {

@@ -34,4 +34,6 @@ export const note = (
     )
   })
 
-export const eventsOf = (count: number, from = 0) => Array.from({ length: count }, (_, nth) => `evt_${from + nth}`)
+/** Ids that are valid. */
+export const eventsOf = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, nth) => `evt_${String(from + nth).padStart(22, "0")}`)

@@ -1,7 +1,9 @@
 /** Runs the tests of a file with one PostgreSQL. */
+import type { PgClient } from "@effect/sql-pg"
 import { assert, it, layer, type Vitest } from "@effect/vitest"
-import { Context, Layer } from "effect"
-import { isAvailable, type PostgresServer, postgresServer } from "./postgresServer.js"
+import { Context, Effect, Layer } from "effect"
+import { isAvailable, layerSql, type PostgresServer, postgresServer } from "../../examples/support/postgresServer.js"
+import { migrate } from "../../src/cluster/migrations.js"
 
 /** The server of the test file. */
 export class Postgres extends Context.Tag("Postgres")<Postgres, PostgresServer>() {}
@@ -17,3 +19,10 @@ export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Pos
     assert.notStrictEqual(process.env["CI"], "true", "CI must have one")
   })
 }
+
+/** A pool of connections to a new database that has the tables. */
+export const layerMigrated = (server: PostgresServer, options?: Partial<PgClient.PgClientConfig>) =>
+  Layer.unwrapEffect(Effect.map(server.database, (database) => {
+    const sql = layerSql(server, database, options)
+    return Layer.provideMerge(Layer.effectDiscard(migrate), sql)
+  }))

@@ -6,7 +6,6 @@ import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { migrate } from "../../src/cluster/migrations.js"
 
 /** The user that runs the server where the tests run as root, which PostgreSQL refuses. */
 const user = "postgres"
@@ -53,7 +52,8 @@ export interface PostgresServer {
   readonly start: Effect.Effect<void>
 }
 
-const freePort = Effect.async<number>((resume) => {
+/** Finds a free port of this machine. */
+export const freePort = Effect.async<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {
     const address = server.address()
@@ -144,10 +144,3 @@ export const layerSql = (
   database: string,
   options: Partial<PgClient.PgClientConfig> = {}
 ) => Layer.fresh(PgClient.layer({ host: "127.0.0.1", port, username: user, database, ...options }))
-
-/** A pool of connections to a new database that has the tables. */
-export const layerMigrated = (server: PostgresServer, options?: Partial<PgClient.PgClientConfig>) =>
-  Layer.unwrapEffect(Effect.map(server.database, (database) => {
-    const sql = layerSql(server, database, options)
-    return Layer.provideMerge(Layer.effectDiscard(migrate), sql)
-  }))

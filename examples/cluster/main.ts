@@ -1,0 +1,116 @@
+/**
+ * `npm run cluster`: two runners on PostgreSQL redeliver the failed events of an embedded tenant. In the middle one of them is stopped,
+ * as in a rolling deploy, and the other goes on. Needs the programs of PostgreSQL; they run with data of their own until the end.
+ */
+import { HttpServer } from "@effect/platform"
+import { NodeClusterSocket, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Console, Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import * as Cluster from "effect-identity-client/Cluster"
+import * as Jobs from "effect-identity-client/Jobs"
+import * as Tenant from "effect-identity-client/Tenant"
+import { fork } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import { freePort, isAvailable, postgresServer } from "../support/postgresServer.js"
+import { bold, dim, green, yellow } from "../support/terminal.js"
+import { DatabaseLive, TenantsLive } from "./layers.js"
+
+const { demoClients: { full } } = Tenant
+const { streams: [demo] } = Tenant.demo
+
+const events = Array.from({ length: 300 }, (_, nth) => ({
+  ...demo.events[0],
+  id: `evt_${String(nth).padStart(22, "0")}`
+}))
+
+/** Starts a runner in a process of its own, and waits until it is ready. It ends with the scope. */
+const startRunner = (name: string) =>
+  Effect.gen(function*() {
+    const [runnerPort, healthPort] = yield* Effect.all([freePort, freePort])
+    const env = { ...process.env, RUNNER_PORT: String(runnerPort), HEALTH_PORT: String(healthPort) }
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        fork(fileURLToPath(new URL("runner.ts", import.meta.url)), {
+          env,
+          stdio: ["ignore", "ignore", "inherit", "ipc"]
+        })
+      ),
+      (child) => Effect.sync(() => void child.kill("SIGKILL"))
+    )
+    const isReady = Effect.tryPromise(() => fetch(`http://127.0.0.1:${healthPort}/ready`)).pipe(
+      Effect.filterOrFail(({ ok }) => ok)
+    )
+    yield* Effect.retry(isReady, Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(150)))
+    yield* Console.log(`${green("✓")} ${name} is ready ${dim(`(process ${child.pid}, port ${runnerPort})`)}`)
+    return child
+  })
+
+/** Submits a job, stops a runner in the middle, and shows how far the job is until it has ended. */
+const redeliver = (baseUrl: string, first: Effect.Effect.Success<ReturnType<typeof startRunner>>) =>
+  Effect.gen(function*() {
+    const { awaitEnd, status, submit } = yield* Jobs.Jobs
+    const id = yield* submit(Jobs.redelivery({
+      tenant: baseUrl,
+      key: "demo",
+      stream: demo.id,
+      events: events.map(({ id }) => id)
+    }))
+    yield* Console.log(`${green("✓")} submitted ${id}: ${events.length} events`)
+    const show = Effect.flatMap(
+      status(id),
+      ({ events: { left, outcomes, total }, state }) =>
+        Console.log(
+          `  ${state}: ${total - left} of ${total} ${
+            dim(`(${outcomes.accepted} accepted, ${outcomes.unknown} unknown)`)
+          }`
+        )
+    )
+    yield* Effect.fork(Effect.repeat(show, Schedule.spaced("2 seconds")))
+    yield* Effect.sleep("7 seconds")
+    yield* Console.log(yellow("  runner 1 is stopped (SIGTERM)"))
+    first.kill("SIGTERM")
+    const [took, { events: { outcomes } }] = yield* Effect.timed(awaitEnd(id))
+    yield* Console.log(
+      `${green("✓")} done: ${outcomes.accepted} accepted, ${outcomes.unknown} unknown, ${
+        Duration.format(took)
+      } after that`
+    )
+  })
+
+const program = Effect.gen(function*() {
+  if (!isAvailable) {
+    return yield* Console.error("There is no PostgreSQL on this machine: install its server, and try again.")
+  }
+  const server = yield* postgresServer
+  const database = yield* server.database
+  yield* Console.log(`${bold("A redelivery on two runners")}
+${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
+  process.env["DATABASE_URL"] = `postgres://postgres@127.0.0.1:${server.port}/${database}`
+  process.env["IDENTITY_CLIENT_ID"] = full.id
+  process.env["IDENTITY_CLIENT_SECRET"] = Redacted.value(full.secret)
+  process.env["TOKEN_KEY"] = randomBytes(32).toString("base64")
+  const baseUrl = yield* HttpServer.addressFormattedWith((origin) => Effect.succeed(`${origin}/api/v2`))
+  yield* Console.log(`${green("✓")} the tenant is ready ${dim(`(${baseUrl}, 50 calls at once and 16 a second)`)}`)
+  const [first] = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")])
+
+  // This process submits the job and watches it. It runs none.
+  const JobsLive = Cluster.layerJobs().pipe(
+    Layer.provide(NodeClusterSocket.layer({ clientOnly: true })),
+    Layer.provide(TenantsLive),
+    Layer.provide(DatabaseLive)
+  )
+  yield* Effect.provide(redeliver(baseUrl, first), JobsLive)
+  const { requests } = yield* Tenant.Tenant
+  const arrived = (yield* requests).filter(({ operation }) => operation === "redeliverEvent").map(({ path }) => path)
+  yield* Console.log(
+    `${green("✓")} ${arrived.length} redeliveries arrived at the tenant, of ${new Set(arrived).size} events`
+  )
+})
+
+const TenantLive = Tenant.layerServer.pipe(
+  Layer.provideMerge(Tenant.layer({ seed: { ...Tenant.demo, streams: [{ ...demo, events }] } })),
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
+)
+
+program.pipe(Effect.scoped, Effect.provide(TenantLive), NodeRuntime.runMain)
