@@ -8,7 +8,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { parseArgs } from "node:util"
-import { isAvailable } from "../support/postgresServer.js"
+import { isAvailable } from "../../examples/support/postgresServer.js"
 import { measure } from "./durable/measure.js"
 import { measureSingle } from "./durable/measureSingle.js"
 import { broken, json, notes, summary, table } from "./durable/result.js"
@@ -38,11 +38,11 @@ const { atOnce, goodput, pace, work }: Size = quick
   ? {
     work: { tenants: 20, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
     pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 6000, stopMs: 1500 },
-    goodput: 0.5,
-    atOnce: 2
+    goodput: 0.1,
+    atOnce: 3
   }
   : {
-    work: { tenants: 20, eventsEach: 1000, burst: 50, rate: 16, limitMs: 240_000 },
+    work: { tenants: 20, eventsEach: 1000, burst: 50, rate: 16, limitMs: 600_000 },
     pace: { firstMs: 5000, killEveryMs: 5000, kills: 5, pauseMs: 20_000, stopMs: 5000 },
     goodput: 0.9,
     atOnce: 1

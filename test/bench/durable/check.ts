@@ -9,6 +9,8 @@ export interface Verdict {
   /** Events that did not arrive, and are neither unknown nor failed. */
   readonly lost: number
   readonly unknown: number
+  /** Unknown events that arrived. */
+  readonly unknownArrived: number
   readonly failed: number
   /** Accepted calls in a tenant's own time, relative to what its bucket allows: of the worst one. */
   readonly worstGoodput: number
@@ -25,7 +27,7 @@ const goodputOf = ({ arrivals, first, last }: Seen, { burst, rate }: Work): numb
 }
 
 export const check = (work: Work, seen: ReadonlyArray<Seen>, outcomes: ReadonlyArray<Outcomes>): Verdict => {
-  let [sentTwice, lost, unknown, failed] = [0, 0, 0, 0]
+  let [sentTwice, lost, unknown, unknownArrived, failed] = [0, 0, 0, 0, 0]
   seen.forEach(({ arrivals }, tenant) => {
     const byPosition = new Map<number, string>()
     for (const [id, outcome] of outcomes[tenant] ?? []) byPosition.set(positionOf(id), outcome)
@@ -34,6 +36,7 @@ export const check = (work: Work, seen: ReadonlyArray<Seen>, outcomes: ReadonlyA
       if (count > 1) sentTwice++
       if (count === 0 && outcome !== "unknown" && outcome !== "failed") lost++
       if (outcome === "unknown") unknown++
+      if (outcome === "unknown" && count > 0) unknownArrived++
       if (outcome === "failed") failed++
     })
   })
@@ -41,6 +44,7 @@ export const check = (work: Work, seen: ReadonlyArray<Seen>, outcomes: ReadonlyA
     sentTwice,
     lost,
     unknown,
+    unknownArrived,
     failed,
     worstGoodput: Math.min(...seen.map((tenant) => goodputOf(tenant, work))),
     refused: seen.reduce((sum, { refused }) => sum + refused, 0),

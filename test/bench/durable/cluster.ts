@@ -21,7 +21,7 @@ export const layerCluster = (port?: number) =>
   Cluster.layerJobs({
     concurrency,
     lockExpiry: "3 seconds",
-    ...(port === undefined && { pollInterval: "500 millis" })
+    ...(port === undefined && { pollInterval: "1 second" })
   }).pipe(
     Layer.provideMerge(
       port === undefined

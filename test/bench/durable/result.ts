@@ -32,12 +32,23 @@ export const broken = (result: Result, goodput: number): ReadonlyArray<string> =
   ].map((words) => `${result.scenario}: ${words}`)
 }
 
-const widths = [26, 7, 11, 6, 9, 8, 6, 12, 15]
+const widths = [26, 8, 11, 6, 9, 8, 9, 6, 12, 15]
 
 const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, index) => index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")
 
-const header = ["scenario", "events", "sent twice", "lost", "unknown", "may be", "429s", "time/bucket", "worst goodput"]
+const header = [
+  "scenario",
+  "events",
+  "sent twice",
+  "lost",
+  "unknown",
+  "may be",
+  "arrived",
+  "429s",
+  "time/bucket",
+  "worst goodput"
+]
 
 const cellsOf = (result: Result): ReadonlyArray<string> => [
   result.scenario,
@@ -46,6 +57,7 @@ const cellsOf = (result: Result): ReadonlyArray<string> => [
   String(result.lost),
   String(result.unknown),
   String(result.mayBeUnknown),
+  String(result.unknownArrived),
   String(result.refused),
   result.timeRatio.toFixed(2),
   result.worstGoodput.toFixed(3)
@@ -70,7 +82,8 @@ const costOf = ({ database, events }: Result): ReadonlyArray<string> =>
 
 /** Describes the columns of the table. */
 export const notes =
-  `unknown, may be: events that are reported as unknown, and those in flight in runners that were killed or stopped.
+  `unknown, may be, arrived: events that are reported as unknown; the most that may be, because they were in progress in a runner that was
+killed or stopped, or while the database was away; and those of them that arrived.
 time/bucket: the time until all jobs have ended, divided by the time that the buckets alone need.
 worst goodput: the time that the bucket of the worst tenant needs, divided by the time from its first event to its last.`
 

@@ -39,7 +39,8 @@ export const makeRunner = (
     const port = yield* freePort
     const launch = start<Health, Record<string, never>, Health>({
       program: "durable/runner",
-      argument: JSON.stringify({ ...settings, port } satisfies RunnerSettings)
+      argument: JSON.stringify({ ...settings, port } satisfies RunnerSettings),
+      execArgv: ["--no-deprecation"] // the cluster's lock connection runs two queries at once, which `pg` warns of
     })
     const ready = yield* Effect.makeLatch(false)
     let process: Effect.Effect.Success<typeof launch> | undefined

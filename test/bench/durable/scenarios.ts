@@ -1,7 +1,7 @@
 /** What happens to a cluster while it works. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { PostgresServer } from "../../support/postgresServer.js"
+import type { PostgresServer } from "../../../examples/support/postgresServer.js"
 import type { Runner } from "./runners.js"
 import { concurrency, type Work } from "./settings.js"
 
