@@ -1,6 +1,6 @@
 /**
  * `npm run bench:durable`: three runners of a cluster redeliver the events of twenty tenants, while runners are killed, stopped and
- * restarted, and while the database is away. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer events
+ * restarted, and while the database does not run. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer events
  * and faster buckets, and runs some scenarios at the same time. `--only kill` runs the scenarios whose names contain the word. It fails
  * if a row breaks a bound.
  */
@@ -37,7 +37,7 @@ interface Size {
 const { atOnce, goodput, pace, work }: Size = quick
   ? {
     work: { tenants: 20, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
-    pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 6000, stopMs: 1500 },
+    pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 10_000, stopMs: 1500 },
     goodput: 0.1,
     atOnce: 3
   }

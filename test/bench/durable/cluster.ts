@@ -16,18 +16,27 @@ const shardingConfig = {
   shardLockExpiration: "4 seconds"
 } as const
 
+interface ClusterOptions {
+  /** The port of a runner. */
+  readonly port?: number
+  /** Shards are locked in a table, not by the connection. */
+  readonly locksInTable: boolean
+}
+
 /** The jobs of a process of the cluster. A process that only submits looks for their end more often than is the default. */
-export const layerCluster = (port?: number) =>
-  Cluster.layerJobs({
+export const layerCluster = ({ locksInTable, port }: ClusterOptions) => {
+  const config = { ...shardingConfig, shardLockDisableAdvisory: locksInTable }
+  return Cluster.layerJobs({
     concurrency,
     lockExpiry: "3 seconds",
     ...(port === undefined && { pollInterval: "1 second" })
   }).pipe(
     Layer.provideMerge(
       port === undefined
-        ? NodeClusterSocket.layer({ clientOnly: true, shardingConfig })
+        ? NodeClusterSocket.layer({ clientOnly: true, shardingConfig: config })
         : NodeClusterSocket.layer({
-          shardingConfig: { ...shardingConfig, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
+          shardingConfig: { ...config, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
         })
     )
   )
+}

@@ -55,11 +55,12 @@ export const measure = (
   pace: Pace
 ): Effect.Effect<Result, string> =>
   Effect.gen(function*() {
+    const { disturb, locksInTable = false, name } = scenario
     const service = yield* startService(start, work)
     const server = yield* postgresServer
     const database = yield* server.database
     const context = yield* Layer.build(
-      layerCluster().pipe(
+      layerCluster({ locksInTable }).pipe(
         Layer.provide(Jobs.layerTenants(() => Layer.fail("this process runs no jobs"))),
         Layer.provideMerge(layerSql(server, database)),
         Layer.provide(Logger.minimumLogLevel(LogLevel.None)),
@@ -72,6 +73,7 @@ export const measure = (
       database,
       origins: service.first.origins,
       encryptionKey: randomBytes(32).toString("base64"),
+      locksInTable,
       limitMs: work.limitMs
     }
     const runners = yield* Effect.forEach(
@@ -79,11 +81,11 @@ export const measure = (
       () => makeRunner(start, settings)
     )
     yield* Effect.forEach(runners, ({ awaitReady }) => awaitReady)
-    yield* Effect.provide(awaitBalance(runnerCount, 5), context)
+    yield* Effect.provide(awaitBalance(runnerCount, 5, locksInTable), context)
     const before = yield* Effect.provide(readStatistics, context)
 
     const startedAt = performance.now()
-    const disturbance = yield* Effect.fork(scenario.disturb({ runners, server, work }, pace))
+    const disturbance = yield* Effect.fork(disturb({ runners, server, work }, pace))
     const ids = yield* submitAll(jobs, work)
     const ends = yield* Effect.forEach(ids, (id) => patiently(jobs.awaitEnd(id)), { concurrency: "unbounded" })
     const millis = performance.now() - startedAt
@@ -95,7 +97,7 @@ export const measure = (
     const after = yield* Effect.provide(readStatistics, context)
     const result: Result = {
       ...check(work, seen, outcomes),
-      scenario: scenario.name,
+      scenario: name,
       events: work.tenants * work.eventsEach,
       mayBeUnknown,
       unfinished: ends.flatMap(({ error, state }) => state === "done" ? [] : [error?.message ?? state]),

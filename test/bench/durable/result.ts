@@ -83,7 +83,7 @@ const costOf = ({ database, events }: Result): ReadonlyArray<string> =>
 /** Describes the columns of the table. */
 export const notes =
   `unknown, may be, arrived: events that are reported as unknown; the most that may be, because they were in progress in a runner that was
-killed or stopped, or while the database was away; and those of them that arrived.
+killed or stopped, or while the database did not run; and those of them that arrived.
 time/bucket: the time until all jobs have ended, divided by the time that the buckets alone need.
 worst goodput: the time that the bucket of the worst tenant needs, divided by the time from its first event to its last.`
 

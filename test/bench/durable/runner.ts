@@ -20,6 +20,7 @@ export interface RunnerSettings {
   readonly postgres: number
   readonly database: string
   readonly port: number
+  readonly locksInTable: boolean
   readonly origins: ReadonlyArray<string>
   readonly encryptionKey: string
   readonly limitMs: number
@@ -46,7 +47,7 @@ const clientOf = (tenant: string) => {
   )
 }
 
-const live = layerCluster(settings.port).pipe(
+const live = layerCluster(settings).pipe(
   Layer.provide(Jobs.layerTenants(clientOf)),
   Layer.provide(Fleet.layerRateLimiter()),
   Layer.provide(Cluster.layerStore()),

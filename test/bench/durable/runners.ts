@@ -19,6 +19,8 @@ export interface Runner {
   /** Stops it for some time, and returns the number of events that it may have had in flight. */
   readonly pause: (millis: number) => Effect.Effect<number>
   readonly awaitReady: Effect.Effect<void>
+  /** The number of events that may be in flight. */
+  readonly inFlight: Effect.Effect<number>
   /** How often it has ended although nobody wanted it to. */
   readonly crashes: () => number
 }
@@ -78,6 +80,7 @@ export const makeRunner = (
 
     return {
       awaitReady: Effect.asVoid(current),
+      inFlight: Effect.flatMap(current, inFlight),
       crashes: () => crashes,
       kill: Effect.gen(function*() {
         const runner = yield* current

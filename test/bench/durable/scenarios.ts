@@ -14,7 +14,7 @@ export interface Pace {
   readonly stopMs: number
 }
 
-export interface Cluster {
+interface Cluster {
   readonly runners: ReadonlyArray<Runner>
   readonly server: PostgresServer
   readonly work: Work
@@ -22,6 +22,7 @@ export interface Cluster {
 
 export interface Scenario {
   readonly name: string
+  readonly locksInTable?: boolean
   /** Runs beside the jobs. Returns the number of events that may be unknown because of it. */
   readonly disturb: (cluster: Cluster, pace: Pace) => Effect.Effect<number>
 }
@@ -59,13 +60,25 @@ const withoutDatabase: Scenario = {
     )
 }
 
-const paused: Scenario = {
-  name: "SIGSTOP",
-  disturb: (cluster, { firstMs, pauseMs }) =>
-    nth(cluster, 0).pipe(Effect.delay(Duration.millis(firstMs)), Effect.flatMap(({ pause }) => pause(pauseMs)))
-}
+/** Stops the runner with the most jobs. */
+const pauseBusiest: Scenario["disturb"] = ({ runners }, { firstMs, pauseMs }) =>
+  Effect.gen(function*() {
+    yield* Effect.sleep(firstMs)
+    const counted = yield* Effect.forEach(
+      runners,
+      ({ inFlight, pause }) => Effect.map(inFlight, (count) => ({ count, pause }))
+    )
+    const busiest = counted.reduce((most, other) => other.count > most.count ? other : most)
+    return yield* busiest.pause(pauseMs)
+  })
 
-export const scenarios: ReadonlyArray<Scenario> = [undisturbed, killed, restarted, withoutDatabase, paused]
+/** Its connection is still there, and keeps the shards for it. */
+const paused: Scenario = { name: "SIGSTOP", disturb: pauseBusiest }
+
+/** Its locks in the table expire: another runner has its jobs when it goes on. */
+const overtaken: Scenario = { name: "SIGSTOP, locks in a table", locksInTable: true, disturb: pauseBusiest }
+
+export const scenarios: ReadonlyArray<Scenario> = [undisturbed, killed, restarted, withoutDatabase, paused, overtaken]
 
 /** The name of the row of one process with a journal in files. */
 export const single = "one process, file journal"

@@ -16,7 +16,7 @@ export const concurrency = 10
 
 export const stream = "est_0000000000000000000001"
 
-export const idOf = (nth: number): string => `evt_${String(nth).padStart(22, "0")}`
+const idOf = (nth: number): string => `evt_${String(nth).padStart(22, "0")}`
 
 export const idsOf = ({ eventsEach }: Work): ReadonlyArray<string> =>
   Array.from({ length: eventsEach }, (_, nth) => idOf(nth))

@@ -59,13 +59,16 @@ export const difference = (after: Statistics, before: Statistics): Statistics =>
   bytes: minus(after.bytes, before.bytes)
 })
 
-/** Waits until the runners have divided the shards among themselves: they take them by locks of their connections. */
-export const awaitBalance = (runners: number, least: number) =>
+/** Locks of connections. */
+const advisoryLocks = `SELECT count(*)::integer AS shards FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+  WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.granted GROUP BY l.pid`
+
+const locksOfTable = "SELECT count(*)::integer AS shards FROM cluster_locks GROUP BY address"
+
+/** Waits until the runners have divided the shards among themselves. */
+export const awaitBalance = (runners: number, least: number, locksInTable: boolean) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
-    sql.unsafe<{ readonly shards: number }>(
-      `SELECT count(*)::integer AS shards FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
-      WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.granted GROUP BY l.pid`
-    )).pipe(
+    sql.unsafe<{ readonly shards: number }>(locksInTable ? locksOfTable : advisoryLocks)).pipe(
       Effect.delay("200 millis"),
       Effect.repeat({
         until: (rows) => rows.filter(({ shards }) => shards >= least).length === runners
