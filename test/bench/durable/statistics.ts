@@ -67,12 +67,14 @@ const locksOfTable = "SELECT count(*)::integer AS shards FROM cluster_locks GROU
 
 /** Waits until the runners have divided the shards among themselves. */
 export const awaitBalance = (runners: number, least: number, locksInTable: boolean) =>
-  Effect.flatMap(PgClient.PgClient, (sql) =>
-    sql.unsafe<{ readonly shards: number }>(locksInTable ? locksOfTable : advisoryLocks)).pipe(
-      Effect.delay("200 millis"),
-      Effect.repeat({
-        until: (rows) => rows.filter(({ shards }) => shards >= least).length === runners
-      }),
-      Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => "the runners have not divided the shards" }),
-      Effect.mapError(String)
-    )
+  Effect.flatMap(
+    PgClient.PgClient,
+    (sql) => sql.unsafe<{ readonly shards: number }>(locksInTable ? locksOfTable : advisoryLocks)
+  ).pipe(
+    Effect.delay("200 millis"),
+    Effect.repeat({
+      until: (rows) => rows.filter(({ shards }) => shards >= least).length === runners
+    }),
+    Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => "the runners have not divided the shards" }),
+    Effect.mapError(String)
+  )
