@@ -11,6 +11,8 @@ export interface Verdict {
   readonly unknown: number
   /** Unknown events that arrived. */
   readonly unknownArrived: number
+  /** How many events are unknown for which reason. */
+  readonly reasons: Readonly<Record<string, number>>
   readonly failed: number
   /** Accepted calls in a tenant's own time, relative to what its bucket allows: of the worst one. */
   readonly worstGoodput: number
@@ -19,7 +21,7 @@ export interface Verdict {
 }
 
 /** The outcomes of a tenant's events. */
-export type Outcomes = Iterable<readonly [id: string, outcome: string]>
+export type Outcomes = Iterable<readonly [id: string, outcome: string, reason: string]>
 
 const goodputOf = ({ arrivals, first, last }: Seen, { burst, rate }: Work): number => {
   const accepted = arrivals.reduce((sum, count) => sum + count, 0)
@@ -28,9 +30,13 @@ const goodputOf = ({ arrivals, first, last }: Seen, { burst, rate }: Work): numb
 
 export const check = (work: Work, seen: ReadonlyArray<Seen>, outcomes: ReadonlyArray<Outcomes>): Verdict => {
   let [sentTwice, lost, unknown, unknownArrived, failed] = [0, 0, 0, 0, 0]
+  const reasons: Record<string, number> = {}
   seen.forEach(({ arrivals }, tenant) => {
     const byPosition = new Map<number, string>()
-    for (const [id, outcome] of outcomes[tenant] ?? []) byPosition.set(positionOf(id), outcome)
+    for (const [id, outcome, reason] of outcomes[tenant] ?? []) {
+      byPosition.set(positionOf(id), outcome)
+      if (outcome === "unknown") reasons[reason] = (reasons[reason] ?? 0) + 1
+    }
     arrivals.forEach((count, position) => {
       const outcome = byPosition.get(position)
       if (count > 1) sentTwice++
@@ -45,6 +51,7 @@ export const check = (work: Work, seen: ReadonlyArray<Seen>, outcomes: ReadonlyA
     lost,
     unknown,
     unknownArrived,
+    reasons,
     failed,
     worstGoodput: Math.min(...seen.map((tenant) => goodputOf(tenant, work))),
     refused: seen.reduce((sum, { refused }) => sum + refused, 0),

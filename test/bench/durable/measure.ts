@@ -45,7 +45,7 @@ const submitAll = ({ submit }: Context.Tag.Service<Jobs.Jobs>, work: Work) =>
 const outcomesOf = ({ results }: Context.Tag.Service<Jobs.Jobs>, id: string): Effect.Effect<Outcomes, string> =>
   patiently(Effect.map(
     Stream.runCollect(results(id)),
-    (all) => Array.from(all, ({ id, outcome }) => [id, outcome] as const)
+    (all) => Array.from(all, ({ error, id, outcome }) => [id, outcome, error?.message ?? "was being sent"] as const)
   ))
 
 export const measure = (

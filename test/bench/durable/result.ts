@@ -64,7 +64,10 @@ const cellsOf = (result: Result): ReadonlyArray<string> => [
 ]
 
 /** Summarizes a row in one line. */
-export const summary = (result: Result): string => line(cellsOf(result))
+export const summary = (result: Result): string => {
+  const reasons = Object.entries(result.reasons).map(([reason, count]) => `${count} x ${reason}`).join(", ")
+  return line(cellsOf(result)) + (reasons === "" ? "" : `  unknown: ${reasons}`)
+}
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US")
 
@@ -90,7 +93,7 @@ worst goodput: the time that the bucket of the worst tenant needs, divided by th
 export const table = (results: ReadonlyArray<Result>): string =>
   [
     line(header),
-    ...results.map(summary),
+    ...results.map((result) => line(cellsOf(result))),
     ...results.filter(({ scenario }) => scenario === "undisturbed").flatMap((result) => ["", ...costOf(result)])
   ].join("\n")
 

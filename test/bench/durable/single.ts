@@ -21,7 +21,7 @@ export interface Ready {
 }
 
 /** Sent by the process in return to a message, when all events have an outcome. */
-export type Outcomes = ReadonlyArray<readonly [id: string, outcome: string]>
+export type Outcomes = ReadonlyArray<readonly [id: string, outcome: string, reason: string]>
 
 const { directory, origin, work }: SingleSettings = JSON.parse(process.argv[2] ?? "{}")
 const { full } = Tenant.demoClients
@@ -39,7 +39,7 @@ const run = Effect.gen(function*() {
   const outcomes: Array<Outcomes[number]> = []
   yield* Stream.runForEach(
     Redelivery.run(idsOf(work), { stream, journal, concurrency }),
-    ({ id, outcome }) => Effect.sync(() => outcomes.push([id, outcome]))
+    ({ error, id, outcome }) => Effect.sync(() => outcomes.push([id, outcome, error?.message ?? ""]))
   )
   process.send?.(outcomes satisfies Outcomes)
 })
