@@ -13,7 +13,7 @@ import { makeJobStore } from "./cluster/jobStore.js"
 import { migrate } from "./cluster/migrations.js"
 import { makeSharedBackend } from "./cluster/sharedStore.js"
 import { layerService, layerSweep, layerWorkflow, Store } from "./cluster/workflow.js"
-import type { Jobs } from "./Jobs.js"
+import type { Jobs } from "./jobs/jobs.js"
 import type { JobStoreError, RunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 import * as SharedStore from "./SharedStore.js"
@@ -37,8 +37,8 @@ export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient>
  *
  * Each job runs on one runner at a time. If that dies, another goes on once its shards are free and the lock of the job has expired
  * (`lockExpiry`). Each event is claimed in the database before it is sent, so no event is sent twice, even if a runner comes back that
- * still believes that it runs the job: an event that was claimed and has no outcome is `unknown`. While
- * the database is away, nothing is sent.
+ * still takes the job for its own: an event that was claimed and has no outcome is `unknown`. While
+ * the database is unavailable, nothing is sent.
  * @since 0.1.0 @category layers
  */
 export const layerJobs = (

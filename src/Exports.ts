@@ -14,15 +14,20 @@ import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
-import { type ExportError, type UndecodableRow, withJob } from "./internal/exports/exportError.js"
-import { isPassing, wasNotStarted } from "./internal/exports/failures.js"
+import {
+  type ExportError,
+  isPassing,
+  type UndecodableRow,
+  wasNotStarted,
+  withJob
+} from "./internal/exports/exportError.js"
 import * as File from "./internal/exports/file.js"
 import { gunzip } from "./internal/exports/gunzip.js"
 import * as Job from "./internal/exports/job.js"
 import { makeLineDecoder } from "./internal/exports/lines.js"
 import { makeNdjsonParser } from "./internal/exports/ndjson.js"
 import * as Progress from "./internal/exports/progress.js"
-import { makeDecoder, type Row } from "./internal/exports/rows.js"
+import { makeDecoder, type Row, type RowResult } from "./internal/exports/rows.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 import { integerIssues } from "./internal/schema/issues.js"
@@ -145,8 +150,6 @@ export const run = <A = Row, I = unknown>(
 ): Stream.Stream<Either.Either<A, UndecodableRow>, Failure, IdentityClient | HttpClient.HttpClient> =>
   Stream.unwrapScoped(Effect.map(read(input, options), Stream.repeatEffectChunkOption))
 
-type Rows<A> = ReadonlyArray<Either.Either<A, UndecodableRow>>
-
 /** Starts an export, and returns what reads its next rows; it fails with `Option.none()` at the end. */
 const read = <A, I>(input: Input, options: Options<A, I>) =>
   Effect.gen(function*() {
@@ -162,14 +165,13 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
     const parser = format(job) === "csv"
       ? makeCsvParser(decode, { undoGuard, maxLength: maxRowSize })
       : makeNdjsonParser(decode)
-    let taken: Array<Rows<A>> = []
-    const take = (rows: Rows<A>) => void taken.push(rows)
-    const pull = yield* gunzip(bytes, (chunk) => take(parser.push(lines.push(chunk))))
+    let taken: Array<RowResult<A>> = []
+    const pull = yield* gunzip(bytes, (chunk) => parser.push(lines.push(chunk), taken))
     let [rows, badRows] = [0, 0]
 
     /** The rows that were taken. */
     const emit = Effect.suspend(() => {
-      const all = taken.flat()
+      const all = taken
       taken = []
       rows += all.length
       if (options.progress !== undefined) badRows += all.filter(Either.isLeft).length
@@ -177,12 +179,12 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
     })
     // After the end or a failure come the rows before it.
     let end: Effect.Effect<never, Option.Option<Failure>> | undefined
-    const next: Effect.Effect<Rows<A>, Option.Option<Failure>> = Effect.suspend(() =>
+    const next: Effect.Effect<ReadonlyArray<RowResult<A>>, Option.Option<Failure>> = Effect.suspend(() =>
       end ?? Effect.catchAllCause(Effect.zipRight(pull, emit), (cause) => {
         end = Effect.failCause(cause)
         if (Option.exists(Cause.failureOption(cause), Option.isNone)) {
-          take(parser.push(lines.end()))
-          take(parser.end())
+          parser.push(lines.end(), taken)
+          parser.end(taken)
           end = Effect.zipRight(track({ phase: "done" }), end)
         }
         return emit

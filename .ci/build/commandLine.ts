@@ -1,8 +1,8 @@
 /**
  * Bundles the command line with all that it needs, so that installing the package brings no other: only `generate` needs packages
- * of its own. Each command is loaded with what it needs alone.
+ * of its own. The quick commands are one file; each of the others is loaded with what it needs alone.
  */
-import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild"
+import { build, type BuildOptions, type Metafile } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -17,21 +17,6 @@ const external = [
   // Three megabytes for the page of the tenant, from a peer that is always installed.
   "@effect/platform/HttpApiScalar"
 ]
-
-/**
- * Gives `src/cli/client.ts` a copy of the platform's module for clients, from which undici is removed, since nothing there uses it.
- * With one module for all commands, each of them would load undici.
- */
-const withoutUndici: Plugin = {
-  name: "without undici",
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /\/NodeHttpClient$/ }, async ({ importer, kind, path, pluginData, resolveDir }) => {
-      if (pluginData === "resolving" || !importer.endsWith(join("cli", "client.ts"))) return undefined
-      const resolved = await resolve(path, { importer, kind, pluginData: "resolving", resolveDir })
-      return { ...resolved, suffix: "?without-undici" }
-    })
-  }
-}
 
 /** Folders of the packages that are in a bundle. */
 const packagesIn = ({ inputs }: Metafile): ReadonlyArray<string> =>
@@ -65,19 +50,23 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     logLevel: "warning"
   } satisfies BuildOptions
   // The start is one small file: `--version` loads nothing else.
-  await build({ ...options, entryPoints: ["src/cli/bin.ts"], external: ["./main.js"] })
-  const { metafile } = await build({
+  await build({ ...options, entryPoints: ["src/cli/bin.ts"], external: ["./main.js", "./quick.js"] })
+  const whole = {
     ...options,
-    entryPoints: ["src/cli/main.ts"],
-    splitting: true,
     external,
-    chunkNames: "cli/[name]-[hash]",
     // Modules in CommonJS require Node's own.
     banner: {
       js: "import{createRequire as makeRequire}from\"node:module\";const require=makeRequire(import.meta.url);"
-    },
-    metafile: true,
-    plugins: [withoutUndici]
+    }
+  }
+  // A build of its own, so that esbuild leaves out what only other commands use, and one file, because each costs Node a millisecond.
+  await build({ ...whole, entryPoints: ["src/cli/quick.ts"] })
+  const { metafile } = await build({
+    ...whole,
+    entryPoints: ["src/cli/main.ts"],
+    splitting: true,
+    chunkNames: "cli/[name]-[hash]",
+    metafile: true
   })
   const folders = packagesIn(metafile).filter((folder) => existsSync(join(root, folder, "package.json")))
   writeFileSync(join(directory, "cli", "LICENSES.txt"), `${licences(folders)}\n`)

@@ -46,6 +46,14 @@ const closure = (roots: ReadonlyArray<string>): ReadonlySet<string> => {
 const needs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the core": ["effect", "@effect/platform"],
   "`/Node`": ["@effect/platform-node"],
+  "`/Cluster`": [
+    "@effect/cluster",
+    "@effect/experimental",
+    "@effect/rpc",
+    "@effect/sql",
+    "@effect/sql-pg",
+    "@effect/workflow"
+  ],
   "`/Redis`": ["ioredis"],
   "`/Tenant`": ["jose"],
   "the command `generate`": [
@@ -73,7 +81,7 @@ export const licences = Object.entries(needs).flatMap(([by, roots]) =>
 export const items: ReadonlyArray<string> = Object.keys(needs).flatMap((by) => {
   const own = licences.filter((one) => one.by === by && !one.isBuild)
   return [...new Set(own.map(({ licence }) => licence))].sort().map((licence) => {
-    const names = own.filter((one) => one.licence === licence).map(({ name }) => name).sort()
+    const names = [...new Set(own.filter((one) => one.licence === licence).map(({ name }) => name))].sort()
     return `- ${by}, ${licence}: ${names.map((name) => `\`${name}\``).join(", ")}`
   })
 })

@@ -1,18 +1,19 @@
 /**
  * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
- * old and new compilers, and runs them: first the core with its two peers only, then everything. `--quick` leaves out some
- * combinations of compiler and module resolution. The README's commands for an empty folder are carried out as they stand there.
+ * old and new compilers, and runs them: first the core with its two peers only, then the command line on each runtime that
+ * `npm run test:runtimes` installs, then everything. `--quick` leaves out some combinations of compiler and module resolution. The
+ * README's commands for an empty folder are carried out as they stand there.
  */
 import assert from "node:assert/strict"
-import { execFile, spawn } from "node:child_process"
-import { once } from "node:events"
+import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { install as installRuntimes } from "../../test/runtimes/packages.js"
+import { tryCommandLine } from "./commandLine.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
@@ -37,9 +38,10 @@ const locked = (...names: ReadonlyArray<string>) =>
     assert(entry, `${name} is not in package-lock.json`)
     return `${name}@${entry.version}`
   })
-const { exports, peerDependenciesMeta }: {
+const { exports, peerDependenciesMeta, version }: {
   exports: Record<string, string | Record<string, string>>
   peerDependenciesMeta: Record<string, unknown>
+  version: string
 } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 const say = (text: string) => console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
@@ -195,35 +197,6 @@ const followReadme = async (tarball: string) => {
   say(`they print "${shown}", as the README says`)
 }
 
-/** Runs the command line, which needs no other package, against the tenant that it serves itself. */
-const tryCommandLine = async (directory: string) => {
-  const bin = join(directory, "node_modules", "effect-identity-client", "dist", "cli", "bin.js")
-  const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
-  assert.equal(await run(directory, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
-  const tenant = spawn(process.execPath, [bin, "tenant", "--port", "0", "--json"], { cwd: directory })
-  try {
-    const [line] = await once(tenant.stdout, "data")
-    const variables: Record<string, string> = JSON.parse(String(line))
-    tenant.stdout.resume()
-    const command = (...args: ReadonlyArray<string>) =>
-      promisify(execFile)(process.execPath, [bin, ...args], { cwd: directory, env: { ...process.env, ...variables } })
-    const action = "910b1053-577f-4d81-a8c8-020e7319a38a"
-    assert.match((await command("versions", action)).stdout, /^# .*\n3 {2}built {3}yes /)
-    assert.match((await command("diff", action)).stdout, /^--- code of #2\n/)
-    assert.match((await command("export", "--out", "users.json")).stdout, /\nrows +\d+\n/)
-    assert.match(
-      (await command("redeliver", "est_6ZcQmD3vK8rWnYp5TsAhX2", "--failed-since", "2020-01-01")).stdout,
-      /^accepted /
-    )
-    await assert.rejects(command("generate", "--spec", "none", "--out", "none"), /npm install --save-dev/)
-  } finally {
-    tenant.kill("SIGINT")
-  }
-  const [code] = await once(tenant, "exit")
-  assert.equal(code, 130)
-  say("the command line runs without other packages: versions, diff, export and redeliver, against its own tenant")
-}
-
 const main = async () => {
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
@@ -264,14 +237,17 @@ const main = async () => {
 }
 `
   })
-  await install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest))
+  const alone = makeProject("alone", {})
+  await Promise.all([
+    install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest)),
+    install(alone, tarball),
+    installRuntimes()
+  ])
   for (const peer of Object.keys(peerDependenciesMeta)) assert(!existsSync(join(core, "node_modules", peer)), peer)
   say("the core is installed with its two peers only")
   checkFiles(core)
   await execute(core, join(await compile(core, newest, "node16"), "library.js"))
   await execute(core, "missingPeers.mjs")
-
-  await tryCommandLine(core)
 
   // Everything, with all peers.
   const full = makeProject("full", {
@@ -293,13 +269,19 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
   }, { types: ["node"] })
   cpSync(join(root, "examples", "quickstart.ts"), join(full, "quickstart.ts"))
   cpSync(join(root, ".ci", "package", "consumer.ts"), join(full, "consumer.ts"))
-  await install(
-    full,
-    tarball,
-    ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
-    "@types/ws@8.18.1", // named by the platform's declarations
-    ...compilerOf(...compilers)
-  )
+  // The command line needs no other package.
+  assert.equal(await run(alone, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
+  const [runtimes] = await Promise.all([
+    tryCommandLine(alone, version, say),
+    install(
+      full,
+      tarball,
+      ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
+      "@types/ws@8.18.1", // named by the platform's declarations
+      ...compilerOf(...compilers)
+    )
+  ])
+  say(`the command line runs on ${runtimes.join(", ")}`)
   say("everything is installed with all peers and compilers")
   const rows = compilers.flatMap((version, index) =>
     (["node16", "bundler"] as const)

@@ -19,7 +19,7 @@ import { DatabaseLive, TenantsLive } from "./layers.js"
 const { demoClients: { full } } = Tenant
 const { streams: [demo] } = Tenant.demo
 
-const events = Array.from({ length: 300 }, (_, nth) => ({
+const events = Array.from({ length: 240 }, (_, nth) => ({
   ...demo.events[0],
   id: `evt_${String(nth).padStart(22, "0")}`
 }))
@@ -42,12 +42,19 @@ const startRunner = (name: string) =>
       Effect.filterOrFail(({ ok }) => ok)
     )
     yield* Effect.retry(isReady, Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(150)))
-    yield* Console.log(`${green("✓")} ${name} is ready ${dim(`(process ${child.pid}, port ${runnerPort})`)}`)
-    return child
+    yield* Console.log(
+      `${green("✓")} ${name} is ready ${dim(`(process ${child.pid}, http://127.0.0.1:${healthPort}/ready)`)}`
+    )
+    const jobs = Effect.flatMap(isReady, (response) => Effect.promise(() => response.json())).pipe(
+      Effect.map(({ jobs }: { readonly jobs: number }) => jobs)
+    )
+    return { name, jobs, stop: Effect.sync(() => void child.kill("SIGTERM")) }
   })
 
-/** Submits a job, stops a runner in the middle, and shows how far the job is until it has ended. */
-const redeliver = (baseUrl: string, first: Effect.Effect.Success<ReturnType<typeof startRunner>>) =>
+type Runner = Effect.Effect.Success<ReturnType<typeof startRunner>>
+
+/** Submits a job, stops its runner in the middle, and shows how far the job is until it has ended. */
+const redeliver = (baseUrl: string, runners: ReadonlyArray<Runner>) =>
   Effect.gen(function*() {
     const { awaitEnd, status, submit } = yield* Jobs.Jobs
     const id = yield* submit(Jobs.redelivery({
@@ -68,19 +75,22 @@ const redeliver = (baseUrl: string, first: Effect.Effect.Success<ReturnType<type
     )
     yield* Effect.fork(Effect.repeat(show, Schedule.spaced("2 seconds")))
     yield* Effect.sleep("7 seconds")
-    yield* Console.log(yellow("  runner 1 is stopped (SIGTERM)"))
-    first.kill("SIGTERM")
+    const { name, stop } = yield* Effect.findFirst(runners, ({ jobs }) => Effect.map(jobs, (jobs) => jobs > 0)).pipe(
+      Effect.flatten
+    )
+    yield* Console.log(yellow(`  ${name}, which runs the job, is stopped (SIGTERM)`))
+    yield* stop
     const [took, { events: { outcomes } }] = yield* Effect.timed(awaitEnd(id))
     yield* Console.log(
       `${green("✓")} done: ${outcomes.accepted} accepted, ${outcomes.unknown} unknown, ${
-        Duration.format(took)
+        Duration.format(Duration.seconds(Math.round(Duration.toSeconds(took))))
       } after that`
     )
   })
 
 const program = Effect.gen(function*() {
   if (!isAvailable) {
-    return yield* Console.error("There is no PostgreSQL on this machine: install its server, and try again.")
+    return yield* Effect.fail("there is no PostgreSQL on this machine: install its server, and try again")
   }
   const server = yield* postgresServer
   const database = yield* server.database
@@ -92,7 +102,7 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
   process.env["TOKEN_KEY"] = randomBytes(32).toString("base64")
   const baseUrl = yield* HttpServer.addressFormattedWith((origin) => Effect.succeed(`${origin}/api/v2`))
   yield* Console.log(`${green("✓")} the tenant is ready ${dim(`(${baseUrl}, 50 calls at once and 16 a second)`)}`)
-  const [first] = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")])
+  const runners = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")], { concurrency: 2 })
 
   // This process submits the job and watches it. It runs none.
   const JobsLive = Cluster.layerJobs().pipe(
@@ -100,12 +110,12 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
     Layer.provide(TenantsLive),
     Layer.provide(DatabaseLive)
   )
-  yield* Effect.provide(redeliver(baseUrl, first), JobsLive)
+  yield* Effect.provide(redeliver(baseUrl, runners), JobsLive)
   const { requests } = yield* Tenant.Tenant
   const arrived = (yield* requests).filter(({ operation }) => operation === "redeliverEvent").map(({ path }) => path)
-  yield* Console.log(
-    `${green("✓")} ${arrived.length} redeliveries arrived at the tenant, of ${new Set(arrived).size} events`
-  )
+  const text = `${arrived.length} redeliveries arrived at the tenant, of ${new Set(arrived).size} events`
+  if (arrived.length !== events.length) return yield* Effect.fail(text)
+  yield* Console.log(`${green("✓")} ${text}`)
 })
 
 const TenantLive = Tenant.layerServer.pipe(

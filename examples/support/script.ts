@@ -1,6 +1,7 @@
 /** Runs a script: parses its arguments, builds the client from environment variables, and prints failures in one line. */
+import { Runtime } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, ConfigError, Console, Data, Effect, Logger, LogLevel, Option, Predicate } from "effect"
+import { Cause, ConfigError, Console, Data, Effect, Exit, Logger, LogLevel, Option, Predicate } from "effect"
 import type { IdentityClient } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 import { parseArgs, type ParseArgsConfig } from "node:util"
@@ -41,7 +42,9 @@ const describe = (failure: unknown): string => {
     : String(failure)
 }
 
-/** Runs a script with its arguments. Exit code 0; for a failure 1, with the failure on the standard error output. */
+/**
+ * Runs a script with its arguments. Exit code 0; for a failure 1, with the failure on the standard error output; after Ctrl-C 130.
+ */
 export const run = <const Options extends NonNullable<ParseArgsConfig["options"]>, E>(
   usage: Usage<Options>,
   script: (
@@ -58,5 +61,11 @@ export const run = <const Options extends NonNullable<ParseArgsConfig["options"]
     ),
     // Warnings of the library would clutter the output.
     Logger.withMinimumLogLevel(LogLevel.Error),
-    NodeRuntime.runMain({ disableErrorReporting: true })
+    NodeRuntime.runMain({
+      disableErrorReporting: true,
+      teardown: (exit, onExit) =>
+        Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
+          ? onExit(130)
+          : Runtime.defaultTeardown(exit, onExit)
+    })
   )

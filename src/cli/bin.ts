@@ -1,10 +1,15 @@
 #!/usr/bin/env node
-/** Starts the command. `--version` loads nothing else. */
+/** Starts the command, with what it needs alone: `--version` loads nothing else. */
 import { readFileSync } from "node:fs"
+import { isQuick } from "./quickCommands.js"
 
-if (process.argv[2] === "--version") {
+const args = process.argv.slice(2)
+const [name = ""] = args
+
+if (name === "--version") {
   const { version }: { version: string } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8")
   )
   process.stdout.write(`${version}\n`)
-} else (await import("./main.js")).main(process.argv.slice(2))
+} else if (isQuick(name)) (await import("./quick.js")).main(name, args)
+else (await import("./main.js")).main(args)

@@ -1,11 +1,11 @@
 /** The command `effect-identity-client`: finds the command that is meant, and loads no other. */
-import * as Command from "@effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { version } from "../internal/http/requestEncoder.js"
 import { catalog } from "./catalog.js"
-import { type Definition, type Environment, program, section } from "./shared/definition.js"
-import { codeOf, Exited } from "./shared/exit.js"
+import { exiting, invoke, isHelp, parse } from "./invoke.js"
+import { type Environment, program, section } from "./shared/definition.js"
+import { Exited } from "./shared/exit.js"
 import { bold, complain, withoutColours } from "./shared/text.js"
 
 const usage = `Usage: ${program} COMMAND …, or COMMAND --help`
@@ -28,31 +28,8 @@ const help = [
   ])
 ].join("\n")
 
-/** Writes `--only a b` as `--only a --only b`, since an option takes one value. */
-const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const result: Array<string> = []
-  let option: string | undefined
-  for (const arg of args) {
-    const repeats = option !== undefined && !arg.startsWith("-")
-    const [previous] = result.slice(-1)
-    if (repeats && previous !== option) result.push(String(option))
-    result.push(arg)
-    if (!repeats) option = arg === "--only" || arg === "--group" ? arg : undefined
-  }
-  return result
-}
-
-/** Runs the parser with some of the commands. */
-const parse = ([first, ...others]: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
-  first === undefined ? Effect.void : Command.run(
-    Command.make(program).pipe(Command.withSubcommands([first.command, ...others.map(({ command }) => command)])),
-    { name: program, version }
-  )(["node", program, ...args])
-
-const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h"
-
 const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environment> => {
-  const [name = "", ...rest] = args
+  const [name = ""] = args
   if (isHelp(name)) return Console.log(help)
   if (name === "--version") return Console.log(version)
   if (name === "--completions") {
@@ -66,16 +43,9 @@ const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environm
       new Exited({ code: 2 })
     )
   }
-  return Effect.flatMap(entry.load, (definition) => {
-    if (rest.some(isHelp)) return Console.log(definition.help)
-    return parse([definition], spread(args)).pipe(
-      Effect.catchAllCause((cause) => Effect.flatMap(codeOf(cause, definition.usage), (code) => new Exited({ code })))
-    )
-  })
+  return Effect.flatMap(entry.load, (definition) => invoke(definition, args))
 }
 
 /** Runs the command with the arguments of a process. It fails with the exit code; the reason has been printed. */
 export const command = (args: ReadonlyArray<string>): Effect.Effect<void, Exited, Environment> =>
-  withoutColours(
-    Effect.catchAllCause(run(args), (cause) => Effect.flatMap(codeOf(cause, usage), (code) => new Exited({ code })))
-  )
+  withoutColours(exiting(run(args), usage))

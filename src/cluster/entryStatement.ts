@@ -68,7 +68,7 @@ const responseOf = (request: EntryRequest, { changed, value }: Row): EntryRespon
     (request.kind === "delete" && value === null)
 })
 
-/** Runs requests, of which no two change the same entry, and returns their responses in the same order. */
+/** Runs requests, and returns their responses in the same order. No two of them may change the same entry. */
 export const runEntries = (
   database: Database,
   requests: ReadonlyArray<EntryRequest>

@@ -9,6 +9,7 @@ import type { JobStore, Page } from "../jobs/store.js"
 import { makeBatch } from "./batch.js"
 import { type Database, DatabaseError, makeDatabase } from "./database.js"
 import { type EntryRequest, type EntryResponse, runEntries } from "./entryStatement.js"
+import { ended, entryOfEvent, eventsWithOutcome, unfinishedEvents } from "./eventStatements.js"
 import {
   changeParameters,
   type EventRow,
@@ -30,27 +31,6 @@ const removed = new JobStoreError({ message: "the job was removed" })
 
 /** `LIMIT NULL` means no limit. */
 const limitOf = ({ limit }: Pick<Page<unknown>, "limit">): number | null => Number.isFinite(limit) ? limit : null
-
-/** The join from an event to its entry, whose key is the id in hexadecimal digits. */
-const entryOfEvent = "n ON n.job = e.job AND n.key = encode(convert_to(e.id, 'UTF8'), 'hex')"
-
-/** Selects a page of a job's events. Of a job that is there, it has at least one row. */
-const eventsWhere = (condition: string): string => `
-SELECT j.state, p.position::double precision AS position, p.event, p.value
-FROM identity_client_jobs AS j
-LEFT JOIN LATERAL (
-  SELECT e.position, e.id AS event, n.value
-  FROM identity_client_events AS e LEFT JOIN identity_client_entries AS ${entryOfEvent}
-  WHERE e.job = j.id AND e.position > $2 AND (${condition})
-  ORDER BY e.position LIMIT $3
-) AS p ON true
-WHERE j.id = $1 ORDER BY p.position`
-
-const ended = `(${endStates.map((state) => `'${state}'`).join(", ")})`
-
-const unfinishedEvents = eventsWhere("n.outcome IS NULL OR n.outcome IN ('sending', 'failed')")
-
-const eventsWithOutcome = eventsWhere(`n.outcome <> 'sending' OR (n.outcome = 'sending' AND j.state IN ${ended})`)
 
 const makeOf = (database: Database, run: (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>) => {
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>) =>

@@ -1,4 +1,4 @@
-/** What a job is to do: as users give it, and as it is stored. */
+/** The definition of a job: as users give it, and as it is stored. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -15,7 +15,7 @@ import { redeliverEvent } from "../operations/redeliverEvent.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Kind } from "./model.js"
 
-/** What identifies a job. @since 0.1.0 @category models */
+/** The identity of a job. @since 0.1.0 @category models */
 export interface Identity {
   /** The tenant, by the name that `Tenants` knows. */
   readonly tenant: string
@@ -64,7 +64,9 @@ export const decodeExport = (definition: string): Exports.Input => JSON.parse(de
 
 const identityIssues = ({ key, tenant }: Identity): ReadonlyArray<Issue> =>
   Object.entries({ tenant, key }).flatMap(([path, value]) =>
-    /^.{1,200}$/su.test(value) ? [] : [{ path, message: "expected 1 to 200 characters" }]
+    /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(value)
+      ? []
+      : [{ path, message: "expected 1 to 200 characters that can be printed" }]
   )
 
 const encodeRedelivery = <E, R>(

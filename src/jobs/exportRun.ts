@@ -1,8 +1,7 @@
 /** Runs an export: starts its job in the service once, and waits until the file is there. */
 import * as Effect from "effect/Effect"
 import { IdentityClient } from "../IdentityClient.js"
-import { ExportError } from "../internal/exports/exportError.js"
-import { type CallFailure, isPassing, wasNotStarted } from "../internal/exports/failures.js"
+import { type CallFailure, ExportError, isPassing, wasNotStarted } from "../internal/exports/exportError.js"
 import * as Job from "../internal/exports/job.js"
 import { createUsersExport } from "../operations/createUsersExport.js"
 import { getJob } from "../operations/getJob.js"

@@ -1,4 +1,4 @@
-/** How a run of a job ends early: for good, or to be tried again. */
+/** The failures of a run of a job: final ones, and those after which it is tried again. */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 import type * as Redelivery from "../Redelivery.js"

@@ -7,6 +7,8 @@ import * as Deliveries from "../Deliveries.js"
 import type { InvalidInput } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
+import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import * as Metrics from "../internal/telemetry/metrics.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery } from "./definition.js"
 import { Failed, failed, passing, type RunFailure } from "./failures.js"
@@ -45,12 +47,18 @@ const toRunFailure = (
     case "Failed":
     case "Passing":
       return error
-    case "JournalError": // another process runs the job, or the store is away
+    case "JournalError": // another process runs the job, or the store is unavailable
       return error.reason === "foreign" ? failed(error) : passing(error)
     default:
       return failed(error)
   }
 }
+
+/** Counts a result that this run has found out. */
+const count = ({ outcome, recalled }: Redelivery.Result) =>
+  recalled ?
+    Effect.void :
+    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, metricLabelsOf(fiber))))
 
 /** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
 export const runRedelivery = (
@@ -67,7 +75,7 @@ export const runRedelivery = (
     const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, id, stream, filter))
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
     const failures = yield* Stream.runFold(
-      Stream.mapError(Redelivery.run(ids, options), toRunFailure),
+      Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(count)),
       0,
       (count, { outcome, recalled }) => outcome === "failed" && !recalled ? count + 1 : count
     )

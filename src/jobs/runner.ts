@@ -5,15 +5,25 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { IdentityClient } from "../IdentityClient.js"
+import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import * as Metrics from "../internal/telemetry/metrics.js"
 import { runExport } from "./exportRun.js"
-import { Failed, failed, passing, type RunFailure } from "./failures.js"
-import { activeStates, endStates, type RunOptions, type State } from "./model.js"
+import { type Failed, failed, passing, type RunFailure } from "./failures.js"
+import { activeStates, endStates, type Kind, type RunOptions, type State } from "./model.js"
 import { runRedelivery } from "./redeliveryRun.js"
 import type { JobRecord, JobStore } from "./store.js"
 import type { Tenants } from "./tenants.js"
 
 /** The waits between the runs of a job that cannot go on now: 1 s, doubled each time, up to 30 s. */
 const waits = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
+
+/** Counts a job as running while an effect runs. */
+const whileRunning = <A, E, R>(kind: Kind, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  withFiber((fiber) => {
+    const add = (difference: number) =>
+      Effect.sync(() => Metrics.add(Metrics.jobsOf(kind), difference, metricLabelsOf(fiber)))
+    return Effect.acquireUseRelease(add(1), () => self, () => add(-1))
+  })
 
 export interface RunnerOptions extends RunOptions {
   readonly store: JobStore
@@ -37,7 +47,7 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
   const awaitCancellation = (id: string): Effect.Effect<void> =>
     Effect.delay(store.get(id), pollInterval).pipe(
       Effect.map(Option.match({ onNone: () => true, onSome: ({ state }) => endStates.includes(state) })),
-      Effect.orElseSucceed(() => false), // the run itself notices that the store is away
+      Effect.orElseSucceed(() => false), // the run itself notices that the store is unavailable
       Effect.repeat({ until: (isOver) => isOver }),
       Effect.asVoid
     )
@@ -66,7 +76,10 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
       const record = yield* Effect.mapError(store.get(id), passing)
       if (Option.isNone(record) || record.value.state !== "running") return
       yield* Effect.matchEffect(
-        Effect.raceFirst(Effect.as(work(record.value), true), Effect.as(awaitCancellation(id), false)),
+        Effect.raceFirst(
+          Effect.as(whileRunning(record.value.kind, work(record.value)), true),
+          Effect.as(awaitCancellation(id), false)
+        ),
         {
           onFailure: (error) => error._tag === "Failed" ? end(id, "failed", error.error) : error,
           onSuccess: (isDone) => isDone ? end(id, "done") : Effect.void

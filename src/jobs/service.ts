@@ -8,11 +8,11 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
-import type { Jobs } from "../Jobs.js"
 import type * as Redelivery from "../Redelivery.js"
 import { decodeExport, encodeJob, eventIssue, idOf, type RedeliveryJob } from "./definition.js"
 import { starting } from "./exportRun.js"
 import { reasonOf } from "./failures.js"
+import type { Jobs } from "./jobs.js"
 import {
   activeStates,
   endStates,

@@ -10,7 +10,7 @@ export interface JobRecord {
   readonly kind: Kind
   readonly tenant: string
   readonly key: string
-  /** What is to be done, as JSON: stream and filter, or the input of the export. */
+  /** The definition, as JSON: stream and filter, or the input of the export. */
   readonly definition: string
   readonly state: State
   /** Its list of events is complete. */

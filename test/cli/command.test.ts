@@ -4,6 +4,7 @@ import { Cause, Effect, FiberId } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { catalog } from "../../src/cli/catalog.js"
+import { isQuick } from "../../src/cli/quickCommands.js"
 import { codeOf } from "../../src/cli/shared/exit.js"
 import { printable, wrap } from "../../src/cli/shared/text.js"
 import { runAlone } from "./support/run.js"
@@ -91,6 +92,20 @@ describe("--version", () => {
       })
       assert.deepStrictEqual([status, stdout], [0, `${version}\n`])
     }))
+})
+
+describe("a quick command", () => {
+  it.live("behaves like the others, though the start loads it apart from them", () =>
+    Effect.gen(function*() {
+      assert.isTrue(isQuick("versions"))
+      for (const args of [["versions", "--help"], ["versions"], ["versions", "an-action"]]) {
+        const { status, stderr, stdout } = spawnSync(process.execPath, ["--import", "tsx", "src/cli/bin.ts", ...args], {
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"] }
+        })
+        assert.deepStrictEqual({ code: status, stderr, stdout }, yield* runAlone(args))
+      }
+    }), 60_000)
 })
 
 describe("--completions", () => {

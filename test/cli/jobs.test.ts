@@ -150,6 +150,150 @@ describe("redeliver", () => {
     }).pipe(Effect.provide(TenantLive)))
 })
 
+describe("redeliver --one-call", () => {
+  const args = ["redeliver", stream.id, "--one-call"]
+  const since = ["--from", "2020-01-01"]
+
+  /** Fails the first event again, with a message, once the service has queued it. */
+  const failAgain = Effect.gen(function*() {
+    const tenant = yield* Tenant.Tenant
+    yield* Effect.repeat(Effect.delay(sent, "20 millis"), { until: (names) => names.includes("redeliverEvents") })
+    yield* Effect.sleep("500 millis") // the request is known before it is carried out
+    const attempts = [...first.attempts, { timestamp: "2030-01-01T00:00:00.000Z", error_message: "bad\u0007 gateway" }]
+    yield* tenant.seed({ streams: [{ ...stream, events: [{ ...first, state: "failed", attempts }] }] })
+  })
+
+  it.scopedLive("shows what matches, asks, and prints what became of each event", () =>
+    Effect.gen(function*() {
+      const declined = yield* run([...args, ...since], { reply: "n" })
+      assert.deepStrictEqual([declined.code, declined.stdout], [1, "Nothing was sent.\n"])
+      assert.include(declined.stderr, `${first.id}  user.created   2  `)
+      assert.match(declined.stderr, /\nRedeliver 2 failed events\? \[y\/N\] $/)
+      const nobody = yield* run(args)
+      assert.deepStrictEqual([nobody.code, nobody.stdout], [2, ""])
+      assert.include(nobody.stderr, "add --yes")
+      assert.notInclude(yield* sent, "redeliverEvents")
+
+      yield* Effect.forkScoped(failAgain)
+      const done = yield* run([...args, ...since, "--delivered-after", "1"], { reply: "yes" })
+      const lines = done.stdout.split("\n")
+      assert.deepStrictEqual(lines.slice(0, 4), [
+        `${first.id}  failedAgain  bad\\u0007 gateway`,
+        `${second.id}  delivered`,
+        "delivered    1  no longer among the failed ones",
+        "failedAgain  1  failed with a new attempt"
+      ])
+      assert.match(lines[4] ?? "", /^2 events in \d+s$/)
+      assert.match(done.stderr, /1 of 2 have a result, 1 failed again, followed for \ds/)
+      assert.strictEqual(done.code, 3)
+      assert.lengthOf((yield* sent).filter((name) => name === "redeliverEvents"), 1)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("writes lines of JSON, and takes what has no result in time as pending", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(
+        [...args, "--event-type", "user.created", "--yes", "--json", "--follow-for", "1"]
+      )
+      const [result, summary] = stdout.trim().split("\n").map((line) => JSON.parse(line) as unknown)
+      assert.deepStrictEqual(result, { id: first.id, outcome: "pending", attempts: 2 })
+      assert.deepStrictEqual(
+        summary,
+        { done: 1, total: 1, request: "accepted", delivered: 0, failedAgain: 0, pending: 1 }
+      )
+      assert.match(stderr, /^evt_.*\n$/)
+      assert.strictEqual(code, 3)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("succeeds if all are delivered, and makes no call without a match", () =>
+    Effect.gen(function*() {
+      const delivered = yield* run([...args, "--yes", "--delivered-after", "1"])
+      assert.match(delivered.stdout, /^evt_.* {2}delivered\nevt_.* {2}delivered\ndelivered {2}2 /)
+      assert.match(delivered.stderr, /^evt_.*\nevt_.*\n0 of 2 have a result, followed for [56]s\n$/)
+      assert.strictEqual(delivered.code, 0)
+      assert.deepStrictEqual(yield* run(args), { code: 0, stdout: "Nothing matches.\n", stderr: "" })
+      const json = yield* run([...args, "--to", "2020-01-01", "--json"])
+      assert.deepStrictEqual(JSON.parse(json.stdout), { done: 0, total: 0, delivered: 0, failedAgain: 0, pending: 0 })
+      assert.lengthOf((yield* sent).filter((name) => name === "redeliverEvents"), 1)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("sends nothing with --dry-run, and shows the first of many", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const asJson = yield* run([...args, "--dry-run", "--json"])
+      const [due, , summary] = asJson.stdout.trim().split("\n").map((line) => JSON.parse(line) as unknown)
+      assert.deepStrictEqual(due, { id: first.id, outcome: "due", attempts: 2 })
+      assert.deepInclude(summary, { done: 2, total: 2, due: 2 })
+      const ids = Array.from({ length: 12 }, (_, nth) => `evt_${String(nth).padStart(22, "0")}`)
+      yield* tenant.seed({ streams: [{ id: stream.id, events: ids.map((id) => ({ id, state: "failed" as const })) }] })
+      const { code, stdout } = yield* run([...args, "--dry-run"])
+      assert.match(stdout, /^(?:evt_.*\n){10}and \d more\n1\d failed events would be sent\n$/)
+      assert.deepStrictEqual([code, new Set(yield* sent)], [0, new Set(["listDeliveries"])])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("says on Ctrl-C what the service will still do", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "listDeliveries", delay: "2 seconds" })
+      const before = yield* run([...args, "--yes"], { interruptAfterMillis: 1000 })
+      assert.deepStrictEqual([before.code, before.stderr], [130, "Interrupted. Nothing was sent.\n"])
+      yield* injectFault({ operation: "redeliverEvents", delay: "3 seconds" })
+      const during = yield* run([...args, "--yes"], { interruptAfterMillis: 1500 })
+      assert.match(
+        during.stderr,
+        /\nInterrupted\. The service may have accepted the redelivery, .* is still failed\.\n$/
+      )
+      const after = yield* run([...args, "--yes", "--json"], { interruptAfterMillis: 1500 })
+      assert.match(after.stderr, /\nInterrupted\. The service goes on with the redelivery of all events: .*\n$/)
+      assert.deepInclude(JSON.parse(after.stdout), { done: 0, total: 2, request: "accepted" })
+      assert.deepStrictEqual([during.code, after.code], [130, 130])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("says that the service goes on if the redelivery cannot be followed, and why it was refused", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvents", status: 409, body: { message: "The stream is disabled." } })
+      const refused = yield* run([...args, "--yes"])
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+      assert.match(refused.stderr, /^evt_.*\nevt_.*\nConflict: The stream is disabled\.\n$/)
+      const before = (yield* sent).length
+      const hasCalled = (names: ReadonlyArray<string>) => names.slice(before).includes("redeliverEvents")
+      const refuseLists = injectFault({
+        operation: "listDeliveries",
+        status: 403,
+        body: { errorCode: "insufficient_scope", message: "No." }
+      })
+      yield* Effect.fork(
+        Effect.zipRight(Effect.repeat(Effect.delay(sent, "20 millis"), { until: hasCalled }), refuseLists)
+      )
+      const blind = yield* run([...args, "--yes"])
+      assert.deepStrictEqual([blind.code, blind.stdout], [1, ""])
+      assert.match(blind.stderr, /\nThe service goes on with the redelivery of all events: .*\nInsufficientScope: /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("names what fails: the stream, the time, and options that do not go together", () =>
+    Effect.gen(function*() {
+      const missing = yield* run(["redeliver", "est_0000000000000000000000", "--one-call", "--yes"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+      const noon = yield* run([...args, "--from", "noon"])
+      assert.strictEqual(noon.code, 1)
+      assert.match(noon.stderr, /^InvalidInput: from: /)
+      for (
+        const [wrong, message] of [
+          [[...args, "--failed-since", "2020-01-01"], "--failed-since cannot be used with --one-call."],
+          [[...args, "--stop-after", "5"], "--stop-after cannot be used with --one-call."],
+          [["redeliver", stream.id, "--from", "2020-01-01"], "--from needs --one-call."],
+          [["redeliver", stream.id, "--yes"], "--yes needs --one-call."]
+        ] as const
+      ) {
+        const { code, stderr } = yield* run(wrong)
+        assert.strictEqual(code, 2)
+        assert.include(stderr, message)
+      }
+      assert.notInclude(yield* sent, "redeliverEvents")
+    }).pipe(Effect.provide(TenantLive)))
+})
+
 describe("deliveries", () => {
   it.live("lists failed deliveries, as lines or as JSON, and none of another time", () =>
     Effect.gen(function*() {

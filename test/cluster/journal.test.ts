@@ -1,38 +1,17 @@
 /** The journal in PostgreSQL: whatever processes do at the same time, each event is claimed once. */
-import { PlatformError, SystemError } from "@effect/platform/Error"
-import { SqlClient } from "@effect/sql"
+import { SystemError } from "@effect/platform/Error"
 import { assert } from "@effect/vitest"
-import { Effect, Either, Exit, Layer, Logger, Option, Random, Scope, Stream } from "effect"
-import { layerSql } from "../../examples/support/postgresServer.js"
-import { makeJobStore } from "../../src/cluster/jobStore.js"
-import { migrate } from "../../src/cluster/migrations.js"
+import { Effect, Either, Exit, Logger, Option, Random, Scope, Stream } from "effect"
 import { getEventStream, redeliverEvent, Redelivery } from "../../src/index.js"
 import * as Lock from "../../src/internal/redelivery/lock.js"
 import * as Testing from "../../src/Testing.js"
-import { entry, eventsOf, keyOf, newJob } from "../support/jobStores.js"
-import { Postgres, withPostgres } from "../support/postgres.js"
-import { eventually } from "../support/sharedStores.js"
+import { entry, eventsOf, keyOf } from "../support/jobStores.js"
+import { withPostgres } from "../support/postgres.js"
+import { processes } from "../support/storeProcesses.js"
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
 const changedMessage = "another run has changed the entry"
-
-/** Makes storages of separate processes over one database, which has the job `j`. */
-const processes = (count: number) =>
-  Effect.gen(function*() {
-    const server = yield* Postgres
-    const database = yield* server.database
-    const sql = layerSql(server, database, { maxConnections: 3 })
-    yield* Effect.provide(migrate, sql)
-    const stores = yield* Effect.forEach(
-      Array.from({ length: count }),
-      () => Effect.flatMap(Layer.build(sql), (context) => Effect.provide(makeJobStore, context))
-    )
-    const [store] = stores
-    yield* Effect.orDie(Effect.fromNullable(store).pipe(Effect.flatMap((store) => store.create(newJob("j")))))
-    const journal = (nth: number) => Effect.flatMap(Effect.fromNullable(stores[nth]), (store) => store.journal("j"))
-    return { server, database, stores, journal, sql: layerSql(server, database) }
-  })
 
 withPostgres("a journal in PostgreSQL", (it) => {
   it.scoped("gives each event to one of many claimers", () =>
@@ -72,18 +51,19 @@ withPostgres("a journal in PostgreSQL", (it) => {
       const events = eventsOf(300)
       const first = yield* journal(0)
       yield* Effect.forEach(events, (id) => first.set(keyOf(id), entry(id, "failed")), { concurrency: 100 })
+      // All have read the same entries before the first one claims any.
+      const journals = yield* Effect.forEach(stores, (_, nth) =>
+        Effect.tap(journal(nth), (own) =>
+          Effect.forEach(events, (id) => own.get(keyOf(id)), { concurrency: 100 })))
       const claims = yield* Effect.forEach(
-        stores,
-        (_, nth) =>
-          Effect.gen(function*() {
-            const own = yield* journal(nth)
-            yield* Effect.forEach(events, (id) => own.get(keyOf(id)), { concurrency: 100 })
-            return yield* Effect.forEach(
-              nth % 2 === 0 ? events : events.toReversed(),
-              (id) => Effect.either(own.set(keyOf(id), entry(id, "sending", `run ${nth}`))),
-              { concurrency: 30 }
-            )
-          }),
+        journals,
+        (own, nth) =>
+          Effect.forEach(
+            nth % 2 === 0 ? events : events.toReversed(),
+            (id) =>
+              Effect.either(own.set(keyOf(id), entry(id, "sending", `run ${nth}`))),
+            { concurrency: 30 }
+          ),
         { concurrency: "unbounded" }
       )
       const all = claims.flat()
@@ -182,91 +162,4 @@ withPostgres("a journal in PostgreSQL", (it) => {
       assert.isAbove(overtaken, 0)
       assert.isAtLeast(sent.size, 500)
     }).pipe(Effect.provide(quiet)))
-
-  it.scoped("keeps each claim that succeeded when the server crashes, and goes on when it is back", () =>
-    Effect.gen(function*() {
-      const { journal, server } = yield* processes(1)
-      const own = yield* journal(0)
-      const claimed: Array<string> = []
-      const errors: Array<PlatformError> = []
-      const claim = (id: string) =>
-        Effect.match(own.set(keyOf(id), entry(id, "sending")), {
-          onFailure: (error) => void errors.push(error),
-          onSuccess: () => void claimed.push(id)
-        })
-      for (let round = 0; round < 5; round++) {
-        const before = claimed.length
-        const events = eventsOf(5000, 5000 * round)
-        yield* Effect.forEach(events, claim, { concurrency: 20 }).pipe(
-          Effect.zipLeft(Effect.sleep(20 + 30 * round).pipe(Effect.zipRight(server.crash)), { concurrent: true })
-        )
-        yield* server.start
-        yield* eventually(own.get("lock"))
-        assert.isAbove(claimed.length, before)
-        const kept = yield* Effect.forEach(claimed.slice(before), (id) => own.get(keyOf(id)), { concurrency: 100 })
-        assert.isTrue(kept.every(Option.isSome))
-      }
-      assert.isAbove(errors.length, 0)
-      for (const { message } of errors) {
-        assert.match(
-          message,
-          /^Unknown: KeyValueStore\.set \([\da-f]+\): the database cannot be used( \([A-Z0-9_]+\))?$/
-        )
-      }
-    }))
-
-  it.scoped("fails the calls of a statement that takes too long, and no other", () =>
-    Effect.gen(function*() {
-      const { database, server } = yield* processes(0).pipe(Effect.catchAllCause(() => processes(1)))
-      const sql = layerSql(server, database)
-      yield* Effect.provide(
-        Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          sql.unsafe(`ALTER DATABASE ${database} SET statement_timeout = 200`)),
-        sql
-      )
-      const store = yield* Effect.flatMap(Layer.build(sql), (context) =>
-        Effect.provide(makeJobStore, context))
-      const own = yield* store.journal("j")
-      yield* own.set("renewal", "1")
-      const context = yield* Layer.build(sql)
-      yield* Effect.provide(
-        Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          sql.withTransaction(Effect.gen(function*() {
-            yield* sql`SELECT * FROM identity_client_entries FOR UPDATE`
-            const [one, other] = yield* Effect.all(
-              [Effect.either(own.set("renewal", "2")), Effect.either(own.set(keyOf("e"), entry("e", "sending")))],
-              { concurrency: "unbounded" }
-            )
-            for (const result of [one, other]) {
-              assert.isTrue(Either.isLeft(result))
-              if (Either.isLeft(result)) assert.include(result.left.message, "the database cannot be used (57014)")
-            }
-          }))),
-        context
-      )
-      yield* own.set("renewal", "3")
-      yield* own.set(keyOf("e"), entry("e", "sending"))
-    }))
-
-  it.scoped("writes no entry in a transaction of the caller, and fails once its job was removed", () =>
-    Effect.gen(function*() {
-      const { sql, server } = yield* processes(1)
-      const context = yield* Layer.build(sql)
-      yield* Effect.gen(function*() {
-        const client = yield* SqlClient.SqlClient
-        const store = yield* makeJobStore
-        const own = yield* store.journal("j")
-        yield* Effect.ignore(client.withTransaction(Effect.zipRight(
-          Effect.all([own.set(keyOf("e"), entry("e", "sending")), store.create(newJob("k"))]),
-          Effect.fail("rolled back")
-        )))
-        assert.isTrue(Option.isSome(yield* own.get(keyOf("e"))))
-        assert.isTrue(Option.isSome(yield* store.get("k")))
-        yield* store.update("j", ["loading"], { state: "done", endedAt: 0 })
-        assert.strictEqual(yield* store.prune(1), 1)
-        assert.include((yield* Effect.flip(own.set("lock", "x"))).message, "the job was removed")
-        assert.isTrue(Option.isNone(yield* own.get(keyOf("e"))))
-      }).pipe(Effect.provide(context))
-      assert.isAbove(server.port, 0)
-    }))
 })

@@ -101,7 +101,7 @@ withPostgres("a shared store in PostgreSQL", (it) => {
       yield* server.start
       assert.isAbove((yield* eventually(get("k"))).now, 0)
       assert.isTrue((yield* eventually(swap("l", undefined, next("b")))).swapped)
-    }).pipe(Effect.provide(storeIn), Effect.provide(quiet)))
+    }).pipe(Effect.provide(Layer.merge(storeIn, quiet))))
 
   it.effect("serves the limiter of a fleet", () =>
     Effect.gen(function*() {

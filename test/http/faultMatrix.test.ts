@@ -1,4 +1,7 @@
-/** The fault matrix: every fault × the five operations of the contract × three platforms, over real sockets. */
+/**
+ * The fault matrix: every fault × the five operations of the contract × three platforms, over real sockets; and three operations of
+ * other shapes on one of these platforms.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck, TestClock } from "effect"
 import { IdentityClient, Retry } from "../../src/index.js"
@@ -7,7 +10,7 @@ import { baseUrl, scripted } from "../support/client.js"
 import { clientOf, errorFieldsOf, goodJson, type Platform, serverFor } from "../support/faultCalls.js"
 import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faults.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "../support/faultServer.js"
-import { contractOperations, declaredFor, sample, type Subject } from "../support/operations.js"
+import { contractOperations, declaredFor, otherOperations, sample, type Subject } from "../support/operations.js"
 
 /** Advances the test's clock past the time-out of each attempt that the server stalls. */
 const timeRunsOut = ({ stall }: FaultServer) => Effect.forever(Effect.zipRight(stall, TestClock.adjust(limit)))
@@ -96,17 +99,21 @@ const cell = (row: Row, operation: Subject, platform: Platform) => {
     }))
 }
 
+/** The operations to try on a platform. */
+const triedOver = (platform: Platform): ReadonlyArray<Subject> =>
+  platform === "lean" ? [...contractOperations, ...otherOperations] : contractOperations
+
 for (const platform of ["undici", "fetch", "lean"] as const) {
   describe.concurrent(`over ${platform}`, () => {
     for (const row of rows) {
-      for (const operation of contractOperations) cell(row, operation, platform)
+      for (const operation of triedOver(platform)) cell(row, operation, platform)
     }
   })
 }
 
 describe.concurrent("a call that is not idempotent, under any 30 faults", () => {
   for (const platform of ["undici", "fetch", "lean"] as const) {
-    for (const operation of contractOperations.filter(({ endpoint }) => !endpoint.idempotent)) {
+    for (const operation of triedOver(platform).filter(({ endpoint }) => !endpoint.idempotent)) {
       it.live(
         `${operation.endpoint.name} over ${platform} reaches the server once, but for what was turned away`,
         () =>

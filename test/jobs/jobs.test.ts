@@ -1,6 +1,6 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Metric, Stream, TestClock } from "effect"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
@@ -109,15 +109,15 @@ describe("a redelivery", () => {
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
 
-  it.effect("waits while the service is away, and does not fail its events", () => {
-    let isAway = true
-    const acme = service(() => Effect.suspend(() => isAway ? Effect.fail(transport("not-sent")) : Effect.void))
+  it.effect("waits while the service is unavailable, and does not fail its events", () => {
+    let isDown = true
+    const acme = service(() => Effect.suspend(() => isDown ? Effect.fail(transport("not-sent")) : Effect.void))
     return Effect.gen(function*() {
       const { status, submit } = yield* Jobs.Jobs
       const id = yield* submit(Jobs.redelivery({ ...night, events: ids(20) }))
       yield* TestClock.adjust("10 minutes")
       assert.strictEqual((yield* status(id)).state, "running")
-      isAway = false
+      isDown = false
       assert.strictEqual((yield* ended(id)).events.outcomes.accepted, 20)
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
@@ -175,6 +175,32 @@ describe("a redelivery", () => {
       yield* TestClock.adjust("1 minute")
     }).pipe(Effect.provide(TestJobs.over({ acme, other })))
   })
+})
+
+it.effect("jobs are counted while they run, and their events by outcome", () => {
+  const valueOf = (name: string, label: string) =>
+    Effect.map(
+      Metric.snapshot,
+      (pairs) =>
+        pairs.flatMap(({ metricKey: { name: own, tags }, metricState }) =>
+          own === name && tags.some(({ value }) => value === label)
+            ? Object.entries(metricState).flatMap(([key, value]) =>
+              key === "count" || key === "value" ? [Number(value)] : []
+            )
+            : []
+        )[0] ?? 0
+    )
+  const acme = service((_, nth) => nth === 2 ? Effect.delay(Effect.void, "10 seconds") : Effect.void)
+  return Effect.gen(function*() {
+    const { submit } = yield* Jobs.Jobs
+    const before = yield* valueOf("identity.jobs.events", "accepted")
+    const id = yield* submit(Jobs.redelivery({ ...night, events: ids(3) }))
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* valueOf("identity.jobs.running", "redelivery"), 1)
+    yield* ended(id)
+    assert.strictEqual(yield* valueOf("identity.jobs.running", "redelivery"), 0)
+    assert.strictEqual((yield* valueOf("identity.jobs.events", "accepted")) - before, 3)
+  }).pipe(Effect.provide(TestJobs.over({ acme })))
 })
 
 describe("a job", () => {

@@ -3,15 +3,18 @@ import { HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { type Console, Effect, Redacted } from "effect"
 import { type ChildProcess, execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TenantLive, tour } from "../../examples/tour.js"
+import { redeliverFailed } from "../../examples/tour/jobs.js"
+import { clientOf } from "../../examples/tour/step.js"
 import * as Tenant from "../../src/Tenant.js"
 import { guide, page } from "../support/documentation.js"
 import { receiver } from "../support/otlp.js"
 
-const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
+const { demo } = Tenant
+const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = demo
 
 /** Runs an effect. Returns the lines that it wrote to the console. */
 const consoleLines = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
@@ -23,37 +26,135 @@ const consoleLines = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
     return lines
   })
 
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "script-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+/** The folders of the tour in a folder; others are caches of the compiler. */
+const folders = (path: string) => readdirSync(path).filter((name) => name.startsWith("identity-tour-"))
+
+/** One run of the tour: what it printed, and what its tenant saw. */
+const ranTour = Effect.runSync(Effect.cached(
+  Effect.gen(function*() {
+    const lines = yield* consoleLines(tour)
+    const { requests, state } = yield* Tenant.Tenant
+    return { lines, requests: yield* requests, state: yield* state }
+  }).pipe(Effect.provide(TenantLive))
+))
+
+/** The file that an export of the connection's users makes. */
+const exported = demo.users
+  .filter(({ identities = [] }) => identities.some((identity) => identity.connection === connection.name))
+  .map(({ email, name }) => `${JSON.stringify({ email, name })}\n`)
+
 describe("the tour", () => {
+  it.live(
+    "exports all users of the connection into a file, over the percentages of the job",
+    () =>
+      Effect.gen(function*() {
+        const { lines, requests } = yield* ranTour
+        const [, ...story] = lines.slice(lines.findIndex((line) => line.startsWith("1. ")))
+        const progress = story.filter((line) => /^ {5}job_\w+: \d+ %, \d+ rows$/.test(line))
+        assert.match(progress[0] ?? "", /: 0 %, 0 rows$/)
+        assert.match(progress.at(-1) ?? "", new RegExp(`: 100 %, ${exported.length} rows$`))
+        const size = Buffer.byteLength(exported.join(""))
+        const at = story.indexOf(`   ✓ users.json has ${exported.length} rows and ${size} bytes. It begins with:`)
+        assert.strictEqual(at, progress.length)
+        assert.deepStrictEqual(
+          story.slice(at + 1, at + 3),
+          exported.slice(0, 2).map((line) => `     ${line.trimEnd()}`)
+        )
+        assert.isAbove(exported.length, 2)
+        assert.deepStrictEqual(
+          requests.flatMap(({ operation, status }) =>
+            operation === "exportFile" ? status : operation === "getJob" ? "job" : []
+          ).slice(-2),
+          ["job", 206]
+        )
+      }),
+    30_000
+  )
+
+  it.live("redelivers each failed delivery once, and lists that none is failed any more", () =>
+    Effect.gen(function*() {
+      const { lines, requests } = yield* ranTour
+      const failed = stream.events.filter(({ state }) => state === "failed")
+      assert.isAbove(failed.length, 1)
+      for (const { id } of failed) {
+        assert.isTrue(lines.some((line) => line.startsWith(`   ✗ ${id}, `)), id)
+        assert.include(lines, `   ✓ ${id}: accepted`)
+        const sent = requests.filter(({ operation, path }) => operation === "redeliverEvent" && path.endsWith(id))
+        assert.strictEqual(sent[0]?.status, 202)
+      }
+      assert.include(lines, `   ✓ ${failed.length} of ${failed.length} accepted, 0 still failed`)
+      const calls = requests.flatMap(({ operation = "", status }) =>
+        /deliver/i.test(operation) ? `${operation} ${status}` : []
+      )
+      assert.deepStrictEqual(calls, [
+        "listDeliveries 200",
+        ...failed.map(() => "redeliverEvent 202"),
+        "listDeliveries 200",
+        "redeliverEvent 409"
+      ])
+    }), 30_000)
+
+  it.live("says so if a delivery is still failed", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", status: 400 })
+      const lines = yield* consoleLines(Effect.provide(redeliverFailed, clientOf(Tenant.demoClients.full)))
+      assert.lengthOf(lines.filter((line) => /^ {3}✗ evt_\w+: failed$/.test(line)), 1)
+      assert.include(lines, "   ✗ 1 of 2 accepted, 1 still failed")
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("prints only ids that the tenant has received or sent", () =>
     Effect.gen(function*() {
-      const lines = yield* consoleLines(tour)
-      const { requests, state } = yield* Tenant.Tenant
-      const known = JSON.stringify([(yield* requests).map(({ body, path }) => [path, body]), (yield* state).jobs])
+      const { lines, requests, state } = yield* ranTour
+      const known = JSON.stringify([requests.map(({ body, path }) => [path, body]), state.jobs])
       const ids = lines.join("\n").match(/\b(?:job|con|tep|est|evt)_\w+/g) ?? []
       assert.includeMembers([...new Set(ids)].map((id) => id.slice(0, 4)), ["job_", "tep_", "est_", "evt_"])
       for (const id of ids) assert.include(known, id)
-    }).pipe(Effect.provide(TenantLive)))
+    }), 30_000)
 
   it.live("shows success, 403, 409 and a retried 429, with the tenant's statuses", () =>
     Effect.gen(function*() {
-      const lines = yield* consoleLines(tour)
-      const { requests } = yield* Tenant.Tenant
-      const shown = lines.flatMap((line) => /^ {5}(\d{3}) (\w+) /.exec(line)?.slice(1, 3).join(" ") ?? [])
-      const responses = (yield* requests).map(({ method, status }) => `${status} ${method}`)
+      const { lines, requests } = yield* ranTour
+      const shown = lines.flatMap((line) => {
+        const [, request, times = "1"] = /^ {5}(\d{3} \w+) \/\S+?(?:, (\d+) times)?$/.exec(line) ?? []
+        return request === undefined ? [] : Array.from({ length: Number(times) }, () => request)
+      })
+      const responses = requests.map(({ method, status }) => `${status} ${method}`)
       assert.deepStrictEqual(shown, responses)
-      for (const status of [200, 202, 204, 403, 409]) {
+      for (const status of [200, 202, 204, 206, 403, 409]) {
         assert.isTrue(responses.some((line) => line.startsWith(`${status}`)))
       }
       assert.strictEqual(responses[responses.indexOf("429 PATCH") + 1], "200 PATCH")
-    }).pipe(Effect.provide(TenantLive)))
+      assert.match(lines.join("\n"), new RegExp(`\nDone: ${responses.length} requests in \\d+\\.\\d s, `))
+    }), 30_000)
 
   it.live("fits 80 columns and writes no colours without a terminal", () =>
     Effect.gen(function*() {
-      for (const line of yield* consoleLines(tour)) {
+      for (const line of (yield* ranTour).lines) {
         assert.isAtMost(line.length, 80, line)
         assert.notInclude(line, "\u001b")
       }
-    }).pipe(Effect.provide(TenantLive)))
+    }), 30_000)
+
+  it.live("ends after Ctrl-C, without an error and without its folder", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const { code, stderr, stdout } = yield* script("tour", [], { TMPDIR: folder }, (child) => {
+        child.stdout?.on("data", (text: string) => {
+          if (!text.includes(" 0 %, 0 rows")) return
+          assert.lengthOf(folders(folder), 1)
+          child.kill("SIGINT")
+        })
+      })
+      assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" })
+      assert.notInclude(stdout, "2. ")
+      assert.deepStrictEqual(folders(folder), [])
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
 })
 
 /** Runs a script of `examples` as a process, against a tenant on a socket. */
@@ -86,11 +187,6 @@ const script = (
 
 const scripts = {
   firstCall: ["listActionVersions", [action.id], /^3 versions, live: 3\n$/],
-  exportUsers: [
-    "createUsersExport",
-    ["--connection", connection.id, "--format", "csv"],
-    /^job job_\w+ is pending\n$/
-  ],
   updateTokenExchangeProfile: [
     "updateTokenExchangeProfile",
     [profile.id, "--name", "Renamed"],
@@ -130,6 +226,7 @@ describe("the scripts", () => {
       /^TokenError: .*ECONNREFUSED/
     ],
     ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
+    ["an unknown format", "exportUsers", ["--format", "xml"], {}, /^InvalidInput: format: expected csv or json$/m],
     ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
   for (const [what, name, args, variables, message] of failures) {
@@ -142,11 +239,6 @@ describe("the scripts", () => {
       }).pipe(Effect.provide(TenantLive)))
   }
 })
-
-const directory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "script-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-)
 
 describe("the quickstart", () => {
   it.live("prints what the README says, and calls only its own tenant", () =>
@@ -203,6 +295,52 @@ describe("actionHistory", () => {
       const same = yield* script("actionHistory", [action.id, "--rollback", "3", "--yes"])
       assert.strictEqual(same.stdout, "#3 is live already\n")
     }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("exportUsers", () => {
+  const calls = Effect.flatMap(
+    Tenant.Tenant,
+    ({ requests }) => Effect.map(requests, (all) => all.map(({ operation }) => operation))
+  )
+
+  it.live("writes a file, prints its progress and its size, and overwrites nothing", () =>
+    Effect.gen(function*() {
+      const output = join(yield* directory, "users.csv")
+      const args = ["--connection", connection.id, "--format", "csv", "--limit", "3", "--output", output]
+      const { code, stderr, stdout } = yield* script("exportUsers", args)
+      const text = readFileSync(output, "utf8")
+      assert.match(text, /^"E-mail","name"\n(?:"'user\d+@example\.com","'User \d+"\n){3}$/)
+      assert.deepStrictEqual([code, stdout], [0, `${output}: 3 rows, ${Buffer.byteLength(text)} bytes\n`])
+      assert.match(stderr, /^(?:\d+ %, \d rows\n)+$/)
+      const done = yield* calls
+      assert.deepStrictEqual(done.filter((name) => name !== "getJob"), ["token", "createUsersExport", "exportFile"])
+
+      const again = yield* script("exportUsers", args)
+      assert.deepStrictEqual([again.code, again.stdout], [1, ""])
+      assert.match(again.stderr, /^ExportError: the file is there already/)
+      assert.deepStrictEqual(yield* calls, done)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
+
+  it.live("says after Ctrl-C how to go on, and then goes on with the same job", () =>
+    Effect.gen(function*() {
+      const output = join(yield* directory, "users.json")
+      const args = ["--connection", connection.id, "--output", output]
+      const first = yield* script("exportUsers", args, {}, (child) =>
+        void child.stderr?.once("data", () => {
+          child.kill("SIGINT")
+        }))
+      assert.deepStrictEqual([first.code, first.stdout], [130, ""])
+      assert.match(first.stderr, /^Interrupted\. Run the same command again: it goes on with the same job\.$/m)
+      assert.isFalse(existsSync(output))
+
+      const second = yield* script("exportUsers", args)
+      assert.deepStrictEqual([second.code, second.stdout.split(":").at(-1)?.split(",")[0]], [
+        0,
+        ` ${exported.length} rows`
+      ])
+      assert.lengthOf(readFileSync(output, "utf8").trimEnd().split("\n"), exported.length)
+      assert.lengthOf((yield* calls).filter((name) => name === "createUsersExport"), 1)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
 })
 
 describe("redeliverEvents", () => {

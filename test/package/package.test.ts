@@ -90,7 +90,7 @@ const table = (column: string): ReadonlyArray<ReadonlyArray<string>> => {
 describe("the documentation", () => {
   it("lists each peer with its version and purpose, and whether it is optional", () => {
     assert.sameDeepMembers(
-      [...table("peer"), ...table("peer of the command")].map((
+      [...table("peer"), ...table("peer of the command"), ...table("peer of a cluster")].map((
         [name, version, purpose = ""]
       ) => [name, version, purpose.startsWith("optional: ")]),
       Object.entries(peerDependencies)

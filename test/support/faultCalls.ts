@@ -26,12 +26,15 @@ export const tokens = (make: (nth: number) => string = (nth) => `token-${nth}`) 
     }
   })
 
-/** Makes a good response: an object of the schema with an extra field, long enough to be interrupted. */
+const withMore = (value: unknown): object => ({ ...value as object, more: "a field that nobody has described" })
+
+/** Makes a good response: an object of the schema, or a list of such, with an extra field, long enough to be interrupted. */
 export const goodJson = ({ endpoint: { success } }: Subject): string => {
-  const value = success === undefined
-    ? {}
-    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 1 })[0]
-  return JSON.stringify({ ...value as object, more: "a field that nobody has described" })
+  const values = success === undefined
+    ? [{}]
+    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 20 })
+  const value: unknown = Array.isArray(values[0]) ? values.find((list) => list.length > 0) : values[0]
+  return JSON.stringify(Array.isArray(value) ? value.map(withMore) : withMore(value))
 }
 
 /** The outcome that the operation's error must have. */

@@ -28,11 +28,16 @@ const ofContract = [
 ]
 
 /**
- * The operations of the contract. They have every kind of input and of result; the others run through the same code. Long tests
- * try these only.
+ * The operations of the contract. They have almost every kind of input and of result; the others run through the same code. Long
+ * tests try these, and perhaps `otherOperations`.
  */
 export const contractOperations: ReadonlyArray<Subject> = operations.filter(({ endpoint }) =>
   ofContract.includes(endpoint.name)
+)
+
+/** Operations of other shapes: a response that is a list, one object by its id, and a POST with a filter. */
+export const otherOperations: ReadonlyArray<Subject> = operations.filter(({ endpoint }) =>
+  ["listDeliveries", "getJob", "redeliverEvents"].includes(endpoint.name)
 )
 
 export const contentTypes: ReadonlyArray<Endpoint.ContentType> = [

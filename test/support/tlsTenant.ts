@@ -7,10 +7,10 @@ import { createServer } from "node:https"
 import * as Tenant from "../../src/Tenant.js"
 import { cert, key } from "./certificate.js"
 
-/** Serves the tenant until the scope is closed, and gives its host. */
-export const tlsTenant = (options: Tenant.Options) =>
+/** Serves the tenant with this certificate until the scope is closed, and gives its host. */
+export const tlsTenant = (options: Tenant.Options, certificate = cert) =>
   Effect.gen(function*() {
-    const tls = { cert, key, requestCert: true, rejectUnauthorized: false } // the tenant decides
+    const tls = { cert: certificate, key, requestCert: true, rejectUnauthorized: false } // the tenant decides
     const server = NodeHttpServer.layer(
       () => createServer(tls) as unknown as Server, // sound: only what both kinds of server have is used
       { port: 0, host: "127.0.0.1" }

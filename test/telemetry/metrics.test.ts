@@ -15,7 +15,10 @@ import {
   TestClock
 } from "effect"
 import { listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
+import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
+import * as TestJobs from "../support/jobs.js"
+import { ids, service, stream } from "../support/redelivery.js"
 import { call, clientOf, logged, outage, quota } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"
 import * as Tokens from "../support/tokens.js"
@@ -254,6 +257,11 @@ describe("metrics", () => {
       yield* Effect.provide(Effect.repeatN(Effect.exit(Retry.withoutRetries(call)), 1), refused.layer)
       const headers = { "auth0-client-quota-limit": "b=per_hour;q=10;r=7;t=3540" }
       yield* Effect.provide(Tokens.get, Tokens.over((nth) => Effect.succeed({ ...Tokens.issue(nth), headers })).layer)
+      yield* Effect.gen(function*() {
+        const { submit } = yield* Jobs.Jobs
+        yield* submit(Jobs.redelivery({ tenant: "acme", key: "night", stream, events: ids(1) }))
+        yield* TestClock.adjust("10 seconds")
+      }).pipe(Effect.provide(TestJobs.over({ acme: service() })))
       const documented = table("metric")
       const always = ["identity.operation", "server.address", "unit", "team"]
       const seen = new Set<string>()

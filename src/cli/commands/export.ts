@@ -5,16 +5,12 @@ import * as Options from "@effect/cli/Options"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Exports from "../../Exports.js"
 import * as Node from "../../Node.js"
 import { define } from "../shared/definition.js"
-import { json } from "../shared/parameters.js"
+import { json, optional } from "../shared/parameters.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { table } from "../shared/text.js"
-
-const optional = <A>(option: Options.Options<A>, text: string) =>
-  option.pipe(Options.withDescription(text), Options.optional, Options.map(Option.getOrUndefined))
 
 const flag = (name: string, text: string) => Options.boolean(name).pipe(Options.withDescription(text))
 

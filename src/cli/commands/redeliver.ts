@@ -1,50 +1,89 @@
-/** `redeliver`: redelivers many failed events of a stream, and can be resumed. */
+/** `redeliver`: redelivers many failed events of a stream, with a call for each, which can be resumed, or with one for all. */
+import type * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type * as Types from "effect/Types"
 import * as Deliveries from "../../Deliveries.js"
 import type { IdentityClient } from "../../IdentityClient.js"
 import * as Node from "../../Node.js"
 import * as Redelivery from "../../Redelivery.js"
 import { define } from "../shared/definition.js"
 import { describe, Exited, WrongUsage } from "../shared/exit.js"
-import { eventTypes, json, stream } from "../shared/parameters.js"
+import { eventTypes, json, optional, stream, time } from "../shared/parameters.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
 import { complain, table } from "../shared/text.js"
+import { redeliverWithOneCall } from "./redeliverWithOneCall.js"
 
 const config = {
   stream,
-  file: Options.file("file", { exists: "yes" }).pipe(
-    Options.withDescription("A file with event ids, one per line (default: the standard input)"),
-    Options.optional
+  file: optional(
+    Options.file("file", { exists: "yes" }),
+    "A file with event ids, one per line (default: the standard input)"
   ),
-  failedSince: Options.text("failed-since").pipe(
-    Options.withDescription("Instead of ids: all that failed since 2026-01-31 or 2026-01-31T22:00:00Z"),
-    Options.optional
-  ),
+  failedSince: time("failed-since", "Instead of ids: all that failed since 2026-01-31 or 2026-01-31T22:00:00Z"),
   eventTypes,
-  journal: Options.directory("journal").pipe(
-    Options.withDescription("The directory that makes it resumable (default: redelivery-STREAM)"),
-    Options.optional
+  journal: optional(
+    Options.directory("journal"),
+    "The directory that makes it resumable (default: redelivery-STREAM)"
   ),
-  concurrency: Options.integer("concurrency").pipe(
-    Options.withDefault(10),
-    Options.withDescription("Number of events sent at the same time (default: 10)")
-  ),
-  stopAfter: Options.integer("stop-after").pipe(
-    Options.withDefault(50),
-    Options.withDescription("Stop after this number of failures (default: 50)")
-  ),
+  concurrency: optional(Options.integer("concurrency"), "Number of events sent at the same time (default: 10)"),
+  stopAfter: optional(Options.integer("stop-after"), "Stop after this number of failures (default: 50)"),
   repeatUnknown: Options.boolean("repeat-unknown").pipe(
     Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
   ),
+  oneCall: Options.boolean("one-call").pipe(
+    Options.withDescription(
+      "Instead of a call per event: one call for all that failed from --from to --to, which are then followed"
+    )
+  ),
+  from: time("from", "With --one-call: failures from this time on (default: all)"),
+  to: time("to", "With --one-call: failures up to this time"),
+  deliveredAfter: optional(
+    Options.integer("delivered-after"),
+    "With --one-call: seconds without failure until an event counts as delivered (default: 60)"
+  ),
+  followFor: optional(
+    Options.integer("follow-for"),
+    "With --one-call: seconds until events without result are pending (default: 600)"
+  ),
+  yes: Options.boolean("yes").pipe(Options.withAlias("y"), Options.withDescription("With --one-call: do not ask")),
   dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Send nothing, and list what would be sent")),
   json: json("a line of JSON per result, and one for the summary")
+}
+
+type Parsed = Types.Simplify<Command.Command.ParseConfig<typeof config>>
+
+/** Names an option that the others make useless, or that needs another one. */
+const contradiction = (args: Parsed): string | undefined => {
+  const given = (options: Readonly<Record<string, unknown>>) =>
+    Object.entries(options).find(([, value]) => value !== undefined && value !== false)?.[0]
+  const { failedSince, file, oneCall } = args
+  const useless = given({
+    "--file": file,
+    "--failed-since": failedSince,
+    "--journal": args.journal,
+    "--concurrency": args.concurrency,
+    "--stop-after": args.stopAfter,
+    "--repeat-unknown": args.repeatUnknown
+  })
+  if (oneCall) return useless === undefined ? undefined : `${useless} cannot be used with --one-call.`
+  const lonely = given({
+    "--from": args.from,
+    "--to": args.to,
+    "--delivered-after": args.deliveredAfter,
+    "--follow-for": args.followFor,
+    "--yes": args.yes
+  })
+  if (lonely !== undefined) return `${lonely} needs --one-call.`
+  if (file !== undefined && failedSince !== undefined) return "Give either --file or --failed-since."
+  return failedSince === undefined && args.eventTypes.length > 0
+    ? "--event-type needs --failed-since or --one-call."
+    : undefined
 }
 
 /** Reads ids, one per line. Blank lines, and text after a #, are ignored. */
@@ -107,85 +146,89 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
     }${stopped ? "; stopped early" : ""}`
   ].filter((text) => text !== "").join("\n")
 
+/** Redelivers events with a call for each. */
+const redeliverEach = (args: Parsed) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { input } = yield* Stdio
+    const { concurrency = 10, eventTypes, failedSince, file, stopAfter = 50, stream } = args
+    // Events that fail again another night are another job.
+    const job = failedSince === undefined ? stream : `${stream}-${failedSince}`
+    const directory = args.journal ?? `redelivery-${encodeURIComponent(job)}`
+    const given = idsFrom(file === undefined ? input : fs.stream(file))
+    const ids: Stream.Stream<string, IdsFailure, IdentityClient> = failedSince === undefined
+      ? given
+      : failedIds(stream, failedSince, eventTypes)
+    const total = file === undefined ? undefined : yield* Stream.runCount(given)
+    const progress = yield* Redelivery.makeProgress
+    const results = Redelivery.run(ids, {
+      stream,
+      journal: yield* Node.journal(directory),
+      concurrency,
+      dryRun: args.dryRun,
+      repeat: args.repeatUnknown ? ["failed", "unknown"] : ["failed"],
+      stopAfter,
+      total,
+      progress
+    })
+    const reasons = new Map<string, number>()
+    const countReason = ({ error, outcome }: Redelivery.Result) =>
+      Effect.sync(() => {
+        if (error === undefined || (outcome !== "failed" && outcome !== "unknown")) return
+        const reason = `${outcome}: ${error.message}`
+        if (reasons.has(reason) || reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+      })
+    const printSummary = Effect.flatMap(progress, (now) =>
+      Console.log(
+        args.json
+          ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
+          : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
+      ))
+    yield* Effect.scoped(Effect.gen(function*() {
+      yield* ProgressBar.confirmInterrupt
+      if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
+      yield* Stream.runForEach(
+        results,
+        (result) => args.json ? Console.log(JSON.stringify(result)) : countReason(result)
+      )
+    })).pipe(
+      Effect.catchTag("RunError", (error) =>
+        printSummary.pipe(
+          Effect.zipRight(
+            complain(`${describe(error)}\nRun the same command to resume; the journal is ${directory}`)
+          ),
+          Effect.zipRight(new Exited({ code: error.reason === "refused" ? 1 : 3 }))
+        )),
+      Effect.onInterrupt(() =>
+        Effect.zipRight(
+          printSummary,
+          Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
+        )
+      )
+    )
+    yield* printSummary
+    const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
+    if (stopped || failed + invalid + unknown > 0) {
+      return yield* new Exited({ code: 3 })
+    }
+  })
+
 export const definition = define({
   name: "redeliver",
-  usage: "STREAM [--file FILE | --failed-since TIME] [--dry-run] [--json]",
+  usage:
+    "STREAM [--file FILE | --failed-since TIME | --one-call [--from TIME] [--to TIME] [--yes]] [--dry-run] [--json]",
   about:
     "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
-    "crashes, run it again to resume.",
+    "crashes, run it again to resume. With --one-call it asks first, keeps nothing, and tells what became of each event.",
   codes: {
-    3: "some events failed, are unknown or invalid; it stopped early; no such stream",
-    130: "interrupted; run it again to resume"
+    3: "some events failed, are unknown, invalid or pending; it stopped early; no such stream",
+    130: "interrupted; run it again to resume, unless with --one-call"
   },
   config,
   run: (args) =>
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const { input } = yield* Stdio
-      const { eventTypes, failedSince, file, stream } = args
-      if (Option.isSome(file) && Option.isSome(failedSince)) {
-        return yield* new WrongUsage({ message: "Give either --file or --failed-since." })
-      }
-      if (Option.isNone(failedSince) && eventTypes.length > 0) {
-        return yield* new WrongUsage({ message: "--event-type needs --failed-since." })
-      }
-      // Events that fail again another night are another job.
-      const job = Option.match(failedSince, { onNone: () => stream, onSome: (since) => `${stream}-${since}` })
-      const directory = Option.getOrElse(args.journal, () => `redelivery-${encodeURIComponent(job)}`)
-      const given = idsFrom(Option.match(file, { onNone: () => input, onSome: (file) => fs.stream(file) }))
-      const ids = Option.match(failedSince, {
-        onNone: (): Stream.Stream<string, IdsFailure, IdentityClient> => given,
-        onSome: (from) => failedIds(stream, from, eventTypes)
-      })
-      const total = Option.isNone(file) ? undefined : yield* Stream.runCount(given)
-      const progress = yield* Redelivery.makeProgress
-      const results = Redelivery.run(ids, {
-        stream,
-        journal: yield* Node.journal(directory),
-        concurrency: args.concurrency,
-        dryRun: args.dryRun,
-        repeat: args.repeatUnknown ? ["failed", "unknown"] : ["failed"],
-        stopAfter: args.stopAfter,
-        total,
-        progress
-      })
-      const reasons = new Map<string, number>()
-      const countReason = ({ error, outcome }: Redelivery.Result) =>
-        Effect.sync(() => {
-          if (error === undefined || (outcome !== "failed" && outcome !== "unknown")) return
-          const reason = `${outcome}: ${error.message}`
-          if (reasons.has(reason) || reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-        })
-      const printSummary = Effect.flatMap(progress, (now) =>
-        Console.log(
-          args.json
-            ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
-            : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
-        ))
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* ProgressBar.confirmInterrupt
-        if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
-        yield* Stream.runForEach(results, (result) =>
-          args.json ? Console.log(JSON.stringify(result)) : countReason(result))
-      })).pipe(
-        Effect.catchTag("RunError", (error) =>
-          printSummary.pipe(
-            Effect.zipRight(
-              complain(`${describe(error)}\nRun the same command to resume; the journal is ${directory}`)
-            ),
-            Effect.zipRight(new Exited({ code: error.reason === "refused" ? 1 : 3 }))
-          )),
-        Effect.onInterrupt(() =>
-          Effect.zipRight(
-            printSummary,
-            Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
-          )
-        )
-      )
-      yield* printSummary
-      const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
-      if (stopped || failed + invalid + unknown > 0) {
-        return yield* new Exited({ code: 3 })
-      }
+      const message = contradiction(args)
+      if (message !== undefined) return yield* new WrongUsage({ message })
+      yield* args.oneCall ? redeliverWithOneCall(args) : redeliverEach(args)
     }).pipe(Effect.provide(Node.layer))
 })

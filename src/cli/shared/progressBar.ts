@@ -32,6 +32,12 @@ export const show = <E, R>(status: Effect.Effect<Status, E, R>): Effect.Effect<v
     if (isTerminal) yield* Effect.addFinalizer(() => draw(clear))
   })
 
+/** Removes the bar, which is drawn anew soon, so that a line of text can take its place. */
+export const clearLine: Effect.Effect<void, never, Stdio> = Effect.flatMap(
+  Stdio,
+  ({ draw, errorOutput: { isTerminal } }) => isTerminal ? draw(clear) : Effect.void
+)
+
 /** Confirms Ctrl-C at once, because running calls may take seconds to end. */
 export const confirmInterrupt: Effect.Effect<void, never, Scope | Stdio> = Effect.flatMap(
   Stdio,

@@ -99,8 +99,7 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
   let isHeaderBad = false
   let recordOf: ((fields: ReadonlyArray<string>) => Record<string, string>) | undefined
 
-  const read = (isEnd: boolean): ReadonlyArray<RowResult<A>> => {
-    const rows: Array<RowResult<A>> = []
+  const read = (isEnd: boolean, rows: Array<RowResult<A>>): void => {
     const hasMark = markProblem(reader.text) !== undefined
     while (reader.at < reader.text.length) {
       const { at: start, line } = reader
@@ -123,14 +122,13 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
     }
     reader.text = reader.text.slice(reader.at)
     reader.at = 0
-    return rows
   }
 
   return {
-    push: (lines) => {
+    push: (lines, rows) => {
       reader.text += lines
-      return read(false)
+      read(false, rows)
     },
-    end: () => read(true)
+    end: (rows) => read(true, rows)
   }
 }

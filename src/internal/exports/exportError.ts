@@ -1,5 +1,15 @@
 /** The failures of exports. None contains a link, a token or a row. */
+import type { PlatformError } from "@effect/platform/Error"
 import type * as Redacted from "effect/Redacted"
+import type {
+  BadRequest,
+  ClientError,
+  Forbidden,
+  InsufficientScope,
+  NotFound,
+  RateLimited,
+  Unauthorized
+} from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
 import { TaggedError } from "../runtime/taggedError.js"
 
@@ -79,3 +89,30 @@ export class UndecodableRow extends TaggedError("UndecodableRow")<{
   /** The row as received, at most its first 64 KiB. It holds personal data, so it prints as `<redacted>`. */
   readonly raw: Redacted.Redacted<string>
 }> {}
+
+/** The failures of the calls that start a job and look at it. */
+export type CallFailure =
+  | BadRequest
+  | ClientError
+  | Forbidden
+  | InsufficientScope
+  | NotFound
+  | RateLimited
+  | Unauthorized
+
+/** Failures of a call that may pass while the job goes on. */
+export const isPassing = (error: CallFailure | ExportError): boolean =>
+  error._tag === "TransportError" || error._tag === "RateLimited" ||
+  (error._tag === "UnexpectedResponse" && error.status >= 500)
+
+/** Failures of a start after which there is certainly no job. */
+export const wasNotStarted = (error: CallFailure | ExportError | PlatformError): boolean => {
+  switch (error._tag) {
+    case "TransportError":
+      return error.outcome === "not-sent"
+    case "UnexpectedResponse":
+      return error.reason !== "redirect" && error.status >= 400 && error.status < 500 && error.status !== 408
+    default:
+      return error._tag !== "ExportError" && error._tag !== "SystemError" && error._tag !== "BadArgument"
+  }
+}

@@ -81,26 +81,27 @@ export const gunzip = <E>(
     let hasEnded = false
     let failure: Cause.Cause<E> | undefined
 
-    const write = (chunk: Uint8Array) => {
-      trailer.add(chunk)
-      return Effect.tryPromise(() => writer.write(chunk as Uint8Array<ArrayBuffer>)) // sound: HTTP clients share no memory
-    }
+    let writing = Promise.resolve()
+    const lastWrite = Effect.tryPromise(() => writing)
+    /** Waits for the chunk before this one, not for this one: while it is decompressed, the source sends the next. */
+    const write = (chunk: Uint8Array) =>
+      Effect.map(lastWrite, () => {
+        trailer.add(chunk)
+        writing = writer.write(chunk as Uint8Array<ArrayBuffer>) // sound: HTTP clients share no memory
+        void ignored(writing)
+      })
     const pull = yield* Streams.pull(source)
-    const pump: Effect.Effect<void> = Effect.matchCauseEffect(pull, {
-      // If the chunk is refused, the reader tells why.
-      onSuccess: (chunks) =>
-        Effect.matchEffect(Effect.forEach(chunks, write, { discard: true }), {
-          onFailure: () => Effect.void,
-          onSuccess: () => pump
-        }),
+    const pump: Effect.Effect<void, unknown> = Effect.matchCauseEffect(pull, {
+      onSuccess: (chunks) => Effect.zipRight(Effect.forEach(chunks, write, { discard: true }), pump),
       onFailure: (cause) =>
-        Effect.sync(() => {
+        Effect.map(lastWrite, () => {
           failure = Option.getOrUndefined(Cause.flipCauseOption(cause))
           hasEnded = true
           void ignored(failure === undefined ? writer.close() : writer.abort())
         })
     })
-    yield* Effect.forkScoped(pump)
+    // If a chunk is refused, the reader tells why.
+    yield* Effect.forkScoped(Effect.ignore(pump))
 
     const failureOf = (error: unknown): Cause.Cause<E | ExportError> => {
       if (failure !== undefined) return failure

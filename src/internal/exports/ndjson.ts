@@ -7,8 +7,7 @@ const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b
 export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
   let line = 0
 
-  const push = (lines: string): ReadonlyArray<RowResult<A>> => {
-    const rows: Array<RowResult<A>> = []
+  const push = (lines: string, rows: Array<RowResult<A>>): void => {
     let begin = 0
     let text = ""
     let row: Row | undefined
@@ -38,8 +37,7 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
         else decoded(decode, row, line, text) // what the schema throws is a defect: it throws again
       }
     }
-    return rows
   }
 
-  return { push, end: () => [] }
+  return { push, end: () => {} }
 }

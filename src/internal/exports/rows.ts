@@ -16,9 +16,10 @@ export type RowResult<A> = Either.Either<A, UndecodableRow>
 
 /** Makes rows of text that comes in whole lines. */
 export interface RowParser<A> {
-  readonly push: (lines: string) => ReadonlyArray<RowResult<A>>
-  /** Returns the rows that are left at the end of the file. */
-  readonly end: () => ReadonlyArray<RowResult<A>>
+  /** Adds the rows of some lines to a list. */
+  readonly push: (lines: string, rows: Array<RowResult<A>>) => void
+  /** Adds the rows that are left at the end of the file. */
+  readonly end: (rows: Array<RowResult<A>>) => void
 }
 
 export type DecodeRow<A> = (row: Row) => Either.Either<A, Issue>

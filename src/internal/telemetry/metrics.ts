@@ -62,6 +62,15 @@ export const tokenRequests = counter("identity.token.requests", "Token requests"
 const tokenLimit = gauge("identity.token.quota.limit", "Tokens that the quota allows")
 const tokensRemaining = gauge("identity.token.quota.remaining", "Remaining tokens according to the last token response")
 
+const runningJobs = gauge("identity.jobs.running", "Jobs that run in this process")
+const jobEvents = counter("identity.jobs.events", "Events of jobs that got an outcome in this process")
+
+/** Makes the gauge of the running jobs of a kind. */
+export const jobsOf = (kind: string): Gauge => runningJobs({ "identity.job": kind })
+
+/** Makes the counter of the events of jobs with an outcome. */
+export const eventsOf = (outcome: string): Counter => jobEvents({ "identity.outcome": outcome })
+
 /** Makes a function that keeps the first `most` values of a tag; others become `other`: Effect keeps each metric until the process ends. */
 export const boundTag = (most: number) => {
   const values = new Set<string>()

@@ -37,7 +37,7 @@ export const screenOf = (line: string): Effect.Effect<string, unknown> =>
         screen += text
       },
       ...(isServer && { interruptAfter: "Ctrl-C to stop" }),
-      ...(args[0] === "deliveries" && args[1] !== "--help" && { columns: 80 })
+      ...((args[0] === "deliveries" && args[1] !== "--help" || args.includes("--one-call")) && { columns: 80 })
     })
     return plain(screen.replaceAll(`${folder}/`, ""))
   }).pipe(Effect.scoped, Effect.provide([TenantLive, NodeContext.layer]))

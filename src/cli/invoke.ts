@@ -1,0 +1,43 @@
+/** Runs a command with its arguments. */
+import * as Command from "@effect/cli/Command"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { version } from "../internal/http/requestEncoder.js"
+import { type Definition, type Environment, program } from "./shared/definition.js"
+import { codeOf, Exited } from "./shared/exit.js"
+
+/** Writes `--only a b` as `--only a --only b`, since an option takes one value. */
+const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const result: Array<string> = []
+  let option: string | undefined
+  for (const arg of args) {
+    const repeats = option !== undefined && !arg.startsWith("-")
+    const [previous] = result.slice(-1)
+    if (repeats && previous !== option) result.push(String(option))
+    result.push(arg)
+    if (!repeats) option = arg === "--only" || arg === "--group" ? arg : undefined
+  }
+  return result
+}
+
+/** Runs the parser with some of the commands. */
+export const parse = ([first, ...others]: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
+  first === undefined ? Effect.void : Command.run(
+    Command.make(program).pipe(Command.withSubcommands([first.command, ...others.map(({ command }) => command)])),
+    { name: program, version }
+  )(["node", program, ...args])
+
+export const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h"
+
+/** Prints what an effect failed with, with the usage if that was wrong, and fails with the exit code. */
+export const exiting = <A, R>(effect: Effect.Effect<A, unknown, R>, usage: string): Effect.Effect<A, Exited, R> =>
+  Effect.catchAllCause(effect, (cause) => Effect.flatMap(codeOf(cause, usage), (code) => new Exited({ code })))
+
+/** Runs a command, or prints its help. The first argument is its name. */
+export const invoke = (
+  definition: Definition,
+  args: ReadonlyArray<string>
+): Effect.Effect<void, Exited, Environment> =>
+  args.slice(1).some(isHelp)
+    ? Console.log(definition.help)
+    : exiting(parse([definition], spread(args)), definition.usage)

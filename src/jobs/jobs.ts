@@ -1,0 +1,54 @@
+/** The service of jobs, as programs see it. */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import type * as Stream from "effect/Stream"
+import type { InvalidInput } from "../Errors.js"
+import type * as Exports from "../Exports.js"
+import type * as Redelivery from "../Redelivery.js"
+import type { Job } from "./definition.js"
+import type { JobConflict, JobFailed, JobNotFound, JobStoreError, ListFilter, Status } from "./model.js"
+
+/** The service that runs jobs. @since 0.1.0 @category tags */
+export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
+  /**
+   * Submits a job, and returns its id once its list of events is stored. It then runs by itself. A job with the same kind, tenant and key
+   * is the same job: it starts once, however often it is submitted, and goes on where an interrupted `submit` has left its list.
+   *
+   * Fails with `InvalidInput` that names an invalid field, with `JobConflict` if the key is that of a job with another stream, filter or
+   * input, and with the failure of the ids. Ids of a job whose list is complete are not read.
+   */
+  readonly submit: <E = never, R = never>(
+    job: Job<E, R>
+  ) => Effect.Effect<string, E | InvalidInput | JobConflict | JobStoreError, R>
+  /** Returns a job as it is now. */
+  readonly status: (id: string) => Effect.Effect<Status, JobNotFound | JobStoreError>
+  /** Waits until a job has ended: is `done`, has failed or was cancelled. */
+  readonly awaitEnd: (id: string) => Effect.Effect<Status, JobNotFound | JobStoreError>
+  /** Streams the results that a redelivery has now, in the order of its list. An export has none. */
+  readonly results: (id: string) => Stream.Stream<Redelivery.Result, JobNotFound | JobStoreError>
+  /** Streams the rows of an export that is `done`, as `Exports.run` does. The service keeps its file for 24 hours. */
+  readonly rows: <A = Exports.Row, I = unknown>(
+    id: string,
+    options?: Omit<Exports.Options<A, I>, "job" | "onJob">
+  ) => Stream.Stream<
+    Either.Either<A, Exports.UndecodableRow>,
+    Exports.Failure | JobFailed | JobNotFound | JobStoreError,
+    HttpClient.HttpClient
+  >
+  /**
+   * Cancels a job, wherever it runs. Running calls may end, for the `grace` of its run. Returns false if the job has ended already.
+   */
+  readonly cancel: (id: string) => Effect.Effect<boolean, JobNotFound | JobStoreError>
+  /**
+   * Goes on with a job that has ended: events that were never sent or certainly not accepted are sent, those that may have been are not.
+   * An export whose job in the service has failed, or is not known, starts another one. Returns false if the job has not ended.
+   */
+  readonly resume: (id: string) => Effect.Effect<boolean, JobNotFound | JobStoreError>
+  /** Streams jobs in the order of their submission. */
+  readonly list: (filter?: ListFilter) => Stream.Stream<Status, JobStoreError>
+  /** Removes jobs that ended longer ago than this, with their results. Returns their number. Their keys are free again. */
+  readonly prune: (age: Duration.DurationInput) => Effect.Effect<number, JobStoreError>
+}>() {}

@@ -1,0 +1,100 @@
+/** The journal in PostgreSQL while the server fails: no claim is lost, and no statement disturbs another. */
+import type { PlatformError } from "@effect/platform/Error"
+import { SqlClient } from "@effect/sql"
+import { assert } from "@effect/vitest"
+import { Effect, Either, Layer, Option } from "effect"
+import { layerSql } from "../../examples/support/postgresServer.js"
+import { makeJobStore } from "../../src/cluster/jobStore.js"
+import { entry, eventsOf, keyOf, newJob } from "../support/jobStores.js"
+import { withPostgres } from "../support/postgres.js"
+import { eventually } from "../support/sharedStores.js"
+import { processes } from "../support/storeProcesses.js"
+
+withPostgres("a journal in PostgreSQL that fails", (it) => {
+  it.scoped("keeps each claim that succeeded when the server crashes, and goes on when it is back", () =>
+    Effect.gen(function*() {
+      const { journal, server } = yield* processes(1)
+      const own = yield* journal(0)
+      const claimed: Array<string> = []
+      const errors: Array<PlatformError> = []
+      const claim = (id: string) =>
+        Effect.match(own.set(keyOf(id), entry(id, "sending")), {
+          onFailure: (error) => void errors.push(error),
+          onSuccess: () => void claimed.push(id)
+        })
+      for (let round = 0; round < 5; round++) {
+        const before = claimed.length
+        const events = eventsOf(5000, 5000 * round)
+        yield* Effect.forEach(events, claim, { concurrency: 20 }).pipe(
+          Effect.zipLeft(Effect.sleep(20 + 30 * round).pipe(Effect.zipRight(server.crash)), { concurrent: true })
+        )
+        yield* server.start
+        yield* eventually(own.get("lock"))
+        assert.isAbove(claimed.length, before)
+        const kept = yield* Effect.forEach(claimed.slice(before), (id) => own.get(keyOf(id)), { concurrency: 100 })
+        assert.isTrue(kept.every(Option.isSome))
+      }
+      assert.isAbove(errors.length, 0)
+      for (const { message } of errors) {
+        assert.match(
+          message,
+          /^Unknown: KeyValueStore\.set \([\da-f]+\): the database cannot be used( \([A-Z0-9_]+\))?$/
+        )
+      }
+    }))
+
+  it.scoped("fails the calls of a statement that takes too long, and no other", () =>
+    Effect.gen(function*() {
+      const { database, server } = yield* processes(1)
+      const sql = layerSql(server, database)
+      yield* Effect.provide(
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          sql.unsafe(`ALTER DATABASE ${database} SET statement_timeout = 200`)),
+        sql
+      )
+      const store = yield* Effect.flatMap(Layer.build(sql), (context) =>
+        Effect.provide(makeJobStore, context))
+      const own = yield* store.journal("j")
+      yield* own.set("renewal", "1")
+      const context = yield* Layer.build(sql)
+      yield* Effect.provide(
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          sql.withTransaction(Effect.gen(function*() {
+            yield* sql`SELECT * FROM identity_client_entries FOR UPDATE`
+            const [one, other] = yield* Effect.all(
+              [Effect.either(own.set("renewal", "2")), Effect.either(own.set(keyOf("e"), entry("e", "sending")))],
+              { concurrency: "unbounded" }
+            )
+            for (const result of [one, other]) {
+              assert.isTrue(Either.isLeft(result))
+              if (Either.isLeft(result)) assert.include(result.left.message, "the database cannot be used (57014)")
+            }
+          }))),
+        context
+      )
+      yield* own.set("renewal", "3")
+      yield* own.set(keyOf("e"), entry("e", "sending"))
+    }))
+
+  it.scoped("writes no entry in a transaction of the caller, and fails once its job was removed", () =>
+    Effect.gen(function*() {
+      const { sql, server } = yield* processes(1)
+      const context = yield* Layer.build(sql)
+      yield* Effect.gen(function*() {
+        const client = yield* SqlClient.SqlClient
+        const store = yield* makeJobStore
+        const own = yield* store.journal("j")
+        yield* Effect.ignore(client.withTransaction(Effect.zipRight(
+          Effect.all([own.set(keyOf("e"), entry("e", "sending")), store.create(newJob("k"))]),
+          Effect.fail("rolled back")
+        )))
+        assert.isTrue(Option.isSome(yield* own.get(keyOf("e"))))
+        assert.isTrue(Option.isSome(yield* store.get("k")))
+        yield* store.update("j", ["loading"], { state: "done", endedAt: 0 })
+        assert.strictEqual(yield* store.prune(1), 1)
+        assert.include((yield* Effect.flip(own.set("lock", "x"))).message, "the job was removed")
+        assert.isTrue(Option.isNone(yield* own.get(keyOf("e"))))
+      }).pipe(Effect.provide(context))
+      assert.isAbove(server.port, 0)
+    }))
+})
