@@ -1,6 +1,6 @@
 /**
  * `npm run bench:durable`: three runners of a cluster redeliver the events of twenty tenants, while runners are killed, stopped and
- * restarted, and while the database does not run. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer events
+ * restarted, and while the database does not run. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer tenants and events
  * and faster buckets, and runs some scenarios at the same time. `--only kill` runs the scenarios whose names contain the word. It fails
  * if a row breaks a bound.
  */
@@ -36,10 +36,10 @@ interface Size {
 /** A quick run has a looser bound: the start takes as long with few events as with many. */
 const { atOnce, goodput, pace, work }: Size = quick
   ? {
-    work: { tenants: 20, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
+    work: { tenants: 8, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
     pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 10_000, stopMs: 1500 },
     goodput: 0.1,
-    atOnce: 3
+    atOnce: 2
   }
   : {
     work: { tenants: 20, eventsEach: 1000, burst: 50, rate: 16, limitMs: 600_000 },
