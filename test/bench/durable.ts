@@ -1,8 +1,8 @@
 /**
  * `npm run bench:durable`: three runners of a cluster redeliver the events of twenty tenants, while runners are killed, stopped and
- * restarted, and while the database does not run. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer tenants and events
- * and faster buckets, and runs some scenarios at the same time. `--only kill` runs the scenarios whose names contain the word. It fails
- * if a row breaks a bound.
+ * restarted, and while the database does not run. Every event must arrive exactly once, or be reported as unknown. `--quick` has fewer
+ * tenants and events and smaller buckets, and runs two scenarios at the same time. `--only kill` runs the scenarios whose names contain
+ * the word. It fails if a row breaks a bound.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
