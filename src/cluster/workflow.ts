@@ -7,6 +7,7 @@ import { WorkflowEngine } from "@effect/workflow/WorkflowEngine"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Jobs } from "../jobs/jobs.js"
@@ -55,24 +56,54 @@ export const layerService = (options: RunOptions) =>
 const lookInterval = "200 millis"
 
 /**
+ * Keeps the scope open while runs go on. The engine does not wait for the runs of shards that it is giving up, for example because it has
+ * lost their locks: if the process shuts down then, they would lose their storage before they can note the outcomes of running calls.
+ */
+const makeAwaited = Effect.gen(function*() {
+  const isIdle = yield* Effect.makeLatch(true)
+  let isClosing = false
+  let runs = 0
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isClosing = true
+      return isIdle.await
+    })
+  )
+  return {
+    isClosing: () => isClosing,
+    /** A run has a fiber of its own: on interruption, those that it races would otherwise outlive it. */
+    awaited: <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.suspend(() => ++runs === 1 ? isIdle.close : Effect.void).pipe(
+          Effect.zipRight(Effect.forkDaemon(Effect.interruptible(run)))
+        ),
+        Fiber.join,
+        (fiber) =>
+          Effect.zipRight(Fiber.interrupt(fiber), Effect.suspend(() => --runs === 0 ? isIdle.open : Effect.void))
+      )
+  }
+})
+
+/**
  * Carries out the workflows that this process gets. The engine lets a workflow run on while its process shuts down or its shard moves to
  * another one, so it stops by itself: interrupted, it is left to that process.
  */
 export const layerWorkflow = (options: RunOptions) =>
-  Layer.unwrapEffect(Effect.gen(function*() {
+  Layer.unwrapScoped(Effect.gen(function*() {
     const store = yield* Store
     const tenants = yield* Tenants
     const sharding = yield* Sharding
     const run = makeRunner({ ...options, store, tenants })
+    const { awaited, isClosing } = yield* makeAwaited
 
     const untilMoved = (executionId: string) => {
       const shard = sharding.getShardId(EntityId.make(executionId), "default")
       return Effect.sleep(lookInterval).pipe(
-        Effect.repeat({ while: () => sharding.hasShardId(shard) }),
+        Effect.repeat({ while: () => !isClosing() && sharding.hasShardId(shard) }),
         Effect.zipRight(Effect.interrupt)
       )
     }
-    return JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(run(id), untilMoved(executionId)))
+    return JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(awaited(run(id)), untilMoved(executionId)))
   }))
 
 const sweepInterval = Duration.seconds(30)
