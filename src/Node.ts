@@ -4,6 +4,7 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import type { PlatformError } from "@effect/platform/Error"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as ConfigError from "effect/ConfigError"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidInput } from "./Errors.js"
@@ -54,19 +55,30 @@ export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<Htt
 export const journal = (directory: string): Effect.Effect<Redelivery.Journal, PlatformError> =>
   Effect.provide(Journal.make(directory), Layer.merge(NodeFileSystem.layer, NodePath.layer))
 
+/** The settings of jobs in a directory. @since 0.1.0 @category models */
+export interface JobsOptions extends RunOptions {
+  /** The time after their end after which jobs are removed, with their lists and results (default 30 days). */
+  readonly pruneAfter?: Duration.DurationInput | undefined
+}
+
 /**
  * Runs jobs in this process, and keeps them in a directory: they outlive the process. Jobs that an earlier process has left go on when the
  * layer is built. One process at a time has the directory: the next one waits until the holder's `lockExpiry` (default 15 s) has passed
- * without a sign of life, and the layer fails with `JobStoreError` if it sees one. The directory must be such as `journal` needs, and
- * everything about its jobs is in memory, too.
+ * without a sign of life, and the layer fails with `JobStoreError` if it sees one. A process that loses the directory to another one, since
+ * it stood still for longer, sends nothing more: all operations fail with `JobStoreError`. The directory must be such as `journal` needs.
+ *
+ * Old jobs (`pruneAfter`) are removed when the layer is built, and each hour. A job that cannot be read, because its files are damaged or a
+ * later version has written it, is logged and left alone, and the others go on; to submit it fails with `JobStoreError`.
+ *
+ * Everything about the jobs is in memory, too; of those that have ended, the results once they are read.
  * @since 0.1.0 @category layers
  */
-export const layerJobs = (directory: string, options: RunOptions = {}): Layer.Layer<Jobs, JobStoreError, Tenants> =>
+export const layerJobs = (directory: string, options: JobsOptions = {}): Layer.Layer<Jobs, JobStoreError, Tenants> =>
   Layer.scoped(
     Jobs,
     Effect.flatMap(
       FileJobs.make(directory, options.lockExpiry ?? "15 seconds"),
-      (keeper) => LocalJobs.make(keeper, options)
+      (keeper) => LocalJobs.make(keeper, { ...options, pruneAfter: options.pruneAfter ?? "30 days" })
     )
   ).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 

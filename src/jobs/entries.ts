@@ -1,4 +1,6 @@
 /** Reads the entries of a job's journal: what they say about its events. */
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import { decodeEntry, type JournalEntry, keyOf } from "../internal/redelivery/journal.js"
 import type { Counts, JobOutcome } from "./model.js"
@@ -6,8 +8,14 @@ import type { ListedEvent, ListedResult } from "./store.js"
 
 export { keyOf }
 
+/** The event that an entry is about; none if its key is no event's: those are hexadecimal. */
+export const eventOf = (key: string): string | undefined => Either.getOrUndefined(Encoding.decodeHexString(key))
+
+/** What an entry says about its event. */
+export type OwnEntry = Pick<JournalEntry, "outcome" | "error">
+
 /** The outcomes of events that a run leaves as they are. */
-const isFinal = ({ outcome }: JournalEntry): boolean => outcome !== "sending" && outcome !== "failed"
+const isFinal = ({ outcome }: OwnEntry): boolean => outcome !== "sending" && outcome !== "failed"
 
 /** Reads an entry. One that cannot be decoded, or is another event's, counts as `sending`, as runs see it. */
 export const entryOf = (id: string, text: string | undefined): JournalEntry | undefined =>
@@ -18,12 +26,12 @@ export const entryOf = (id: string, text: string | undefined): JournalEntry | un
       Option.getOrElse((): JournalEntry => ({ id, run: "", outcome: "sending" }))
     )
 
-export const isUnfinished = (entry: JournalEntry | undefined): boolean => entry === undefined || !isFinal(entry)
+export const isUnfinished = (entry: OwnEntry | undefined): boolean => entry === undefined || !isFinal(entry)
 
 /** The result of an event; none while it has no outcome. */
 export const resultOf = (
   event: ListedEvent,
-  entry: JournalEntry | undefined,
+  entry: OwnEntry | undefined,
   hasEnded: boolean
 ): ListedResult | undefined => {
   if (entry === undefined || (entry.outcome === "sending" && !hasEnded)) return undefined

@@ -3,9 +3,11 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redelivery from "../Redelivery.js"
-import { countsOf, entryOf, isUnfinished, keyOf, resultOf } from "./entries.js"
-import { endStates, type JobOutcome, JobStoreError, type ListFilter } from "./model.js"
-import type { Change, JobRecord, JobStore, ListedEvent, Page } from "./store.js"
+import { keyOf } from "./entries.js"
+import { type HeldJob, makeHeldJob } from "./heldJob.js"
+import { guardJournal } from "./memoryJournal.js"
+import { endStates, JobNotFound, JobStoreError, type ListFilter } from "./model.js"
+import type { Change, JobRecord, JobStore, SeenJob } from "./store.js"
 
 /** A job that was kept. */
 export interface KeptJob {
@@ -16,7 +18,11 @@ export interface KeptJob {
 
 /** Keeps jobs beyond the end of the process. Each operation completes once its value is durable. */
 export interface Keeper {
+  /** Fails if another process has the jobs now. Comes before each operation. */
+  readonly check: Effect.Effect<void, JobStoreError>
   readonly load: Effect.Effect<ReadonlyArray<KeptJob>, JobStoreError>
+  /** Keeps a new job. It has nothing of an earlier one with its id. */
+  readonly create: (record: JobRecord) => Effect.Effect<void, JobStoreError>
   readonly save: (record: JobRecord) => Effect.Effect<void, JobStoreError>
   /** Adds events to those that were kept before: `known` of them. */
   readonly addEvents: (id: string, events: ReadonlyArray<string>, known: number) => Effect.Effect<void, JobStoreError>
@@ -28,7 +34,9 @@ export interface Keeper {
 export const keepNothing: Effect.Effect<Keeper> = Effect.sync(() => {
   const journals = new Map<string, Redelivery.Journal>()
   return {
+    check: Effect.void,
     load: Effect.succeed([]),
+    create: () => Effect.void,
     save: () => Effect.void,
     addEvents: () => Effect.void,
     journal: (id) =>
@@ -44,15 +52,17 @@ export const keepNothing: Effect.Effect<Keeper> = Effect.sync(() => {
   }
 })
 
-/** A job in memory. */
-interface Held {
-  record: JobRecord
-  /** The events, in their order: an event's position is its index plus 1. */
-  readonly events: Array<string>
-  readonly known: Set<string>
-  /** The entries of its journal. */
-  readonly entries: Map<string, string>
+/** A job, and the order of what is done with its journal: many uses at a time, or one that has it alone. */
+interface Held extends HeldJob {
+  readonly uses: Effect.Semaphore
+  /** The entries that were kept have been read. */
+  isRead: boolean
 }
+
+const alone = 1_000_000
+
+const hold = (record: JobRecord, events: ReadonlyArray<string>, isRead: boolean): Held =>
+  Object.assign(makeHeldJob(record, events), { uses: Effect.unsafeMakeSemaphore(alone), isRead })
 
 const applied = (record: JobRecord, change: Change): JobRecord => {
   const { endedAt, error, exportJob, ...rest } = { ...record, ...change }
@@ -71,147 +81,145 @@ const matches = (record: JobRecord, { kind, states, tenant }: ListFilter): boole
 const compare = (one: JobRecord, other: JobRecord): number =>
   one.submittedAt - other.submittedAt || (one.id < other.id ? -1 : Number(one.id > other.id))
 
-const take = <A>(all: Iterable<A>, limit: number): ReadonlyArray<A> => {
-  const taken: Array<A> = []
-  for (const item of all) {
-    if (taken.length === limit) break
-    taken.push(item)
-  }
-  return taken
-}
+const isOld = ({ endedAt = Infinity, state, submittedAt }: JobRecord, before: number): boolean =>
+  endStates.includes(state) ? endedAt < before : state === "loading" && submittedAt < before
 
 /** Makes a storage that holds all jobs in memory. Changes are kept before they are seen. */
 export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
   Effect.gen(function*() {
     const jobs = new Map<string, Held>()
     const oneAtATime = yield* Effect.makeSemaphore(1)
+    for (const { events, record } of yield* keeper.load) jobs.set(record.id, hold(record, events, false))
 
-    for (const { events, record } of yield* keeper.load) {
-      const journal = yield* keeper.journal(record.id)
-      const entries = new Map<string, string>()
-      for (const event of events) {
-        const text = yield* Effect.mapError(journal.get(keyOf(event)), ({ message }) => new JobStoreError({ message }))
-        if (Option.isSome(text)) entries.set(keyOf(event), text.value)
-      }
-      jobs.set(record.id, { record, events: [...events], known: new Set(events), entries })
+    const checked = <A, E>(use: () => Effect.Effect<A, E>) => Effect.zipRight(keeper.check, Effect.suspend(use))
+    const change = <A>(use: () => Effect.Effect<A, JobStoreError>) =>
+      oneAtATime.withPermits(1)(Effect.uninterruptible(checked(use)))
+
+    const notFound = (id: string) => new JobNotFound({ id, message: `there is no job ${id}` })
+
+    /** Finds the job that was seen. */
+    const find = ({ id, submittedAt }: SeenJob): Held | undefined => {
+      const job = jobs.get(id)
+      return job?.record.submittedAt === submittedAt ? job : undefined
     }
 
-    const find = (id: string): Effect.Effect<Held, JobStoreError> =>
-      Effect.suspend(() => {
+    /** Uses what is kept of a job, while it is not removed. */
+    const using = (job: Held, permits: number) => <A, E>(use: () => Effect.Effect<A, E>) =>
+      job.uses.withPermits(permits)(
+        checked((): Effect.Effect<A, E | JobNotFound> => {
+          const { id } = job.record
+          return jobs.get(id) === job ? use() : notFound(id)
+        })
+      )
+
+    const readEntries = (job: Held) =>
+      Effect.flatMap(keeper.journal(job.record.id), (journal) =>
+        Effect.forEach(job.ids(), (event) => {
+          const key = keyOf(event)
+          return Effect.map(journal.get(key), (text) => [key, text] as const)
+        }, { concurrency: 10 })).pipe(
+          Effect.mapError(({ message }) => new JobStoreError({ message })),
+          Effect.map((entries) => {
+            for (const [key, text] of entries) job.note(key, Option.getOrUndefined(text))
+            job.isRead = true
+          })
+        )
+
+    /** Finds a job, and reads its entries if nothing has yet. */
+    const read = (id: string): Effect.Effect<Held, JobNotFound | JobStoreError> =>
+      checked(() => {
         const job = jobs.get(id)
-        return job === undefined ? new JobStoreError({ message: "the job was removed" }) : Effect.succeed(job)
-      })
-
-    const entryAt = (job: Held, event: string) => entryOf(event, job.entries.get(keyOf(event)))
-
-    function* listed(job: Held, { after }: Page<number>): Generator<ListedEvent> {
-      for (let position = after + 1; position <= job.events.length; position++) {
-        const id = job.events[position - 1]
-        if (id !== undefined) yield { position, id }
-      }
-    }
-
-    const hasEnded = (job: Held): boolean => endStates.includes(job.record.state)
-
-    /** A journal whose entries are held, too. */
-    const held = (job: Held, journal: Redelivery.Journal): Redelivery.Journal => ({
-      ...journal,
-      set: (key, value) =>
-        Effect.tap(journal.set(key, value), () => Effect.sync(() => void job.entries.set(key, String(value)))),
-      remove: (key) => Effect.tap(journal.remove(key), () => Effect.sync(() => void job.entries.delete(key)))
-    })
-
-    const update: JobStore["update"] = (id, from, change) =>
-      Effect.flatMap(find(id), (job) => {
-        if (!from.includes(job.record.state)) return Effect.succeed(false)
-        const record = applied(job.record, change)
-        return Effect.as(Effect.tap(keeper.save(record), () => Effect.sync(() => void (job.record = record))), true)
-      })
-
-    const addEvents: JobStore["addEvents"] = (id, events) =>
-      Effect.flatMap(find(id), (job) => {
-        const fresh = [...new Set(events)].filter((event) => !job.known.has(event))
-        return fresh.length === 0 ?
-          Effect.void :
-          Effect.tap(keeper.addEvents(id, fresh, job.events.length), () =>
-            Effect.sync(() => {
-              for (const event of fresh) {
-                job.events.push(event)
-                job.known.add(event)
-              }
-            }))
+        if (job === undefined) return notFound(id)
+        return job.isRead
+          ? Effect.succeed(job)
+          : Effect.as(using(job, alone)(() => job.isRead ? Effect.void : readEntries(job)), job)
       })
 
     const create: JobStore["create"] = (job) =>
-      Effect.suspend(() => {
+      change(() => {
         const before = jobs.get(job.id)
         if (before !== undefined) return Effect.succeed(before.record)
         const record: JobRecord = { ...job, state: "loading", isLoaded: false, resumed: 0 }
-        return Effect.as(
-          Effect.tap(keeper.save(record), () =>
-            Effect.sync(() => {
-              jobs.set(job.id, { record, events: [], known: new Set(), entries: new Map() })
-            })),
-          record
+        return Effect.map(keeper.create(record), () => {
+          jobs.set(job.id, hold(record, [], true))
+          return record
+        })
+      })
+
+    const update: JobStore["update"] = (seen, from, changes) =>
+      change(() => {
+        const job = find(seen)
+        if (job?.record.resumed !== seen.resumed || !from.includes(job.record.state)) return Effect.succeed(false)
+        const record = applied(job.record, changes)
+        return Effect.map(keeper.save(record), () => {
+          job.record = record
+          return true
+        })
+      })
+
+    const addEvents: JobStore["addEvents"] = (seen, state, events) =>
+      change(() => {
+        const job = find(seen)
+        if (job?.record.state !== state) return Effect.succeed(false)
+        const missing = job.missing(events)
+        return missing.length === 0 ? Effect.succeed(true) : Effect.map(
+          keeper.addEvents(seen.id, missing, job.total()),
+          () => {
+            job.add(missing)
+            return true
+          }
         )
       })
 
-    const prune: JobStore["prune"] = (endedBefore) =>
-      Effect.suspend(() => {
-        const old = [...jobs.values()].filter(({ record }) =>
-          endStates.includes(record.state) && (record.endedAt ?? Infinity) < endedBefore
+    const removeHeld = (job: Held, isMeant: () => boolean) =>
+      change(() =>
+        jobs.get(job.record.id) !== job || !isMeant() ? Effect.succeed(false) : job.uses.withPermits(alone)(
+          Effect.map(keeper.remove(job.record.id), () => jobs.delete(job.record.id))
         )
-        return Effect.as(
-          Effect.forEach(
-            old,
-            ({ record: { id } }) => Effect.tap(keeper.remove(id), () => Effect.sync(() => void jobs.delete(id)))
-          ),
-          old.length
-        )
-      })
+      )
 
-    const change = oneAtATime.withPermits(1)
     return {
-      create: (job) => change(create(job)),
-      get: (id) => Effect.sync(() => Option.map(Option.fromNullable(jobs.get(id)), ({ record }) => record)),
+      create,
+      get: (id) => checked(() => Effect.succeed(Option.map(Option.fromNullable(jobs.get(id)), ({ record }) => record))),
       list: (filter, { after, limit }) =>
-        Effect.sync(() =>
-          [...jobs.values()]
-            .map(({ record }) => record)
-            .filter((record) => matches(record, filter) && (after === undefined || compare(record, after) > 0))
-            .toSorted(compare)
-            .slice(0, limit)
+        checked(() =>
+          Effect.succeed(
+            [...jobs.values()]
+              .map(({ record }) => record)
+              .filter((record) => matches(record, filter) && (after === undefined || compare(record, after) > 0))
+              .toSorted(compare)
+              .slice(0, limit)
+          )
         ),
-      update: (id, from, changes) => change(update(id, from, changes)),
-      addEvents: (id, events) => change(addEvents(id, events)),
-      unfinished: (id, page) =>
-        Effect.map(find(id), (job) => {
-          function* unfinished() {
-            for (const event of listed(job, page)) if (isUnfinished(entryAt(job, event.id))) yield event
-          }
-          return take(unfinished(), page.limit)
-        }),
-      results: (id, page) =>
-        Effect.map(find(id), (job) => {
-          function* results() {
-            for (const event of listed(job, page)) {
-              const result = resultOf(event, entryAt(job, event.id), hasEnded(job))
-              if (result !== undefined) yield result
-            }
-          }
-          return take(results(), page.limit)
-        }),
-      counts: (id) =>
-        Effect.map(find(id), (job) => {
-          const numbers: Partial<Record<JobOutcome, number>> = {}
-          for (const event of listed(job, { after: 0, limit: Infinity })) {
-            const outcome = resultOf(event, entryAt(job, event.id), hasEnded(job))?.outcome
-            if (outcome !== undefined) numbers[outcome] = (numbers[outcome] ?? 0) + 1
-          }
-          return countsOf(job.events.length, numbers)
-        }),
+      update,
+      addEvents,
+      unfinished: (id, page) => Effect.map(read(id), (job) => job.unfinished(page)),
+      results: (id, page) => Effect.map(read(id), (job) => job.results(page)),
+      counts: (id) => Effect.map(read(id), (job) => job.counts()),
       journal: (id) =>
-        Effect.flatMap(find(id), (job) => Effect.map(keeper.journal(id), (journal) => held(job, journal))),
-      prune: (endedBefore) => change(prune(endedBefore))
+        Effect.flatMap(read(id), (job) =>
+          Effect.map(
+            using(job, 1)(() => keeper.journal(id)),
+            (journal) => guardJournal(job, journal, using(job, 1))
+          )),
+      remove: (seen, state) =>
+        Effect.suspend(() => {
+          const job = find(seen)
+          return job === undefined
+            ? Effect.as(keeper.check, false)
+            : removeHeld(job, () => job.record.state === state)
+        }),
+      prune: (before) =>
+        checked(() =>
+          Effect.map(
+            Effect.forEach(
+              [...jobs.values()].filter(({ record }) => isOld(record, before)),
+              (job) =>
+                Effect.catchAll(removeHeld(job, () => isOld(job.record, before)), ({ message }) =>
+                  Effect.as(Effect.logWarning(`could not remove the job ${job.record.id}: ${message}`), false))
+            ),
+            (removed) => removed.filter((isRemoved) => isRemoved).length
+          )
+        )
     }
   })

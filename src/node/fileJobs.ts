@@ -1,4 +1,5 @@
 /** Keeps jobs in a directory: a folder for each, with the job, the list of its events, and its journal. */
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as Path from "@effect/platform/Path"
@@ -20,11 +21,22 @@ const version = 1
 const storeError = ({ message }: { readonly message: string }) =>
   new JobStoreError({ message: `the directory of the jobs cannot be used: ${message}` })
 
+const lost = new JobStoreError({ message: "another process has the directory of the jobs now" })
+
+/** The folders of jobs have the jobs' ids as names. Other names are of no interest, except for those of removed jobs. */
+const isJob = (name: string): boolean => /^(?:redelivery|export)-[0-9a-f]+$/.test(name)
+
+/** The name of the folder of a job that was removed, until its files are deleted. */
+const removedName = (id: string): string => `removed-${id}`
+
+const wasRemoved = (name: string): boolean => name.startsWith("removed-")
+
 const parse = (text: string): unknown => Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
 
-const parseRecord = (text: string): JobRecord | undefined => {
+const parseRecord = (id: string, text: string): JobRecord | undefined => {
   const value = parse(text)
-  return Predicate.isRecord(value) && value["version"] === version && Predicate.isRecord(value["job"])
+  return Predicate.isRecord(value) && value["version"] === version && Predicate.isRecord(value["job"]) &&
+      value["job"]["id"] === id
     ? value["job"] as unknown as JobRecord // sound: this version writes it so
     : undefined
 }
@@ -34,6 +46,9 @@ const parseEvents = (text: string): ReadonlyArray<string> | undefined => {
   return Array.isArray(value) && value.every((event) => typeof event === "string") ? value : undefined
 }
 
+const ignoreMissing = (removal: Effect.Effect<void, PlatformError>) =>
+  Effect.catchIf(removal, (error) => error._tag === "SystemError" && error.reason === "NotFound", () => Effect.void)
+
 /** The name of the part of a list that begins with the event of this index. */
 const partName = (index: number): string => `events-${index}`
 
@@ -42,69 +57,98 @@ export const make = (directory: string, lockExpiry: Duration.DurationInput) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const open = (...names: ReadonlyArray<string>): Effect.Effect<KeyValueStore, JobStoreError> =>
-      Journal.make(path.join(directory, ...names)).pipe(
+    const pathOf = (...names: ReadonlyArray<string>) => path.join(directory, "jobs", ...names)
+    const open = (folder: string): Effect.Effect<KeyValueStore, JobStoreError> =>
+      Journal.make(folder).pipe(
         Effect.provideService(FileSystem.FileSystem, fs),
         Effect.provideService(Path.Path, path),
         Effect.mapError(storeError)
       )
-    const folder = (id: string) => open("jobs", id)
+    const write = (id: string, key: string, value: string) =>
+      Effect.flatMap(open(pathOf(id)), (store) => Effect.mapError(store.set(key, value), storeError))
+    const saveJob = (job: JobRecord) => write(job.id, "job", JSON.stringify({ version, job }))
 
-    const root = yield* open()
+    const root = yield* open(directory)
     const now = yield* Clock.currentTimeMillis
     const processId = `${now.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
     const checkLock = yield* Effect.mapError(acquire(root, processId, lockExpiry), storeError)
-    const write = (store: KeyValueStore, key: string, value: string) =>
-      Effect.mapError(Effect.zipRight(checkLock, store.set(key, value)), storeError)
+
+    /** Jobs that could not be loaded. Their folders stay as they are. */
+    const unreadable = new Map<string, JobStoreError>()
+
+    const removeFolder = (name: string) => fs.remove(pathOf(name), { recursive: true, force: true })
+
+    /** Makes the names of folders durable. Windows cannot do that, and does not need to. */
+    const syncNames = process.platform === "win32"
+      ? Effect.void
+      : Effect.scoped(Effect.flatMap(fs.open(pathOf(), { flag: "r" }), ({ sync }) => sync))
 
     /** Reads the parts of a list until one is missing. */
-    const readEvents = (store: KeyValueStore, events: Array<string>): Effect.Effect<Array<string>, JobStoreError> =>
-      Effect.flatMap(
-        Effect.mapError(store.get(partName(events.length)), storeError),
-        Option.match({
-          onNone: () => Effect.succeed(events),
-          onSome: (text) => {
-            const part = parseEvents(text)
-            return part === undefined || part.length === 0
-              ? new JobStoreError({ message: `the directory of the jobs has a damaged list of events` })
-              : readEvents(store, [...events, ...part])
+    const readEvents = (store: KeyValueStore) =>
+      Effect.gen(function*() {
+        const events: Array<string> = []
+        for (;;) {
+          const text = yield* Effect.mapError(store.get(partName(events.length)), storeError)
+          if (Option.isNone(text)) return events
+          const part = parseEvents(text.value)
+          if (part === undefined || part.length === 0) {
+            return yield* new JobStoreError({ message: "its list of events is damaged" })
           }
-        })
-      )
+          for (const event of part) events.push(event)
+        }
+      })
 
     const loadJob = (id: string): Effect.Effect<Option.Option<KeptJob>, JobStoreError> =>
       Effect.gen(function*() {
-        const store = yield* folder(id)
+        const store = yield* open(pathOf(id))
         const text = yield* Effect.mapError(store.get("job"), storeError)
-        if (Option.isNone(text)) return Option.none() // it was about to be created, or removed
-        const record = parseRecord(text.value)
-        if (record === undefined) {
-          return yield* new JobStoreError({
-            message: `the job ${id} cannot be read: a later version may have written it`
-          })
+        if (Option.isNone(text)) { // it was about to be created
+          yield* Effect.mapError(removeFolder(id), storeError)
+          return Option.none()
         }
-        return Option.some({ record, events: yield* readEvents(store, []) })
+        const record = parseRecord(id, text.value)
+        if (record === undefined) {
+          return yield* new JobStoreError({ message: "it is damaged, or a later version has written it" })
+        }
+        return Option.some({ record, events: yield* readEvents(store) })
+      })
+
+    /** Loads a job. One that cannot be read is left alone, and does not keep the others. */
+    const tryLoadJob = (id: string) =>
+      Effect.catchAll(loadJob(id), ({ message }) => {
+        const error = new JobStoreError({ message: `the job ${id} cannot be read: ${message}` })
+        unreadable.set(id, error)
+        return Effect.as(Effect.logWarning(error.message), Option.none<KeptJob>())
       })
 
     const keeper: Keeper = {
+      check: Effect.mapError(checkLock, (error) => error.reason === "locked" ? lost : storeError(error)),
       load: Effect.gen(function*() {
-        yield* open("jobs")
-        const ids = yield* Effect.mapError(fs.readDirectory(path.join(directory, "jobs")), storeError)
-        return (yield* Effect.forEach(ids.sort(), loadJob)).flatMap(Option.toArray)
-      }),
-      save: (job) => Effect.flatMap(folder(job.id), (store) => write(store, "job", JSON.stringify({ version, job }))),
-      addEvents: (id, events, known) =>
-        Effect.flatMap(folder(id), (store) => write(store, partName(known), JSON.stringify(events))),
-      journal: (id) => open("jobs", id, "journal"),
-      remove: (id) =>
-        Effect.mapError(
-          Effect.flatMap(
-            folder(id),
-            (store) =>
-              Effect.zipRight(store.remove("job"), fs.remove(path.join(directory, "jobs", id), { recursive: true }))
-          ),
-          storeError
+        yield* open(pathOf())
+        const names = yield* Effect.mapError(fs.readDirectory(pathOf()), storeError)
+        yield* Effect.forEach(names.filter(wasRemoved), removeFolder).pipe(
+          Effect.catchAll(({ message }) => Effect.logWarning(`could not delete the files of a removed job: ${message}`))
         )
+        return (yield* Effect.forEach(names.filter(isJob).sort(), tryLoadJob)).flatMap(Option.toArray)
+      }),
+      create: (job) =>
+        unreadable.get(job.id) ?? Effect.zipRight(Effect.mapError(removeFolder(job.id), storeError), saveJob(job)),
+      save: saveJob,
+      addEvents: (id, events, known) => write(id, partName(known), JSON.stringify(events)),
+      journal: (id) =>
+        Effect.map(open(pathOf(id, "journal")), (journal) => ({
+          ...journal,
+          remove: (key) => ignoreMissing(journal.remove(key))
+        })),
+      remove: (id) =>
+        Effect.gen(function*() {
+          const name = removedName(id)
+          yield* removeFolder(name)
+          yield* ignoreMissing(fs.rename(pathOf(id), pathOf(name)))
+          yield* syncNames
+          // The job is gone now. What is left of its files is deleted when the jobs are loaded.
+          yield* Effect.ignore(removeFolder(name))
+        }).pipe(Effect.mapError(storeError))
     }
     return keeper
   })

@@ -1,7 +1,7 @@
 /** What tests of job storages share: jobs, and entries of their journals. */
 import { Effect } from "effect"
 import * as Definition from "../../src/internal/redelivery/journal.js"
-import type { JobStore, NewJob } from "../../src/jobs/store.js"
+import type { JobRecord, JobStore, NewJob } from "../../src/jobs/store.js"
 
 export const newJob = (id: string, change: Partial<NewJob> = {}): NewJob => ({
   id,
@@ -12,6 +12,22 @@ export const newJob = (id: string, change: Partial<NewJob> = {}): NewJob => ({
   submittedAt: 1000,
   ...change
 })
+
+/** What a program has seen of a job that `newJob` has made. */
+export const seen = (id: string, change: Partial<Pick<JobRecord, "submittedAt" | "resumed">> = {}) => ({
+  id,
+  submittedAt: 1000,
+  resumed: 0,
+  ...change
+})
+
+/** Creates a job with a list of events that is running. */
+export const runningJob = (store: JobStore, id: string, events: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    yield* store.create(newJob(id))
+    yield* store.addEvents(seen(id), "loading", events)
+    yield* store.update(seen(id), ["loading"], { state: "running", isLoaded: true })
+  })
 
 /** An entry of an event, as runs write it. */
 export const entry = (id: string, outcome: Definition.JournalEntry["outcome"], run = "r", message?: string): string =>
