@@ -60,7 +60,7 @@ const hasCompleted = (run: Run, attempt: number): Effect.Effect<boolean, JobStor
   )
 
 /** The job is still in the same run, and has not ended. */
-const isActive = (store: JobStore, { id, resumed, submittedAt }: Run) =>
+const isActive = (store: Pick<JobStore, "get">, { id, resumed, submittedAt }: Run) =>
   Effect.map(
     store.get(id),
     Option.exists((job) =>
@@ -72,7 +72,7 @@ const isActive = (store: JobStore, { id, resumed, submittedAt }: Run) =>
  * Makes sure that a job is executed. Where its execution has completed though the job has not ended, such as one that failed unexpectedly,
  * another one begins.
  */
-export const makeStart = (store: JobStore) =>
+export const makeStart = (store: Pick<JobStore, "get">) =>
   Effect.map(WorkflowEngine, (engine) => {
     const start = (record: JobRecord, attempt: number): Effect.Effect<void, JobStoreError, WorkflowEngine> =>
       Effect.gen(function*() {

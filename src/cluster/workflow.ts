@@ -74,14 +74,11 @@ export const layerWorkflow = (options: RunOptions) =>
 
 const sweepInterval = Duration.seconds(30)
 
-/** The number of jobs that are looked at at once. */
-const pageSize = 500
-
 /**
  * Makes the effect that starts jobs whose submitter died before it could, or whose execution has completed without the job's end, and then
- * removes old ones. A job that cannot be started does not keep the others.
+ * removes old ones. A job that cannot be started does not keep the others. `pageSize` is the number of jobs that are read at once.
  */
-export const makeSweep = (pruneAfter: Duration.DurationInput) =>
+export const makeSweep = (pruneAfter: Duration.DurationInput, pageSize = 500) =>
   Effect.gen(function*() {
     const store = yield* Store
     const start = yield* makeStart(store)
