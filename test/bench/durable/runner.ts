@@ -51,7 +51,7 @@ const live = layerCluster(settings).pipe(
   Layer.provide(Jobs.layerTenants(clientOf)),
   Layer.provide(Fleet.layerRateLimiter()),
   Layer.provide(Cluster.layerStore()),
-  Layer.provide(layerSql({ port: settings.postgres }, settings.database)),
+  Layer.provideMerge(layerSql({ port: settings.postgres }, settings.database)),
   Layer.provide(Node.layerHttpClient()),
   Layer.provide(Logger.minimumLogLevel(process.env["BENCH_LOG"] === undefined ? LogLevel.None : LogLevel.Info))
 )
