@@ -6,7 +6,7 @@ import type { Database, DatabaseError } from "./database.js"
 import { entryOfEvent } from "./eventStatements.js"
 
 /** A value that an entry may have, and the outcome that it says. */
-export interface ExpectedValue {
+interface ExpectedValue {
   readonly value: string
   readonly outcome: string | undefined
 }
