@@ -1,7 +1,9 @@
 /** Collects requests while a statement is under way, and lets them go together in the next one. */
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 
 export interface BatchOptions<Request, Response, E> {
@@ -10,6 +12,8 @@ export interface BatchOptions<Request, Response, E> {
   /** Two requests with the same key do not go in one batch, unless both only read. */
   readonly keyOf: (request: Request) => string
   readonly isRead: (request: Request) => boolean
+  /** The batch failed without any effect, because of one of its requests: then they are run one by one, and only that one fails. */
+  readonly isOfOneRequest: (error: E) => boolean
   /** The most requests of a batch. */
   readonly limit: number
   /** The failure of requests after the scope is closed, or without a response. */
@@ -26,7 +30,7 @@ interface Waiting<Request, Response, E> {
  * caller that is interrupted drops its request if its batch has not begun.
  */
 export const makeBatch = <Request, Response, E>(
-  { closed, isRead, keyOf, limit, run }: BatchOptions<Request, Response, E>
+  { closed, isOfOneRequest, isRead, keyOf, limit, run }: BatchOptions<Request, Response, E>
 ): Effect.Effect<(request: Request) => Effect.Effect<Response, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const waiting: Array<Waiting<Request, Response, E>> = []
@@ -49,10 +53,14 @@ export const makeBatch = <Request, Response, E>(
     const failAll = (all: ReadonlyArray<Waiting<Request, Response, E>>) =>
       Effect.forEach(all, ({ response }) => Deferred.fail(response, closed), { discard: true })
 
-    const runNext = Effect.suspend(() => {
-      const batch = take()
-      return Effect.flatMap(Effect.exit(run(batch.map(({ request }) => request))), (exit) =>
-        Effect.forEach(
+    const runAll = (batch: ReadonlyArray<Waiting<Request, Response, E>>): Effect.Effect<void> =>
+      Effect.flatMap(Effect.exit(run(batch.map(({ request }) => request))), (exit) => {
+        if (
+          batch.length > 1 && Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), isOfOneRequest)
+        ) {
+          return Effect.forEach(batch, (item) => runAll([item]), { discard: true })
+        }
+        return Effect.forEach(
           batch,
           ({ response }, nth) => {
             if (Exit.isFailure(exit)) return Deferred.failCause(response, exit.cause)
@@ -60,7 +68,12 @@ export const makeBatch = <Request, Response, E>(
             return value === undefined ? Deferred.fail(response, closed) : Deferred.succeed(response, value)
           },
           { discard: true }
-        )).pipe(Effect.onInterrupt(() => failAll(batch)))
+        )
+      })
+
+    const runNext = Effect.suspend(() => {
+      const batch = take()
+      return Effect.onInterrupt(runAll(batch), () => failAll(batch))
     })
 
     const work = hasWaiting.await.pipe(

@@ -1,11 +1,20 @@
 /** Reads and writes entries of journals: many of them, of many jobs, in one statement. */
 import * as Effect from "effect/Effect"
+import type { State } from "../jobs/model.js"
+import { addCounts } from "./counts.js"
 import type { Database, DatabaseError } from "./database.js"
+
+/** A value that an entry may have, and the outcome that it says. */
+export interface ExpectedValue {
+  readonly value: string
+  readonly outcome: string | undefined
+}
 
 export interface EntryRequest {
   /**
    * - `get`: reads an entry.
-   * - `insert`: writes an entry that is not there, or has one of the `expected` values.
+   * - `insert`: writes an entry that is not there, or has one of the `expected` values. An event gets its first entry only while the job
+   *   is running.
    * - `update`: writes an entry that has one of the `expected` values.
    * - `delete`: removes an entry that has one of the `expected` values.
    * - `drop`: removes an entry.
@@ -14,9 +23,9 @@ export interface EntryRequest {
   readonly job: string
   readonly key: string
   readonly value?: string
-  /** The outcome that the value says, to count by. */
+  /** The outcome that the value says, to count by. Only entries of events have one. */
   readonly outcome?: string | undefined
-  readonly expected: ReadonlyArray<string>
+  readonly expected: ReadonlyArray<ExpectedValue>
 }
 
 export interface EntryResponse {
@@ -24,56 +33,73 @@ export interface EntryResponse {
   readonly value: string | undefined
   /** The entry is as the request wants it to be. */
   readonly isDone: boolean
+  /** The reason why it is not; none if the entry has another value. */
+  readonly refusal?: "removed" | "notRunning" | undefined
 }
 
-/** No statement sees what another part of it writes, so an inserted entry is not updated as well. The order avoids most deadlocks. */
+/**
+ * The rows of all jobs whose entries change are locked first, in the order of their ids. So two statements never wait for each other, no job
+ * is removed meanwhile, and an event is refused once its job was cancelled. No statement sees what another part of it writes, so an inserted
+ * entry is not updated as well.
+ */
 const statement = `
 WITH request AS MATERIALIZED (
   SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     AS r (nth, kind, job, key, value, outcome)
 ), expected AS MATERIALIZED (
-  SELECT * FROM unnest($7::integer[], $8::text[]) AS x (nth, value)
+  SELECT * FROM unnest($7::integer[], $8::text[], $9::text[]) AS x (nth, value, outcome)
+), job AS MATERIALIZED (
+  SELECT id, state FROM identity_client_jobs
+  WHERE id IN (SELECT job FROM request WHERE kind <> 'get') ORDER BY id FOR NO KEY UPDATE
 ), inserted AS (
   INSERT INTO identity_client_entries (job, key, value, outcome)
-  SELECT job, key, value, outcome FROM request WHERE kind = 'insert' ORDER BY job, key
+  SELECT r.job, r.key, r.value, r.outcome FROM request AS r JOIN job AS j ON j.id = r.job
+  WHERE r.kind = 'insert' AND (r.outcome IS NULL OR j.state = 'running') ORDER BY r.job, r.key
   ON CONFLICT (job, key) DO NOTHING
-  RETURNING job, key
+  RETURNING job, key, NULL AS before, outcome AS after
 ), updated AS (
   UPDATE identity_client_entries AS e SET value = r.value, outcome = r.outcome
-  FROM request AS r JOIN expected AS x USING (nth)
+  FROM request AS r JOIN expected AS x USING (nth) JOIN job AS j ON j.id = r.job
   WHERE r.kind IN ('insert', 'update') AND e.job = r.job AND e.key = r.key AND e.value = x.value
-  RETURNING e.job, e.key
+  RETURNING e.job, e.key, x.outcome AS before, e.outcome AS after
 ), deleted AS (
   DELETE FROM identity_client_entries AS e
-  USING request AS r LEFT JOIN expected AS x USING (nth)
+  USING request AS r JOIN job AS j ON j.id = r.job LEFT JOIN expected AS x USING (nth)
   WHERE e.job = r.job AND e.key = r.key AND (r.kind = 'drop' OR (r.kind = 'delete' AND e.value = x.value))
-  RETURNING e.job, e.key
+  RETURNING e.job, e.key, e.outcome AS before, NULL AS after
 ), changed AS (
   SELECT * FROM inserted UNION ALL SELECT * FROM updated UNION ALL SELECT * FROM deleted
-)
-SELECT r.nth, e.value, c.job IS NOT NULL AS changed
+), counted AS (${
+  addCounts("SELECT job, after AS outcome, 1 AS n FROM changed UNION ALL SELECT job, before, -1 FROM changed")
+})
+SELECT r.nth, e.value, c.job IS NOT NULL AS changed, j.state
 FROM request AS r
 LEFT JOIN identity_client_entries AS e ON r.kind IN ('get', 'delete', 'drop') AND e.job = r.job AND e.key = r.key
-LEFT JOIN changed AS c ON c.job = r.job AND c.key = r.key AND r.kind <> 'get'`
+LEFT JOIN changed AS c ON c.job = r.job AND c.key = r.key AND r.kind <> 'get'
+LEFT JOIN job AS j ON j.id = r.job`
 
 interface Row {
   readonly nth: number
   readonly value: string | null
   readonly changed: boolean
+  /** The state of the job whose entry was to change; none if it was removed. */
+  readonly state: State | null
 }
 
-const responseOf = (request: EntryRequest, { changed, value }: Row): EntryResponse => ({
-  value: value ?? undefined,
-  isDone: changed || request.kind === "get" || request.kind === "drop" ||
+const responseOf = (request: EntryRequest, { changed, state, value }: Row): EntryResponse => {
+  const isDone = changed || request.kind === "get" || request.kind === "drop" ||
     (request.kind === "delete" && value === null)
-})
+  const isRefused = request.kind === "insert" && request.outcome !== undefined && state !== "running"
+  const refusal = state === null ? "removed" : isRefused ? "notRunning" : undefined
+  return { value: value ?? undefined, isDone, refusal: isDone ? undefined : refusal }
+}
 
 /** Runs requests, and returns their responses in the same order. No two of them may change the same entry. */
 export const runEntries = (
   database: Database,
   requests: ReadonlyArray<EntryRequest>
 ): Effect.Effect<ReadonlyArray<EntryResponse>, DatabaseError> => {
-  const expected = requests.flatMap((request, nth) => request.expected.map((value) => ({ nth, value })))
+  const expected = requests.flatMap((request, nth) => request.expected.map((expected) => ({ nth, ...expected })))
   return Effect.map(
     database.query<Row>(statement, [
       requests.map((_, nth) => nth),
@@ -83,11 +109,23 @@ export const runEntries = (
       requests.map(({ value }) => value ?? null),
       requests.map(({ outcome }) => outcome ?? null),
       expected.map(({ nth }) => nth),
-      expected.map(({ value }) => value)
+      expected.map(({ value }) => value),
+      expected.map(({ outcome }) => outcome ?? null)
     ]),
     (rows) => {
       const byNth = new Map(rows.map((row) => [row.nth, row]))
-      return requests.map((request, nth) => responseOf(request, byNth.get(nth) ?? { nth, value: null, changed: false }))
+      return requests.map((request, nth) =>
+        responseOf(request, byNth.get(nth) ?? { nth, value: null, changed: false, state: null })
+      )
     }
   )
 }
+
+/** Removes all entries of a job. */
+export const clearEntries = `
+WITH job AS MATERIALIZED (
+  SELECT id FROM identity_client_jobs WHERE id = $1 FOR NO KEY UPDATE
+), deleted AS (
+  DELETE FROM identity_client_entries AS e USING job AS j WHERE e.job = j.id RETURNING e.job, e.outcome
+)
+${addCounts("SELECT job, outcome, -1 AS n FROM deleted")}`

@@ -3,13 +3,13 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { countsOf, jobOutcomes } from "../jobs/entries.js"
-import { endStates, type JobOutcome, JobStoreError, type State } from "../jobs/model.js"
-import type { JobStore, Page } from "../jobs/store.js"
+import { JobNotFound, JobStoreError } from "../jobs/model.js"
+import type { JobRecord, JobStore, Page } from "../jobs/store.js"
 import { makeBatch } from "./batch.js"
+import { addCounts, type CountRow, listed, selectCounts, toCounts } from "./counts.js"
 import { type Database, DatabaseError, makeDatabase } from "./database.js"
 import { type EntryRequest, type EntryResponse, runEntries } from "./entryStatement.js"
-import { ended, entryOfEvent, eventsWithOutcome, unfinishedEvents } from "./eventStatements.js"
+import { ended, eventsWithOutcome, unfinishedEvents } from "./eventStatements.js"
 import {
   changeParameters,
   type EventRow,
@@ -25,20 +25,35 @@ import { makeJournal } from "./journal.js"
 /** The most entries that one statement reads or writes. */
 const batchLimit = 500
 
+/** The most jobs whose removal is prepared at once. */
+const pruneLimit = 100
+
+/** A job that was removed. */
+export type RemovedJob = Pick<JobRecord, "id" | "submittedAt" | "resumed">
+
+export interface StoreOptions {
+  /** Runs after a job was removed. */
+  readonly onRemoved: (job: RemovedJob) => Effect.Effect<void>
+}
+
 const failed = ({ message }: DatabaseError) => new JobStoreError({ message })
 
-const removed = new JobStoreError({ message: "the job was removed" })
+const notFound = (id: string) => new JobNotFound({ id, message: `there is no job ${id}` })
 
 /** `LIMIT NULL` means no limit. */
 const limitOf = ({ limit }: Pick<Page<unknown>, "limit">): number | null => Number.isFinite(limit) ? limit : null
 
-const makeOf = (database: Database, run: (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>) => {
+const makeOf = (
+  database: Database,
+  run: (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>,
+  { onRemoved }: StoreOptions
+): JobStore => {
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>) =>
     Effect.mapError(database.query<A>(text, parameters), failed)
 
   /** The rows of a statement that has at least one if the job is there. */
-  const queryJob = <A extends object>(text: string, parameters: ReadonlyArray<unknown>) =>
-    Effect.filterOrFail(query<A>(text, parameters), (rows) => rows.length > 0, () => removed)
+  const queryJob = <A extends object>(text: string, id: string, parameters: ReadonlyArray<unknown> = []) =>
+    Effect.filterOrFail(query<A>(text, [id, ...parameters]), (rows) => rows.length > 0, () => notFound(id))
 
   const get: JobStore["get"] = (id) =>
     Effect.map(
@@ -55,7 +70,8 @@ const makeOf = (database: Database, run: (request: EntryRequest) => Effect.Effec
         ON CONFLICT (id) DO UPDATE SET state = j.state RETURNING ${jobColumns}`,
         [id, kind, tenant, key, definition, submittedAt]
       ),
-      ([row]) => row === undefined ? removed : Effect.succeed(toJob(row))
+      ([row]) =>
+        row === undefined ? new JobStoreError({ message: "the job was not stored" }) : Effect.succeed(toJob(row))
     )
 
   const list: JobStore["list"] = ({ kind, states, tenant }, { after, limit }) =>
@@ -78,67 +94,75 @@ const makeOf = (database: Database, run: (request: EntryRequest) => Effect.Effec
       (rows) => rows.map(toJob)
     )
 
-  const update: JobStore["update"] = (id, from, change) =>
+  const update: JobStore["update"] = ({ id, resumed, submittedAt }, from, change) =>
     Effect.map(
-      queryJob<{ readonly changed: boolean }>(
-        `WITH changed AS (
-          UPDATE identity_client_jobs SET
-            state = coalesce($3::text, state),
-            is_loaded = coalesce($4::boolean, is_loaded),
-            resumed = coalesce($5::integer, resumed),
-            export_job = CASE WHEN $6::boolean THEN $7::text ELSE export_job END,
-            error = CASE WHEN $8::boolean THEN $9::text ELSE error END,
-            ended_at = CASE WHEN $10::boolean THEN $11::double precision ELSE ended_at END
-          WHERE id = $1 AND state = ANY($2::text[]) RETURNING id
-        )
-        SELECT EXISTS (SELECT FROM changed) AS changed FROM identity_client_jobs WHERE id = $1`,
-        [id, from, ...changeParameters(change)]
+      query(
+        `UPDATE identity_client_jobs SET
+          state = coalesce($5::text, state),
+          is_loaded = coalesce($6::boolean, is_loaded),
+          resumed = coalesce($7::integer, resumed),
+          export_job = CASE WHEN $8::boolean THEN $9::text ELSE export_job END,
+          error = CASE WHEN $10::boolean THEN $11::text ELSE error END,
+          ended_at = CASE WHEN $12::boolean THEN $13::double precision ELSE ended_at END
+        WHERE id = $1 AND submitted_at = $2 AND resumed = $3 AND state = ANY($4::text[]) RETURNING id`,
+        [id, submittedAt, resumed, from, ...changeParameters(change)]
       ),
-      (rows) => rows.some(({ changed }) => changed)
+      (rows) => rows.length > 0
     )
 
   /**
    * Its job's row gives the positions, and is locked until they are there: so a reader that has seen a position has seen all before it.
    * Positions of events that were there already are left out.
    */
-  const addEvents: JobStore["addEvents"] = (id, events) =>
-    Effect.asVoid(queryJob(
-      `WITH input AS (
-        SELECT u.id, min(u.nth) AS nth FROM unnest($2::text[]) WITH ORDINALITY AS u (id, nth) GROUP BY u.id
-      ), job AS (
-        UPDATE identity_client_jobs SET last_position = last_position + $3::bigint
-        WHERE id = $1 RETURNING id, last_position - $3::bigint AS before
-      ), added AS (
-        INSERT INTO identity_client_events (job, position, id)
-        SELECT job.id, job.before + input.nth, input.id FROM job, input ORDER BY input.nth
-        ON CONFLICT (job, id) DO NOTHING
-      )
-      SELECT id FROM job`,
-      [id, events, events.length]
-    ))
-
-  const counts: JobStore["counts"] = (id) =>
+  const addEvents: JobStore["addEvents"] = ({ id, submittedAt }, state, events) =>
     Effect.map(
-      queryJob<{ readonly state: State; readonly outcome: JobOutcome | "sending" | null; readonly count: number }>(
-        `SELECT j.state, n.outcome, count(e.id)::double precision AS count
-        FROM identity_client_jobs AS j
-        LEFT JOIN identity_client_events AS e ON e.job = j.id
-        LEFT JOIN identity_client_entries AS ${entryOfEvent}
-        WHERE j.id = $1 GROUP BY j.state, n.outcome`,
-        [id]
+      query(
+        `WITH job AS MATERIALIZED (
+          SELECT id, last_position FROM identity_client_jobs
+          WHERE id = $1 AND submitted_at = $2 AND state = $3 FOR NO KEY UPDATE
+        ), input AS (
+          SELECT u.id, min(u.nth) AS nth FROM unnest($4::text[]) WITH ORDINALITY AS u (id, nth) GROUP BY u.id
+        ), moved AS (
+          UPDATE identity_client_jobs AS j SET last_position = job.last_position + $5::bigint FROM job WHERE j.id = job.id
+        ), added AS (
+          INSERT INTO identity_client_events (job, position, id)
+          SELECT job.id, job.last_position + input.nth, input.id FROM job, input ORDER BY input.nth
+          ON CONFLICT (job, id) DO NOTHING RETURNING job
+        ), counted AS (${addCounts(`SELECT job, '${listed}' AS outcome, 1 AS n FROM added`)})
+        SELECT id FROM job`,
+        [id, submittedAt, state, events, events.length]
       ),
-      (rows) => {
-        const numbers: Partial<Record<JobOutcome, number>> = {}
-        let total = 0
-        for (const { count, outcome, state } of rows) {
-          total += count
-          const counted = outcome === "sending" && endStates.includes(state) ? "unknown" : outcome
-          const known = jobOutcomes.find((outcome) => outcome === counted)
-          if (known !== undefined) numbers[known] = (numbers[known] ?? 0) + count
-        }
-        return countsOf(total, numbers)
-      }
+      (rows) => rows.length > 0
     )
+
+  /** Removes a job that meets a condition. Its row is locked first, so that it does not wait for statements that wait for it. */
+  const removeWhere = ({ id, submittedAt }: Pick<JobRecord, "id" | "submittedAt">, condition: string, value: unknown) =>
+    Effect.gen(function*() {
+      const [removed] = yield* query<{ readonly resumed: number }>(
+        `DELETE FROM identity_client_jobs WHERE id = $1 AND submitted_at = $2 AND ${condition} RETURNING resumed`,
+        [id, submittedAt, value]
+      )
+      if (removed !== undefined) yield* onRemoved({ id, submittedAt, ...removed })
+      return removed !== undefined
+    })
+
+  const isOld = (before: string) =>
+    `((state IN ${ended} AND ended_at < ${before}) OR (state = 'loading' AND submitted_at < ${before}))`
+
+  /** Job by job: to remove one with many events takes a while, and one that fails does not keep the others. */
+  const pruneAfter = (before: number, after: string): Effect.Effect<number, JobStoreError> =>
+    Effect.gen(function*() {
+      const old = yield* query<{ readonly id: string; readonly submittedAt: number }>(
+        `SELECT id, submitted_at AS "submittedAt" FROM identity_client_jobs
+        WHERE id > $2 AND ${isOld("$1")} ORDER BY id LIMIT ${pruneLimit}`,
+        [before, after]
+      )
+      const removed = yield* Effect.filter(old, (job) =>
+        Effect.catchAll(removeWhere(job, isOld("$3"), before), ({ message }) =>
+          Effect.as(Effect.logWarning(`could not remove the job ${job.id}: ${message}`), false)))
+      const last = old.length < pruneLimit ? undefined : old.at(-1)
+      return removed.length + (last === undefined ? 0 : yield* pruneAfter(before, last.id))
+    })
 
   return {
     create,
@@ -147,38 +171,38 @@ const makeOf = (database: Database, run: (request: EntryRequest) => Effect.Effec
     update,
     addEvents,
     unfinished: (id, page) =>
-      Effect.map(queryJob<EventRow>(unfinishedEvents, [id, page.after, limitOf(page)]), toEvents),
+      Effect.map(queryJob<EventRow>(unfinishedEvents, id, [page.after, limitOf(page)]), toEvents),
     results: (id, page) =>
-      Effect.map(queryJob<ResultRow>(eventsWithOutcome, [id, page.after, limitOf(page)]), toResults),
-    counts,
+      Effect.map(queryJob<ResultRow>(eventsWithOutcome, id, [page.after, limitOf(page)]), toResults),
+    counts: (id) => Effect.map(queryJob<CountRow>(selectCounts, id), toCounts),
     journal: (id) =>
       Effect.as(
-        queryJob("SELECT id FROM identity_client_jobs WHERE id = $1", [id]),
+        queryJob("SELECT id FROM identity_client_jobs WHERE id = $1", id),
         makeJournal(database, run, id)
       ),
-    prune: (endedBefore) =>
-      Effect.map(
-        query<{ readonly count: number }>(
-          `WITH old AS (
-            DELETE FROM identity_client_jobs WHERE state IN ${ended} AND ended_at < $1 RETURNING id
-          )
-          SELECT count(*)::integer AS count FROM old`,
-          [endedBefore]
-        ),
-        ([row]) => row?.count ?? 0
-      )
-  } satisfies JobStore
+    remove: (seen, state) => removeWhere(seen, "state = $3", state),
+    prune: (before) => pruneAfter(before, "")
+  }
 }
 
+/** Failures of statements that were certainly not carried out, because of a value in one of their requests. */
+const isOfOneRequest = ({ code = "" }: DatabaseError): boolean => /^(?:22|23|54)...$/.test(code)
+
 /** Makes the storage of jobs over the tables of `migrate`. The entries of all journals go through one connection at a time. */
-export const makeJobStore: Effect.Effect<JobStore, never, SqlClient.SqlClient | Scope.Scope> = Effect.gen(function*() {
-  const database = yield* makeDatabase
-  const run = yield* makeBatch({
-    run: (requests: ReadonlyArray<EntryRequest>) => runEntries(database, requests),
-    keyOf: ({ job, key }) => `${job} ${key}`,
-    isRead: ({ kind }) => kind === "get",
-    limit: batchLimit,
-    closed: new DatabaseError({ message: "the storage is closed", code: undefined, mayHaveRun: true })
+export const makeJobStoreWith = (
+  options: StoreOptions
+): Effect.Effect<JobStore, never, SqlClient.SqlClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const database = yield* makeDatabase
+    const run = yield* makeBatch({
+      run: (requests: ReadonlyArray<EntryRequest>) => runEntries(database, requests),
+      keyOf: ({ job, key }) => `${job} ${key}`,
+      isRead: ({ kind }) => kind === "get",
+      isOfOneRequest,
+      limit: batchLimit,
+      closed: new DatabaseError({ message: "the storage is closed", code: undefined, mayHaveRun: true })
+    })
+    return makeOf(database, run, options)
   })
-  return makeOf(database, run)
-})
+
+export const makeJobStore = makeJobStoreWith({ onRemoved: () => Effect.void })

@@ -8,14 +8,11 @@ import * as Option from "effect/Option"
 import { entryOf } from "../jobs/entries.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Database, DatabaseError } from "./database.js"
-import type { EntryRequest, EntryResponse } from "./entryStatement.js"
+import { clearEntries, type EntryRequest, type EntryResponse } from "./entryStatement.js"
 import { makeKnownValues } from "./knownValues.js"
 
 /** Runs a request, together with others. */
 export type RunEntry = (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>
-
-/** The code of a reference to a row that is not there. */
-const noSuchRow = "23503"
 
 const systemError = (method: string, key: string | undefined, description: string, reason: SystemError["reason"]) =>
   new SystemError({
@@ -26,11 +23,19 @@ const systemError = (method: string, key: string | undefined, description: strin
     ...(key !== undefined && { pathOrDescriptor: key })
   })
 
-const unusable = (method: string, key?: string) => ({ code, message }: DatabaseError) =>
-  systemError(method, key, code === noSuchRow ? "the job was removed" : message, "Unknown")
+const unusable = (method: string, key?: string) => ({ message }: DatabaseError) =>
+  systemError(method, key, message, "Unknown")
 
-const overtaken = (method: string, key: string) =>
-  systemError(method, key, "another run has changed the entry", "AlreadyExists")
+const refused = (method: string, key: string, { refusal }: EntryResponse) => {
+  switch (refusal) {
+    case "removed":
+      return systemError(method, key, "the job was removed", "NotFound")
+    case "notRunning":
+      return systemError(method, key, "the job does not run any more", "PermissionDenied")
+    default:
+      return systemError(method, key, "another run has changed the entry", "AlreadyExists")
+  }
+}
 
 /** The outcome that an event's entry says, as runs see it. The keys of other entries are not hexadecimal. */
 const outcomeOf = (key: string, value: string): string | undefined =>
@@ -46,31 +51,36 @@ const outcomeOf = (key: string, value: string): string | undefined =>
 export const makeJournal = (database: Database, run: RunEntry, job: string): Redelivery.Journal => {
   const known = makeKnownValues()
 
+  /** The values that an entry may have, with their outcomes. */
+  const expectedOf = (key: string, values: ReadonlyArray<string>) =>
+    values.map((value) => ({ value, outcome: outcomeOf(key, value) }))
+
   const set = (key: string, value: string) =>
     Effect.suspend(() => {
       const { isMissing, values } = known.expected(key)
       known.begins(key, value)
       const kind = isMissing ? "insert" : "update"
-      return run({ kind, job, key, value, outcome: outcomeOf(key, value), expected: values })
+      return run({ kind, job, key, value, outcome: outcomeOf(key, value), expected: expectedOf(key, values) })
     }).pipe(
       Effect.tapError(({ mayHaveRun }) => Effect.sync(() => mayHaveRun ? undefined : known.refused(key, value))),
       Effect.mapError(unusable("set", key)),
-      Effect.flatMap(({ isDone }) => {
+      Effect.flatMap((response) => {
+        const { isDone } = response
         if (isDone) known.saw(key, value)
         else known.refused(key, value)
-        return isDone ? Effect.void : overtaken("set", key)
+        return isDone ? Effect.void : refused("set", key, response)
       })
     )
 
   const remove = (key: string) =>
     Effect.suspend(() => {
       const { values } = known.expected(key)
-      return run({ kind: values.length === 0 ? "drop" : "delete", job, key, expected: values })
+      return run({ kind: values.length === 0 ? "drop" : "delete", job, key, expected: expectedOf(key, values) })
     }).pipe(
       Effect.mapError(unusable("remove", key)),
-      Effect.flatMap(({ isDone }) => {
-        if (isDone) known.saw(key, undefined)
-        return isDone ? Effect.void : overtaken("remove", key)
+      Effect.flatMap((response) => {
+        if (response.isDone) known.saw(key, undefined)
+        return response.isDone ? Effect.void : refused("remove", key, response)
       })
     )
 
@@ -86,9 +96,7 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
     set,
     remove,
     clear: Effect.asVoid(
-      database.query("DELETE FROM identity_client_entries WHERE job = $1", [job]).pipe(
-        Effect.mapError(unusable("clear"))
-      )
+      database.query(clearEntries, [job]).pipe(Effect.mapError(unusable("clear")))
     ),
     size: database.query<{ size: number }>(
       "SELECT count(*)::double precision AS size FROM identity_client_entries WHERE job = $1",

@@ -56,6 +56,18 @@ const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
       expires_at double precision NOT NULL
     ) WITH (fillfactor = 50)`,
     `CREATE INDEX identity_client_shared_expiry ON identity_client_shared (expires_at)`
+  ],
+  "3_counts": [
+    `CREATE TABLE identity_client_counts (
+      job text COLLATE "C" NOT NULL REFERENCES identity_client_jobs ON DELETE CASCADE,
+      outcome text NOT NULL,
+      count bigint NOT NULL,
+      PRIMARY KEY (job, outcome)
+    ) WITH (fillfactor = 30)`,
+    `INSERT INTO identity_client_counts
+    SELECT job, 'listed', count(*) FROM identity_client_events GROUP BY job
+    UNION ALL
+    SELECT job, outcome, count(*) FROM identity_client_entries WHERE outcome IS NOT NULL GROUP BY job, outcome`
   ]
 }
 

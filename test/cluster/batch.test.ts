@@ -23,6 +23,7 @@ const setUp = (limit = 3) =>
           }),
         keyOf: ({ key }) => key,
         isRead: ({ isRead = false }) => isRead,
+        isOfOneRequest: (error) => error === "bad request",
         limit,
         closed: "closed"
       }),
@@ -81,6 +82,23 @@ describe("a batch", () => {
       const d = yield* request("d")
       yield* Deferred.succeed(batches[2]!.end, undefined)
       assert.strictEqual(yield* Fiber.join(d), "D")
+    }))
+
+  it.effect("that fails because of one request fails only that one", () =>
+    Effect.gen(function*() {
+      const { batches, keys, request, settled } = yield* setUp()
+      const [a, b, c] = yield* Effect.all([request("a"), request("b"), request("c")])
+      yield* Deferred.succeed(batches[0]!.end, undefined)
+      yield* settled
+      yield* Deferred.fail(batches[1]!.end, "bad request")
+      yield* settled
+      yield* Deferred.fail(batches[2]!.end, "bad request")
+      yield* settled
+      yield* Deferred.succeed(batches[3]!.end, undefined)
+      assert.strictEqual(yield* Fiber.join(a), "A")
+      assert.strictEqual(yield* Effect.flip(Fiber.join(b)), "bad request")
+      assert.strictEqual(yield* Fiber.join(c), "C")
+      assert.deepStrictEqual(keys(), ["a", "bc", "b", "c"])
     }))
 
   it.effect("goes on without callers that are interrupted, and drops what has not begun", () =>

@@ -5,9 +5,10 @@ import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
 import { getEventStream, redeliverEvent, Redelivery } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
-import { eventsOf, newJob } from "../support/jobStores.js"
+import { eventsOf } from "../support/jobStores.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
 import { layerMigrated } from "../support/postgres.js"
+import { createRunning } from "./runningJob.js"
 
 const service = Testing.layer(
   Testing.handle(redeliverEvent, () => Effect.sleep("5 millis")),
@@ -32,10 +33,8 @@ withPostgres("a redelivery with a journal in PostgreSQL", (it) => {
         })
       })
       const store = yield* Effect.provideService(makeJobStore, SqlClient.SqlClient, counting)
-      yield* store.create(newJob("j"))
       const events = eventsOf(2000)
-      yield* store.addEvents("j", events)
-      const journal = yield* store.journal("j")
+      const journal = yield* createRunning(store, "j", events)
       statements = 0
       written = 0
       const [took] = yield* Effect.timed(

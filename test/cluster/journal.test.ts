@@ -7,7 +7,7 @@ import * as Lock from "../../src/internal/redelivery/lock.js"
 import * as Testing from "../../src/Testing.js"
 import { entry, eventsOf, keyOf } from "../support/jobStores.js"
 import { withPostgres } from "../support/postgres.js"
-import { processes } from "../support/storeProcesses.js"
+import { processes } from "./runningJob.js"
 
 const quiet = Logger.remove(Logger.defaultLogger)
 

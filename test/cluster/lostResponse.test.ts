@@ -16,7 +16,7 @@ const setUp = () => {
   const apply = ({ expected, key, kind, value = "" }: EntryRequest): EntryResponse => {
     const before = entries.get(key)
     if (kind === "get") return { value: before, isDone: true }
-    const matches = before !== undefined && expected.includes(before)
+    const matches = before !== undefined && expected.some(({ value }) => value === before)
     const isDone = matches || (before === undefined && kind !== "update") || kind === "drop"
     if (!isDone) return { value: before, isDone }
     if (kind === "insert" || kind === "update") entries.set(key, value)

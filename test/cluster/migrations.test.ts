@@ -29,6 +29,7 @@ withPostgres("migrations", (it) => {
         for (const names of found) {
           assert.deepStrictEqual(names, [
             "effect_identity_client_migrations",
+            "identity_client_counts",
             "identity_client_entries",
             "identity_client_events",
             "identity_client_jobs",
@@ -36,7 +37,11 @@ withPostgres("migrations", (it) => {
           ])
         }
         const versions = yield* Effect.provide(Effect.zipRight(migrate, applied), layerSql(server, database))
-        assert.deepStrictEqual(versions, [{ migration_id: 1, name: "jobs" }, { migration_id: 2, name: "shared" }])
+        assert.deepStrictEqual(versions, [
+          { migration_id: 1, name: "jobs" },
+          { migration_id: 2, name: "shared" },
+          { migration_id: 3, name: "counts" }
+        ])
       }
     }))
 
@@ -66,6 +71,6 @@ withPostgres("migrations", (it) => {
       const upper = (name: string) => name.toUpperCase()
       const sql = layerSql(server, yield* server.database, { transformResultNames: upper, transformQueryNames: upper })
       yield* Effect.provide(Effect.repeatN(migrate, 1), sql)
-      assert.strictEqual((yield* Effect.provide(tables, Layer.fresh(sql))).length, 5)
+      assert.strictEqual((yield* Effect.provide(tables, Layer.fresh(sql))).length, 6)
     }))
 })

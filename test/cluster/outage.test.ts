@@ -8,7 +8,7 @@ import { makeJobStore } from "../../src/cluster/jobStore.js"
 import { entry, eventsOf, keyOf, newJob } from "../support/jobStores.js"
 import { withPostgres } from "../support/postgres.js"
 import { eventually } from "../support/sharedStores.js"
-import { processes } from "../support/storeProcesses.js"
+import { processes, setState } from "./runningJob.js"
 
 withPostgres("a journal in PostgreSQL that fails", (it) => {
   it.scoped("keeps each claim that succeeded when the server crashes, and goes on when it is back", () =>
@@ -90,7 +90,7 @@ withPostgres("a journal in PostgreSQL that fails", (it) => {
         )))
         assert.isTrue(Option.isSome(yield* own.get(keyOf("e"))))
         assert.isTrue(Option.isSome(yield* store.get("k")))
-        yield* store.update("j", ["loading"], { state: "done", endedAt: 0 })
+        yield* setState(store, "j", "running", "done")
         assert.strictEqual(yield* store.prune(1), 1)
         assert.include((yield* Effect.flip(own.set("lock", "x"))).message, "the job was removed")
         assert.isTrue(Option.isNone(yield* own.get(keyOf("e"))))
