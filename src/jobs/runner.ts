@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import { IdentityClient } from "../IdentityClient.js"
 import { clockOf, metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
 import { monotonicMillis } from "../internal/runtime/monotonicClock.js"
+import { raceFirst } from "../internal/runtime/raceFirst.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import { runExport } from "./exportRun.js"
 import { Failed, foreignReason, passing, type RunFailure } from "./failures.js"
@@ -83,7 +84,7 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
     ).pipe(Effect.catchAllDefect(defective))
 
   const runOnce = (job: JobRecord): Effect.Effect<void, RunFailure> =>
-    Effect.raceFirst(
+    raceFirst(
       Effect.zipRight(whileRunning(job.kind, work(job)), end(job, "done")),
       awaitCancellation(job)
     )

@@ -1,6 +1,7 @@
 /** What simulated programs do with jobs: they run those that the engine gives them, and submit, cancel, resume and watch them. */
 import { Cause, Duration, Effect, Exit, FiberMap, Layer, Option, Queue, Schedule, Stream } from "effect"
 import { IdentityClient } from "../../../src/index.js"
+import { raceFirst } from "../../../src/internal/runtime/raceFirst.js"
 import * as Jobs from "../../../src/Jobs.js"
 import { makeRunner } from "../../../src/jobs/runner.js"
 import { makeService } from "../../../src/jobs/service.js"
@@ -43,7 +44,7 @@ export const jobsLayer = ({ database, engine, world }: JobSite, process: number,
           Effect.zipRight(Effect.interrupt)
         )
         const { id, key } = execution.job
-        return Effect.raceFirst(carryOut(id), untilLost).pipe(
+        return raceFirst(carryOut(id), untilLost).pipe(
           IdentityClient.withHeaders({ [callHeader]: keyOfRun(process, key), [journalHeader]: nameOf(key) }),
           Effect.onExit((exit) =>
             Effect.sync(() => {
