@@ -11,7 +11,7 @@ import type { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
 import { Jobs } from "./jobs/jobs.js"
 import * as LocalJobs from "./jobs/local.js"
-import type { JobStoreError, RunOptions } from "./jobs/model.js"
+import { type JobStoreError, type RunOptions, validateRunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 import * as Environment from "./node/environment.js"
 import * as FileJobs from "./node/fileJobs.js"
@@ -65,7 +65,7 @@ export interface JobsOptions extends RunOptions {
  * Runs jobs in this process, and keeps them in a directory: they outlive the process. Jobs that an earlier process has left go on when the
  * layer is built. One process at a time has the directory: the next one waits until the holder's `lockExpiry` (default 15 s) has passed
  * without a sign of life, and the layer fails with `JobStoreError` if it sees one. A process that loses the directory to another one, since
- * it stood still for longer, sends nothing more: all operations fail with `JobStoreError`. The directory must be such as `journal` needs.
+ * it stood still for longer, sends nothing more: all operations fail with `JobStoreError`, and `awaitEnd` waits. The directory must be such as `journal` needs.
  *
  * Old jobs (`pruneAfter`) are removed when the layer is built, and each hour. A job that cannot be read, because its files are damaged or a
  * later version has written it, is logged and left alone, and the others go on; to submit it fails with `JobStoreError`.
@@ -73,13 +73,17 @@ export interface JobsOptions extends RunOptions {
  * Everything about the jobs is in memory, too; of those that have ended, the results once they are read.
  * @since 0.1.0 @category layers
  */
-export const layerJobs = (directory: string, options: JobsOptions = {}): Layer.Layer<Jobs, JobStoreError, Tenants> =>
+export const layerJobs = (
+  directory: string,
+  options: JobsOptions = {}
+): Layer.Layer<Jobs, InvalidInput | JobStoreError, Tenants> =>
   Layer.scoped(
     Jobs,
-    Effect.flatMap(
-      FileJobs.make(directory, options.lockExpiry ?? "15 seconds"),
-      (keeper) => LocalJobs.make(keeper, { ...options, pruneAfter: options.pruneAfter ?? "30 days" })
-    )
+    Effect.gen(function*() {
+      yield* validateRunOptions("Node.layerJobs", options)
+      const keeper = yield* FileJobs.make(directory, options.lockExpiry ?? "15 seconds")
+      return yield* LocalJobs.make(keeper, { ...options, pruneAfter: options.pruneAfter ?? "30 days" })
+    })
   ).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
 /**

@@ -86,10 +86,8 @@ export const makeHeldJob = (record: JobRecord, ids: ReadonlyArray<string>): Held
       others.clear()
       for (const event of events) setEntry(event, undefined)
     },
-    unfinished: (page) =>
-      pageOf(page, ({ entry, id, position }) => isUnfinished(entry) ? { position, id } : undefined),
-    results: (page) =>
-      pageOf(page, ({ entry, id, position }) => resultOf({ position, id }, entry, hasEnded())),
+    unfinished: (page) => pageOf(page, ({ entry, id, position }) => isUnfinished(entry) ? { position, id } : undefined),
+    results: (page) => pageOf(page, ({ entry, id, position }) => resultOf({ position, id }, entry, hasEnded())),
     counts: () => {
       const { sending = 0, unknown = 0, ...rest } = Object.fromEntries(numbers)
       return countsOf(events.length, { ...rest, unknown: unknown + (hasEnded() ? sending : 0) })

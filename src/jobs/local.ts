@@ -81,7 +81,8 @@ export const make = (keeper: MemoryStore.Keeper, { pruneAfter, ...options }: Loc
     return makeService({
       store: { ...store, update },
       tenants,
-      start: ({ id }) => start(id),
+      start: ({ id }) =>
+        start(id),
       pollInterval: options.pollInterval
     })
   })

@@ -218,7 +218,10 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
                 Effect.catchAll(removeHeld(job, () => isOld(job.record, before)), ({ message }) =>
                   Effect.as(Effect.logWarning(`could not remove the job ${job.record.id}: ${message}`), false))
             ),
-            (removed) => removed.filter((isRemoved) => isRemoved).length
+            (removed) =>
+              removed.filter((isRemoved) =>
+                isRemoved
+              ).length
           )
         )
     }

@@ -1,7 +1,16 @@
 /** Jobs in a directory: they outlive their process, whenever it dies, and one process at a time has them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Jobs from "../../src/Jobs.js"
@@ -16,11 +25,24 @@ const directory = Effect.acquireRelease(
 const options = { lockExpiry: "200 millis", grace: "50 millis", pollInterval: "20 millis" } as const
 
 /** The jobs of a process, until the scope closes. */
-const open = (directory: string, { layer }: Pick<ReturnType<typeof service>, "layer">) =>
+const open = (
+  directory: string,
+  { layer }: Pick<ReturnType<typeof service>, "layer">,
+  more: Node.JobsOptions = {}
+) =>
   Effect.map(
-    Layer.build(Layer.provide(Node.layerJobs(directory, options), Jobs.layerTenants(() => layer))),
+    Layer.build(Layer.provide(Node.layerJobs(directory, { ...options, ...more }), Jobs.layerTenants(() => layer))),
     (context) => context.unsafeMap.get(Jobs.Jobs.key) as Jobs.Jobs["Type"] // sound: the layer has just made it
   )
+
+/** Runs a job of a process that then ends, and returns its id. */
+const runOne = (directory: string, job: Jobs.Job) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { awaitEnd, submit } = yield* open(directory, service())
+    const id = yield* submit(job)
+    yield* awaitEnd(id)
+    return id
+  }))
 
 const night = Jobs.redelivery({ tenant: "acme", key: "night", stream, events: ids(60) })
 
@@ -81,15 +103,126 @@ describe("jobs in a directory", () => {
       assert.lengthOf(yield* Stream.runCollect(list()), 0)
     }))
 
-  it.scopedLive("that cannot be read are a failure that names them", () =>
+  it.scopedLive("have nothing of a job whose removal a crash has interrupted", () =>
     Effect.gen(function*() {
       const folder = yield* directory
-      const scope = yield* Scope.make()
-      const { submit } = yield* Scope.extend(open(folder, service()), scope)
-      const id = yield* submit(night)
-      yield* Scope.close(scope, Exit.void)
-      writeFileSync(join(folder, "jobs", id, "job"), "{\"version\":2}")
-      const error = yield* Effect.flip(open(folder, service()))
-      assert.include(error.message, id)
+      const id = yield* runOne(folder, night)
+      unlinkSync(join(folder, "jobs", id, "job"))
+      const acme = service()
+      const { awaitEnd, submit } = yield* open(folder, acme)
+      assert.isFalse(existsSync(join(folder, "jobs", id)))
+      assert.strictEqual(yield* submit(night), id)
+      assert.deepInclude((yield* awaitEnd(id)).events, { total: 60, left: 0 })
+      assert.deepStrictEqual([...acme.sent].sort(), ids(60))
+    }))
+
+  it.scopedLive("are removed as a whole, and what is left of their files is deleted later", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const acme = service()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { awaitEnd, prune, submit } = yield* open(folder, acme)
+        const id = yield* submit(night)
+        const other = yield* submit({ ...night, key: "other" })
+        yield* awaitEnd(id)
+        yield* awaitEnd(other)
+        yield* Effect.sleep("5 millis")
+        unlinkSync(join(folder, "jobs", id, "job")) // as by somebody else
+        rmSync(join(folder, "jobs", other), { recursive: true })
+        mkdirSync(join(folder, "jobs", `removed-${id}`, "journal"), { recursive: true }) // by a removal that failed half-way
+        assert.strictEqual(yield* prune(0), 2)
+        assert.deepStrictEqual(readdirSync(join(folder, "jobs")), [])
+        mkdirSync(join(folder, "jobs", `removed-${id}`, "journal"), { recursive: true })
+      }))
+      yield* open(folder, acme)
+      assert.deepStrictEqual(readdirSync(join(folder, "jobs")), [])
+    }))
+
+  it.scopedLive("send nothing more once another process has their directory", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const half = yield* Deferred.make<void>()
+      const acme = service((_, nth) =>
+        nth === 30
+          ? Effect.zipRight(Deferred.succeed(half, undefined), Effect.sleep("200 millis"))
+          : nth > 30
+          ? Effect.sleep("200 millis")
+          : Effect.void
+      )
+      const jobs = yield* open(folder, acme)
+      const id = yield* jobs.submit(night)
+      yield* Deferred.await(half)
+      // Another process has taken the directory over, and has removed the job.
+      writeFileSync(join(folder, "lock"), JSON.stringify({ run: "other", expiresAfter: 200 }))
+      rmSync(join(folder, "jobs", id), { recursive: true })
+      yield* Effect.sleep("1500 millis")
+      assert.isAtMost(acme.sent.length, 40)
+      assert.lengthOf(new Set(acme.sent), acme.sent.length)
+      assert.isFalse(existsSync(join(folder, "jobs", id)))
+      const uses: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string; readonly message: string }>> = [
+        jobs.submit({ ...night, key: "other" }),
+        jobs.status(id),
+        jobs.cancel(id),
+        jobs.resume(id),
+        jobs.prune(0),
+        Stream.runDrain(jobs.list()),
+        Stream.runDrain(jobs.results(id))
+      ]
+      for (const use of uses) {
+        const error = yield* Effect.flip(use)
+        assert.strictEqual(error._tag, "JobStoreError")
+        assert.include(error.message, "another process has the directory")
+      }
+      assert.deepStrictEqual(readdirSync(join(folder, "jobs")), [])
+    }))
+
+  it.scopedLive("do not mind other files in their directory", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const id = yield* runOne(folder, night)
+      for (const name of [".DS_Store", "redelivery-x", "notes"]) writeFileSync(join(folder, "jobs", name), "")
+      const { status } = yield* open(folder, service())
+      assert.strictEqual((yield* status(id)).state, "done")
+      assert.includeMembers(readdirSync(join(folder, "jobs")), [".DS_Store", "redelivery-x", "notes"])
+    }))
+
+  for (
+    const [what, file, text] of [
+      ["that a later version has written", "job", "{\"version\":2}"],
+      ["that is damaged", "job", "{\"version\":1,\"job\":{}}"],
+      ["whose list is damaged", "events-0", "[1]"]
+    ] as const
+  ) {
+    it.scopedLive(`go on without a job ${what}, which stays as it is`, () =>
+      Effect.gen(function*() {
+        const folder = yield* directory
+        const id = yield* runOne(folder, night)
+        const other = yield* runOne(folder, { ...night, key: "other" })
+        const path = join(folder, "jobs", id, file)
+        writeFileSync(path, text)
+        const acme = service()
+        const { list, status, submit } = yield* open(folder, acme)
+        assert.deepInclude(yield* status(other), { state: "done" })
+        assert.lengthOf(yield* Stream.runCollect(list()), 1)
+        const error = yield* Effect.flip(submit(night))
+        assert.deepInclude(error, { _tag: "JobStoreError" })
+        assert.include(error instanceof Jobs.JobStoreError ? error.message : "", id)
+        assert.lengthOf(acme.sent, 0)
+        assert.strictEqual(readFileSync(path, "utf8"), text)
+      }))
+  }
+
+  it.scopedLive("are removed when the layer is built, once they are old", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const id = yield* runOne(folder, night)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { status } = yield* open(folder, service())
+        assert.strictEqual((yield* status(id)).state, "done")
+      }))
+      yield* Effect.sleep("5 millis")
+      const { list } = yield* open(folder, service(), { pruneAfter: "1 millis" })
+      assert.lengthOf(yield* Stream.runCollect(list()), 0)
+      assert.deepStrictEqual(readdirSync(join(folder, "jobs")), [])
     }))
 })

@@ -49,7 +49,13 @@ const contract = <R>(
       assert.isFalse(yield* store.update(seen("a"), ["running", "waiting"], { state: "done" }))
       const error = { tag: "Forbidden", message: "no\u0000 \ud800 \"ü\"" }
       assert.isTrue(
-        yield* store.update(seen("a"), ["loading"], { state: "failed", resumed: 2, exportJob: "", error, endedAt: 2000.5 })
+        yield* store.update(seen("a"), ["loading"], {
+          state: "failed",
+          resumed: 2,
+          exportJob: "",
+          error,
+          endedAt: 2000.5
+        })
       )
       const failed = {
         ...newJob("a"),
@@ -331,31 +337,34 @@ const contract = <R>(
       assert.strictEqual((yield* store.counts("a")).total, 1)
     }))
 
-  law("prunes jobs that have ended before a time, and lists that were begun before it, with all that they have", (store) =>
-    Effect.gen(function*() {
-      for (const id of ["old", "new", "running", "none"]) {
-        yield* runningJob(store, id, ["e"])
-        yield* note(store, id, { e: "accepted" })
-      }
-      yield* store.update(seen("old"), ["running"], { state: "done", endedAt: 1999 })
-      yield* store.update(seen("new"), ["running"], { state: "failed", endedAt: 2000 })
-      yield* store.update(seen("running"), ["running"], { endedAt: 5 })
-      yield* store.update(seen("none"), ["running"], { state: "cancelled" })
-      yield* store.create(newJob("begun", { submittedAt: 1999 }))
-      yield* store.addEvents(seen("begun", { submittedAt: 1999 }), "loading", ["e"])
-      yield* store.create(newJob("beginning", { submittedAt: 2000 }))
-      yield* store.create(newJob("waiting", { submittedAt: 1 }))
-      yield* store.update(seen("waiting", { submittedAt: 1 }), ["loading"], { state: "waiting" })
-      assert.strictEqual(yield* store.prune(2000), 2)
-      assert.strictEqual(yield* store.prune(2000), 0)
-      const left = (yield* store.list({}, allJobs)).map(({ id }) => id)
-      assert.deepStrictEqual(left.sort(), ["beginning", "new", "none", "running", "waiting"])
-      for (const id of ["new", "running", "none"]) assert.strictEqual((yield* store.counts(id)).outcomes.accepted, 1)
-      yield* store.create(newJob("old"))
-      assert.strictEqual((yield* store.counts("old")).total, 0)
-      yield* store.addEvents(seen("old"), "loading", ["e"])
-      assert.strictEqual((yield* store.counts("old")).left, 1, "it has none of the entries before")
-    }))
+  law(
+    "prunes jobs that have ended before a time, and lists that were begun before it, with all that they have",
+    (store) =>
+      Effect.gen(function*() {
+        for (const id of ["old", "new", "running", "none"]) {
+          yield* runningJob(store, id, ["e"])
+          yield* note(store, id, { e: "accepted" })
+        }
+        yield* store.update(seen("old"), ["running"], { state: "done", endedAt: 1999 })
+        yield* store.update(seen("new"), ["running"], { state: "failed", endedAt: 2000 })
+        yield* store.update(seen("running"), ["running"], { endedAt: 5 })
+        yield* store.update(seen("none"), ["running"], { state: "cancelled" })
+        yield* store.create(newJob("begun", { submittedAt: 1999 }))
+        yield* store.addEvents(seen("begun", { submittedAt: 1999 }), "loading", ["e"])
+        yield* store.create(newJob("beginning", { submittedAt: 2000 }))
+        yield* store.create(newJob("waiting", { submittedAt: 1 }))
+        yield* store.update(seen("waiting", { submittedAt: 1 }), ["loading"], { state: "waiting" })
+        assert.strictEqual(yield* store.prune(2000), 2)
+        assert.strictEqual(yield* store.prune(2000), 0)
+        const left = (yield* store.list({}, allJobs)).map(({ id }) => id)
+        assert.deepStrictEqual(left.sort(), ["beginning", "new", "none", "running", "waiting"])
+        for (const id of ["new", "running", "none"]) assert.strictEqual((yield* store.counts(id)).outcomes.accepted, 1)
+        yield* store.create(newJob("old"))
+        assert.strictEqual((yield* store.counts("old")).total, 0)
+        yield* store.addEvents(seen("old"), "loading", ["e"])
+        assert.strictEqual((yield* store.counts("old")).left, 1, "it has none of the entries before")
+      })
+  )
 
   law("says that a job was removed", (store) =>
     Effect.gen(function*() {
