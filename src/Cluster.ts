@@ -9,14 +9,22 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { makeJobStore } from "./cluster/jobStore.js"
+import { isResponding } from "./cluster/database.js"
 import { migrate } from "./cluster/migrations.js"
 import { makeSharedBackend } from "./cluster/sharedStore.js"
-import { layerService, layerSweep, layerWorkflow, Store } from "./cluster/workflow.js"
+import {
+  layerService,
+  layerStore as layerJobStore,
+  layerSweep,
+  layerWorkflow,
+  RunningJobs
+} from "./cluster/workflow.js"
 import type { Jobs } from "./jobs/jobs.js"
 import type { JobStoreError, RunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 import * as SharedStore from "./SharedStore.js"
+
+export { RunningJobs }
 
 /** The settings of the jobs of a cluster. @since 0.1.0 @category models */
 export interface Options extends RunOptions {
@@ -26,7 +34,8 @@ export interface Options extends RunOptions {
 
 /**
  * Creates the tables of the jobs and of the shared store, or brings them up to date. The layers below do that themselves; run it apart if
- * their database user may not. Any number of processes may run it at the same time.
+ * their database user may not. Any number of processes may run it at the same time. The tables `cluster_*` of the engine are created by its
+ * own layers (`NodeClusterSocket.layer`), not by this.
  * @since 0.1.0 @category constructors
  */
 export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = migrate
@@ -39,20 +48,23 @@ export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient>
  * (`lockExpiry`). Each event is claimed in the database before it is sent, so no event is sent twice, even if a runner comes back that
  * still takes the job for its own: an event that was claimed and has no outcome is `unknown`. While
  * the database is unavailable, nothing is sent.
+ *
+ * A claim holds as long as the database keeps what it has committed: `synchronous_commit` must be `on`, its default. A failover to a replica
+ * that is asynchronous may lose the last claims, whose events are then sent again.
  * @since 0.1.0 @category layers
  */
 export const layerJobs = (
   options: Options = {}
 ): Layer.Layer<
-  Jobs,
+  Jobs | RunningJobs,
   JobStoreError,
   MessageStorage.MessageStorage | Sharding.Sharding | SqlClient.SqlClient | Tenants
 > =>
   layerService(options).pipe(
     Layer.merge(layerWorkflow(options)),
     Layer.merge(layerSweep(options.pruneAfter ?? "30 days")),
-    Layer.provide(ClusterWorkflowEngine.layer),
-    Layer.provide(Layer.scoped(Store, Effect.zipRight(migrate, makeJobStore)))
+    Layer.provide(layerJobStore),
+    Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate)))
   )
 
 /**
@@ -65,13 +77,20 @@ export const layerStore = (
 ): Layer.Layer<SharedStore.SharedStore, JobStoreError, SqlClient.SqlClient> =>
   SharedStore.layer(Effect.zipRight(migrate, makeSharedBackend), options)
 
-/**
- * The health of a process of the cluster: `isReady` while it can run jobs, which it cannot after it has begun to shut down. For a probe
- * of an orchestrator.
- * @since 0.1.0 @category constructors
- */
-export const health = Effect.flatMap(Sharding.Sharding, (sharding) =>
-  Effect.map(
-    Effect.all([sharding.isShutdown, sharding.activeEntityCount]),
-    ([isShutdown, jobs]) => ({ isReady: !isShutdown, jobs })
-  ))
+/** The health of a process of the cluster. @since 0.1.0 @category models */
+export interface Health {
+  /** The process has not begun to shut down, and the database responds within 2 s. */
+  readonly isReady: boolean
+  /** The number of jobs that this process runs. */
+  readonly jobs: number
+}
+
+/** Tells the health of a process of the cluster, for a probe of an orchestrator. @since 0.1.0 @category constructors */
+export const health: Effect.Effect<Health, never, RunningJobs | Sharding.Sharding | SqlClient.SqlClient> = Effect.gen(
+  function*() {
+    const { isShutdown } = yield* Sharding.Sharding
+    const { count } = yield* RunningJobs
+    const isReady = !(yield* isShutdown) && (yield* isResponding)
+    return { isReady, jobs: yield* count }
+  }
+)

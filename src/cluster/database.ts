@@ -78,3 +78,14 @@ export const makeDatabase: Effect.Effect<Database, never, SqlClient.SqlClient> =
     }
   }
 )
+
+/** The database responds to a statement within 2 s. */
+export const isResponding: Effect.Effect<boolean, never, SqlClient.SqlClient> = Effect.flatMap(
+  makeDatabase,
+  ({ query }) =>
+    query("SELECT 1", []).pipe(
+      disconnect,
+      Effect.timeout("2 seconds"),
+      Effect.match({ onFailure: () => false, onSuccess: () => true })
+    )
+)

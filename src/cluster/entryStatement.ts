@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type { State } from "../jobs/model.js"
 import { addCounts } from "./counts.js"
 import type { Database, DatabaseError } from "./database.js"
+import { entryOfEvent } from "./eventStatements.js"
 
 /** A value that an entry may have, and the outcome that it says. */
 export interface ExpectedValue {
@@ -23,7 +24,9 @@ export interface EntryRequest {
   readonly job: string
   readonly key: string
   readonly value?: string
-  /** The outcome that the value says, to count by. Only entries of events have one. */
+  /** The id of the event whose entry it is; none for other entries. */
+  readonly event?: string | undefined
+  /** The outcome that the value says about the event. */
   readonly outcome?: string | undefined
   readonly expected: ReadonlyArray<ExpectedValue>
 }
@@ -40,21 +43,21 @@ export interface EntryResponse {
 /**
  * The rows of all jobs whose entries change are locked first, in the order of their ids. So two statements never wait for each other, no job
  * is removed meanwhile, and an event is refused once its job was cancelled. No statement sees what another part of it writes, so an inserted
- * entry is not updated as well.
+ * entry is not updated as well. Outcomes are counted of events in the job's list.
  */
 const statement = `
 WITH request AS MATERIALIZED (
-  SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-    AS r (nth, kind, job, key, value, outcome)
+  SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS r (nth, kind, job, key, value, event, outcome)
 ), expected AS MATERIALIZED (
-  SELECT * FROM unnest($7::integer[], $8::text[], $9::text[]) AS x (nth, value, outcome)
+  SELECT * FROM unnest($8::integer[], $9::text[], $10::text[]) AS x (nth, value, outcome)
 ), job AS MATERIALIZED (
   SELECT id, state FROM identity_client_jobs
   WHERE id IN (SELECT job FROM request WHERE kind <> 'get') ORDER BY id FOR NO KEY UPDATE
 ), inserted AS (
   INSERT INTO identity_client_entries (job, key, value, outcome)
   SELECT r.job, r.key, r.value, r.outcome FROM request AS r JOIN job AS j ON j.id = r.job
-  WHERE r.kind = 'insert' AND (r.outcome IS NULL OR j.state = 'running') ORDER BY r.job, r.key
+  WHERE r.kind = 'insert' AND (r.event IS NULL OR j.state = 'running') ORDER BY r.job, r.key
   ON CONFLICT (job, key) DO NOTHING
   RETURNING job, key, NULL AS before, outcome AS after
 ), updated AS (
@@ -69,8 +72,11 @@ WITH request AS MATERIALIZED (
   RETURNING e.job, e.key, e.outcome AS before, NULL AS after
 ), changed AS (
   SELECT * FROM inserted UNION ALL SELECT * FROM updated UNION ALL SELECT * FROM deleted
+), moved AS (
+  SELECT c.* FROM changed AS c JOIN request AS r ON r.job = c.job AND r.key = c.key
+  JOIN identity_client_events AS e ON e.job = r.job AND e.id = r.event
 ), counted AS (${
-  addCounts("SELECT job, after AS outcome, 1 AS n FROM changed UNION ALL SELECT job, before, -1 FROM changed")
+  addCounts("SELECT job, after AS outcome, 1 AS n FROM moved UNION ALL SELECT job, before, -1 FROM moved")
 })
 SELECT r.nth, e.value, c.job IS NOT NULL AS changed, j.state
 FROM request AS r
@@ -89,7 +95,7 @@ interface Row {
 const responseOf = (request: EntryRequest, { changed, state, value }: Row): EntryResponse => {
   const isDone = changed || request.kind === "get" || request.kind === "drop" ||
     (request.kind === "delete" && value === null)
-  const isRefused = request.kind === "insert" && request.outcome !== undefined && state !== "running"
+  const isRefused = request.kind === "insert" && request.event !== undefined && state !== "running"
   const refusal = state === null ? "removed" : isRefused ? "notRunning" : undefined
   return { value: value ?? undefined, isDone, refusal: isDone ? undefined : refusal }
 }
@@ -107,6 +113,7 @@ export const runEntries = (
       requests.map(({ job }) => job),
       requests.map(({ key }) => key),
       requests.map(({ value }) => value ?? null),
+      requests.map(({ event }) => event ?? null),
       requests.map(({ outcome }) => outcome ?? null),
       expected.map(({ nth }) => nth),
       expected.map(({ value }) => value),
@@ -126,6 +133,10 @@ export const clearEntries = `
 WITH job AS MATERIALIZED (
   SELECT id FROM identity_client_jobs WHERE id = $1 FOR NO KEY UPDATE
 ), deleted AS (
-  DELETE FROM identity_client_entries AS e USING job AS j WHERE e.job = j.id RETURNING e.job, e.outcome
+  DELETE FROM identity_client_entries AS e USING job AS j WHERE e.job = j.id RETURNING e.job, e.key, e.outcome
 )
-${addCounts("SELECT job, outcome, -1 AS n FROM deleted")}`
+${
+  addCounts(
+    `SELECT n.job, n.outcome, -1 AS n FROM identity_client_events AS e JOIN deleted AS ${entryOfEvent} WHERE e.job = $1`
+  )
+}`

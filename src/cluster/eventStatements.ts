@@ -2,7 +2,7 @@
 import { endStates } from "../jobs/model.js"
 
 /** The join from an event to its entry, whose key is the id in hexadecimal digits. */
-const entryOfEvent = "n ON n.job = e.job AND n.key = encode(convert_to(e.id, 'UTF8'), 'hex')"
+export const entryOfEvent = "n ON n.job = e.job AND n.key = encode(convert_to(e.id, 'UTF8'), 'hex')"
 
 /** Selects a page of a job's events. Of a job that is there, it has at least one row. */
 const eventsWhere = (condition: string): string => `

@@ -9,7 +9,7 @@ import { makeBatch } from "./batch.js"
 import { addCounts, type CountRow, listed, selectCounts, toCounts } from "./counts.js"
 import { type Database, DatabaseError, makeDatabase } from "./database.js"
 import { type EntryRequest, type EntryResponse, runEntries } from "./entryStatement.js"
-import { ended, eventsWithOutcome, unfinishedEvents } from "./eventStatements.js"
+import { ended, entryOfEvent, eventsWithOutcome, unfinishedEvents } from "./eventStatements.js"
 import {
   changeParameters,
   type EventRow,
@@ -127,8 +127,14 @@ const makeOf = (
         ), added AS (
           INSERT INTO identity_client_events (job, position, id)
           SELECT job.id, job.last_position + input.nth, input.id FROM job, input ORDER BY input.nth
-          ON CONFLICT (job, id) DO NOTHING RETURNING job
-        ), counted AS (${addCounts(`SELECT job, '${listed}' AS outcome, 1 AS n FROM added`)})
+          ON CONFLICT (job, id) DO NOTHING RETURNING job, id
+        ), counted AS (${
+          addCounts(
+            `SELECT job, '${listed}' AS outcome, 1 AS n FROM added
+            UNION ALL
+            SELECT n.job, n.outcome, 1 FROM added AS e JOIN identity_client_entries AS ${entryOfEvent}`
+          )
+        })
         SELECT id FROM job`,
         [id, submittedAt, state, events, events.length]
       ),

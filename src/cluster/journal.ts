@@ -37,12 +37,12 @@ const refused = (method: string, key: string, { refusal }: EntryResponse) => {
   }
 }
 
-/** The outcome that an event's entry says, as runs see it. The keys of other entries are not hexadecimal. */
-const outcomeOf = (key: string, value: string): string | undefined =>
-  Either.match(Encoding.decodeHexString(key), {
-    onLeft: () => undefined,
-    onRight: (id) => entryOf(id, value)?.outcome
-  })
+/** The id of the event whose entry has this key. The keys of other entries are not hexadecimal. */
+const eventOf = (key: string): string | undefined => Either.getOrUndefined(Encoding.decodeHexString(key))
+
+/** The outcome that an event's entry says, as runs see it. */
+const outcomeOf = (event: string | undefined, value: string): string | undefined =>
+  event === undefined ? undefined : entryOf(event, value)?.outcome
 
 /**
  * Opens a journal. It writes an entry only where it still has the value that this journal has last read or written; otherwise the write
@@ -51,16 +51,18 @@ const outcomeOf = (key: string, value: string): string | undefined =>
 export const makeJournal = (database: Database, run: RunEntry, job: string): Redelivery.Journal => {
   const known = makeKnownValues()
 
-  /** The values that an entry may have, with their outcomes. */
-  const expectedOf = (key: string, values: ReadonlyArray<string>) =>
-    values.map((value) => ({ value, outcome: outcomeOf(key, value) }))
+  /** What requests about an entry have in common: the values that it may have, with their outcomes. */
+  const about = (key: string, values: ReadonlyArray<string>) => {
+    const event = eventOf(key)
+    return { job, key, event, expected: values.map((value) => ({ value, outcome: outcomeOf(event, value) })) }
+  }
 
   const set = (key: string, value: string) =>
     Effect.suspend(() => {
       const { isMissing, values } = known.expected(key)
       known.begins(key, value)
-      const kind = isMissing ? "insert" : "update"
-      return run({ kind, job, key, value, outcome: outcomeOf(key, value), expected: expectedOf(key, values) })
+      const request = about(key, values)
+      return run({ ...request, kind: isMissing ? "insert" : "update", value, outcome: outcomeOf(request.event, value) })
     }).pipe(
       Effect.tapError(({ mayHaveRun }) => Effect.sync(() => mayHaveRun ? undefined : known.refused(key, value))),
       Effect.mapError(unusable("set", key)),
@@ -75,7 +77,7 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
   const remove = (key: string) =>
     Effect.suspend(() => {
       const { values } = known.expected(key)
-      return run({ kind: values.length === 0 ? "drop" : "delete", job, key, expected: expectedOf(key, values) })
+      return run({ ...about(key, values), kind: values.length === 0 ? "drop" : "delete" })
     }).pipe(
       Effect.mapError(unusable("remove", key)),
       Effect.flatMap((response) => {

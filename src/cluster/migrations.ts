@@ -5,6 +5,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { JobStoreError } from "../jobs/model.js"
 import { toDatabaseError } from "./database.js"
+import { entryOfEvent } from "./eventStatements.js"
 
 const table = "effect_identity_client_migrations"
 
@@ -67,7 +68,8 @@ const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
     `INSERT INTO identity_client_counts
     SELECT job, 'listed', count(*) FROM identity_client_events GROUP BY job
     UNION ALL
-    SELECT job, outcome, count(*) FROM identity_client_entries WHERE outcome IS NOT NULL GROUP BY job, outcome`
+    SELECT n.job, n.outcome, count(*) FROM identity_client_events AS e JOIN identity_client_entries AS ${entryOfEvent}
+    WHERE n.outcome IS NOT NULL GROUP BY n.job, n.outcome`
   ]
 }
 

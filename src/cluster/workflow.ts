@@ -2,42 +2,29 @@
 import { EntityId } from "@effect/cluster/EntityId"
 import { Sharding } from "@effect/cluster/Sharding"
 import * as Singleton from "@effect/cluster/Singleton"
-import * as Workflow from "@effect/workflow/Workflow"
-import { WorkflowEngine } from "@effect/workflow/WorkflowEngine"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { Jobs } from "../jobs/jobs.js"
-import { JobStoreError, type RunOptions } from "../jobs/model.js"
+import { activeStates, type JobStoreError, type RunOptions } from "../jobs/model.js"
 import { makeRunner } from "../jobs/runner.js"
 import { makeService } from "../jobs/service.js"
 import type { JobRecord, JobStore } from "../jobs/store.js"
 import { Tenants } from "../jobs/tenants.js"
+import { JobWorkflow, makeClear, makeStart } from "./execution.js"
+import { makeJobStoreWith } from "./jobStore.js"
 
 /** The storage of the jobs of a cluster. */
 export class Store extends Context.Tag("effect-identity-client/Cluster/Store")<Store, JobStore>() {}
 
-/** One run of a job. `run` differs after the job is resumed, or removed and submitted anew. */
-const JobWorkflow = Workflow.make({
-  name: "effect-identity-client-job",
-  payload: { id: Schema.String, run: Schema.String },
-  idempotencyKey: ({ id, run }) => `${id}/${run}`
-})
+/** Keeps the jobs in PostgreSQL. What the engine has stored about a job is removed with it. */
+export const layerStore = Layer.scoped(Store, Effect.flatMap(makeClear, (onRemoved) => makeJobStoreWith({ onRemoved })))
 
-const payloadOf = ({ id, resumed, submittedAt }: JobRecord) => ({ id, run: `${submittedAt}-${resumed}` })
-
-/** Executes the workflow of a job. It may have been executed before: then nothing happens. */
-const makeStart = Effect.map(
-  WorkflowEngine,
-  (engine) => (record: JobRecord): Effect.Effect<void, JobStoreError> =>
-    JobWorkflow.execute(payloadOf(record), { discard: true }).pipe(
-      Effect.provideService(WorkflowEngine, engine),
-      Effect.catchAllDefect(() => new JobStoreError({ message: "the cluster's database cannot be used" })),
-      Effect.asVoid
-    )
-)
+/** The jobs that this process runs. @since 0.1.0 @category tags */
+export class RunningJobs extends Context.Tag("effect-identity-client/Cluster/RunningJobs")<RunningJobs, {
+  readonly count: Effect.Effect<number>
+}>() {}
 
 /** The jobs of a cluster, as each of its processes sees them. */
 export const layerService = (options: RunOptions) =>
@@ -46,7 +33,7 @@ export const layerService = (options: RunOptions) =>
     Effect.gen(function*() {
       const store = yield* Store
       const tenants = yield* Tenants
-      const start = yield* makeStart
+      const start = yield* makeStart(store)
       return makeService({ store, tenants, start, pollInterval: options.pollInterval })
     })
   )
@@ -64,6 +51,7 @@ export const layerWorkflow = (options: RunOptions) =>
     const tenants = yield* Tenants
     const sharding = yield* Sharding
     const run = makeRunner({ ...options, store, tenants })
+    let running = 0
 
     const untilMoved = (executionId: string) => {
       const shard = sharding.getShardId(EntityId.make(executionId), "default")
@@ -72,28 +60,54 @@ export const layerWorkflow = (options: RunOptions) =>
         Effect.zipRight(Effect.interrupt)
       )
     }
-    return JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(run(id), untilMoved(executionId)))
+    const counted = (id: string) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => running++),
+        () => run(id),
+        () => Effect.sync(() => running--)
+      )
+    return Layer.merge(
+      Layer.succeed(RunningJobs, { count: Effect.sync(() => running) }),
+      JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(counted(id), untilMoved(executionId)))
+    )
   }))
 
 const sweepInterval = Duration.seconds(30)
 
-/** Starts jobs whose submitter died before it could, and removes old ones. One runner of the cluster does it. */
-export const layerSweep = (pruneAfter: Duration.DurationInput) =>
-  Layer.unwrapEffect(Effect.gen(function*() {
+/**
+ * Makes the effect that starts jobs whose submitter died before it could, or whose execution has completed without the job's end, and then
+ * removes old ones. A job that cannot be started does not keep the others. `pageSize` is the number of jobs that are read at once.
+ */
+export const makeSweep = (pruneAfter: Duration.DurationInput, pageSize = 500) =>
+  Effect.gen(function*() {
     const store = yield* Store
-    const start = yield* makeStart
-    const sweep = Effect.gen(function*() {
+    const start = yield* makeStart(store)
+
+    const startOne = (record: JobRecord) =>
+      Effect.catchAllCause(start(record), (cause) => Effect.logWarning(`could not start the job ${record.id}`, cause))
+
+    const startAll = (after: JobRecord | undefined): Effect.Effect<void, JobStoreError> =>
+      Effect.gen(function*() {
+        const active = yield* store.list({ states: activeStates }, { after, limit: pageSize })
+        yield* Effect.forEach(active, startOne, { discard: true })
+        if (active.length === pageSize) yield* startAll(active.at(-1))
+      })
+
+    return Effect.gen(function*() {
+      yield* startAll(undefined)
       const now = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
       yield* store.prune(now - Duration.toMillis(pruneAfter))
-      const waiting = yield* store.list({ states: ["waiting"] }, { after: undefined, limit: 1000 })
-      yield* Effect.forEach(waiting, start, { discard: true })
     })
-    return Singleton.make(
+  })
+
+/** Looks after the jobs now and then. One runner of the cluster does it. */
+export const layerSweep = (pruneAfter: Duration.DurationInput) =>
+  Layer.unwrapEffect(Effect.map(makeSweep(pruneAfter), (sweep) =>
+    Singleton.make(
       "effect-identity-client-sweep",
       sweep.pipe(
         Effect.catchAll(({ message }) => Effect.logWarning(`could not look after the jobs: ${message}`)),
         Effect.delay(sweepInterval),
         Effect.forever
       )
-    )
-  }))
+    )))

@@ -1,6 +1,6 @@
 /** Jobs on the runners of a cluster: each runs once, goes on elsewhere, and can be watched and cancelled from anywhere. */
 import { assert } from "@effect/vitest"
-import { Chunk, Context, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Chunk, Context, Deferred, Duration, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
 import * as Cluster from "../../src/Cluster.js"
 import { createUsersExport, getJob } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
@@ -110,10 +110,60 @@ withPostgres("a cluster", (it) => {
       assert.strictEqual(created, 2)
     }))
 
-  it.scoped("tells its health", () =>
+  it.scoped("tells its health: the number of jobs that it runs, and whether the database responds", () =>
     Effect.gen(function*() {
       const start = yield* cluster
-      const context = yield* start(service())
-      assert.deepStrictEqual(yield* Effect.provide(Cluster.health, context), { isReady: true, jobs: 0 })
-    }))
+      const { start: startServer, stop } = yield* Postgres
+      const goOn = yield* Deferred.make<void>()
+      const acme = service(() => Deferred.await(goOn))
+      const context = yield* start(acme)
+      const other = yield* start(acme, { clientOnly: true })
+      const health = Effect.provide(Cluster.health, context)
+      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 0 })
+      const { awaitEnd, submit } = Context.get(other, Jobs.Jobs)
+      const id = yield* submit(night("night", 3))
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => acme.sent.length > 0 })
+      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 1 })
+      assert.deepStrictEqual(yield* Effect.provide(Cluster.health, other), { isReady: true, jobs: 0 })
+      yield* Deferred.succeed(goOn, undefined)
+      yield* awaitEnd(id)
+      yield* Effect.repeat(health, { until: ({ jobs }) => jobs === 0 })
+      yield* stop
+      const [took, { isReady }] = yield* Effect.timed(health)
+      assert.isFalse(isReady)
+      assert.isBelow(Duration.toMillis(took), 2500)
+      yield* startServer
+      yield* Effect.repeat(health, { until: ({ isReady }) => isReady })
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
+
+  it.scoped(
+    "lets a tenant's short job end long before another one's, whose service is slow",
+    () =>
+      Effect.gen(function*() {
+        const server = yield* Postgres
+        const database = yield* server.database
+        const slow = service(() => Effect.sleep("30 millis"))
+        const fast = service()
+        const tenants = Jobs.layerTenants((tenant) => tenant === "fast" ? fast.layer : slow.layer)
+        const context = yield* Layer.build(Layer.provide(layerRunner({ server, database, ...options }), tenants))
+        const { awaitEnd, cancel, prune, status, submit } = Context.get(context, Jobs.Jobs)
+        const submitFor = (tenant: string, key: string, count: number) => submit({ ...night(key, count), tenant })
+        const long = yield* submitFor("slow", "long", 3000)
+        const dropped = yield* submitFor("dropped", "dropped", 3000)
+        yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => slow.sent.length > 100 })
+        const [took, short] = yield* Effect.timed(Effect.flatMap(submitFor("fast", "short", 10), awaitEnd))
+        assert.deepInclude(short.events, { total: 10, left: 0 })
+        assert.isBelow(Duration.toMillis(took), 2000)
+        assert.isAbove((yield* status(long)).events.left, 2000)
+        // A job that is removed while it runs does not disturb the others.
+        assert.isTrue(yield* cancel(dropped))
+        assert.strictEqual(yield* prune(-1000), 2)
+        const next = yield* Effect.flatMap(submitFor("fast", "next", 10), awaitEnd)
+        assert.deepInclude(next, { state: "done" })
+        const { events, state } = yield* awaitEnd(long)
+        assert.strictEqual(state, "done")
+        assert.deepStrictEqual(events.outcomes, { accepted: 3000, notFailed: 0, gone: 0, unknown: 0, failed: 0 })
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))),
+    120_000
+  )
 })
