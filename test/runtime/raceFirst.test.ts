@@ -12,7 +12,7 @@ const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => 
     scheduleTask: (task, priority) => Scheduler.defaultScheduler.scheduleTask(task, priority),
     shouldYield: (current) => {
       if (current !== fiber || ++count !== nth) return false
-      // By another task, while this fiber waits for its turn.
+      // By another task, before this fiber goes on.
       Scheduler.defaultScheduler.scheduleTask(() => fiber.unsafeInterruptAsFork(fiber.id()), 0)
       return 0
     }

@@ -112,7 +112,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a job's journal overwrites what another run has written, and nothing checks the lock",
     ofJobs: true,
     edits: [
-      { file: database, text: "const mayDo = hasPlainJournals ||", by: "const mayDo = !hasPlainJournals ||" },
+      { file: database, text: "(hasPlainJournals ||", by: "(!hasPlainJournals ||" },
       { file: lock, text: "Option.contains(own)", by: "() => true" }
     ]
   },
@@ -122,7 +122,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     edits: [
       {
         file: "src/cluster/journal.ts",
-        text: "return isDone ? Effect.void : overtaken(\"set\", key)",
+        text: "return isDone ? Effect.void : refused(\"set\", key, response)",
         by: "return Effect.void"
       },
       { file: lock, text: "Option.contains(own)", by: "() => true" }
@@ -135,6 +135,29 @@ const faults: ReadonlyArray<PlantedFault> = [
       file: run,
       text: "? Outcome.interrupted",
       by: "? { outcome: \"failed\" as const, error: undefined }"
+    }]
+  },
+  {
+    name: "a job that was cancelled before its list was complete does not begin anew",
+    ofJobs: true,
+    edits: [{
+      file: "src/jobs/service.ts",
+      text: "hasEnded(found) && !found.isLoaded",
+      by: "hasEnded(found) && found.kind === \"export\""
+    }]
+  },
+  {
+    name: "a job is resumed though its list is not complete",
+    ofJobs: true,
+    edits: [{ file: "src/jobs/service.ts", text: "      if (!job.isLoaded) return false\n", by: "" }]
+  },
+  {
+    name: "a job starts before its list is complete",
+    ofJobs: true,
+    edits: [{
+      file: "src/jobs/service.ts",
+      text: "      Stream.takeWhile((isLoading) => isLoading),\n",
+      by: "      Stream.take(0),\n"
     }]
   }
 ]
