@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { runUntil } from "../internal/runtime/fiber.js"
 import { Jobs } from "../jobs/jobs.js"
 import { activeStates, type JobStoreError, type RunOptions } from "../jobs/model.js"
 import { makeRunner } from "../jobs/runner.js"
@@ -42,33 +43,58 @@ export const layerService = (options: RunOptions) =>
 const lookInterval = "200 millis"
 
 /**
+ * Keeps the scope open while runs go on. The engine does not wait for the runs of shards that it is giving up, for example because it has
+ * lost their locks: if the process shuts down then, they would lose their storage before they can note the outcomes of running calls.
+ */
+const makeAwaited = Effect.gen(function*() {
+  const isIdle = yield* Effect.makeLatch(true)
+  let isClosing = false
+  let runs = 0
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isClosing = true
+      return isIdle.await
+    })
+  )
+  return {
+    isClosing: () => isClosing,
+    /** The number of runs that go on. */
+    count: Effect.sync(() => runs),
+    awaited: <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.suspend(() => ++runs === 1 ? isIdle.close : Effect.void),
+        () => run,
+        () => Effect.suspend(() => --runs === 0 ? isIdle.open : Effect.void)
+      )
+  }
+})
+
+/**
  * Carries out the workflows that this process gets. The engine lets a workflow run on while its process shuts down or its shard moves to
  * another one, so it stops by itself: interrupted, it is left to that process.
  */
 export const layerWorkflow = (options: RunOptions) =>
-  Layer.unwrapEffect(Effect.gen(function*() {
+  Layer.unwrapScoped(Effect.gen(function*() {
     const store = yield* Store
     const tenants = yield* Tenants
     const sharding = yield* Sharding
     const run = makeRunner({ ...options, store, tenants })
-    let running = 0
+    const { awaited, count, isClosing } = yield* makeAwaited
 
     const untilMoved = (executionId: string) => {
       const shard = sharding.getShardId(EntityId.make(executionId), "default")
       return Effect.sleep(lookInterval).pipe(
-        Effect.repeat({ while: () => sharding.hasShardId(shard) }),
-        Effect.zipRight(Effect.interrupt)
+        Effect.repeat({ while: () => !isClosing() && sharding.hasShardId(shard) })
       )
     }
-    const counted = (id: string) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => running++),
-        () => run(id),
-        () => Effect.sync(() => running--)
-      )
     return Layer.merge(
-      Layer.succeed(RunningJobs, { count: Effect.sync(() => running) }),
-      JobWorkflow.toLayer(({ id }, executionId) => Effect.raceFirst(counted(id), untilMoved(executionId)))
+      Layer.succeed(RunningJobs, { count }),
+      JobWorkflow.toLayer(({ id }, executionId) =>
+        Effect.flatMap(
+          awaited(runUntil(run(id), untilMoved(executionId))),
+          (isMoved) => isMoved ? Effect.interrupt : Effect.void
+        )
+      )
     )
   }))
 

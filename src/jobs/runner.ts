@@ -5,9 +5,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { IdentityClient } from "../IdentityClient.js"
-import { clockOf, metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import { clockOf, metricLabelsOf, runUntil, withFiber } from "../internal/runtime/fiber.js"
 import { monotonicMillis } from "../internal/runtime/monotonicClock.js"
-import { raceFirst } from "../internal/runtime/raceFirst.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import { runExport } from "./exportRun.js"
 import { Failed, foreignReason, passing, type RunFailure } from "./failures.js"
@@ -83,11 +82,8 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
       )
     ).pipe(Effect.catchAllDefect(defective))
 
-  const runOnce = (job: JobRecord): Effect.Effect<void, RunFailure> =>
-    raceFirst(
-      Effect.zipRight(whileRunning(job.kind, work(job)), end(job, "done")),
-      awaitCancellation(job)
-    )
+  const runOnce = (job: JobRecord): Effect.Effect<boolean, RunFailure> =>
+    runUntil(Effect.zipRight(whileRunning(job.kind, work(job)), end(job, "done")), awaitCancellation(job))
 
   /** Finds the job, if it is to run. */
   const find = (id: string) =>

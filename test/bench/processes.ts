@@ -20,6 +20,9 @@ interface Process<Ready, Request extends object, Response> {
   readonly ask: (request: Request) => Effect.Effect<Response, string>
   /** Ends the process at once with SIGKILL. */
   readonly kill: Effect.Effect<void>
+  readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Waits until the process has ended. */
+  readonly ended: Effect.Effect<void>
 }
 
 interface Start<Name extends string> {
@@ -52,6 +55,7 @@ const start =
       )
       const first = yield* Deferred.make<Ready, string>()
       const responses = yield* Mailbox.make<Response, string>()
+      const exit = yield* Deferred.make<void>()
       const ended = Exit.fail(`the process ${options.program} has ended`)
       child.once("message", (message: Ready) => {
         Deferred.unsafeDone(first, Effect.succeed(message))
@@ -60,11 +64,14 @@ const start =
       child.on("exit", () => {
         Deferred.unsafeDone(first, ended)
         responses.unsafeDone(ended)
+        Deferred.unsafeDone(exit, Effect.void)
       })
       const oneAtATime = yield* Effect.makeSemaphore(1)
       const started: Process<Ready, Request, Response> = {
         first: yield* Deferred.await(first),
         kill: Effect.sync(() => void child.kill("SIGKILL")),
+        signal: (signal) => Effect.sync(() => void child.kill(signal)),
+        ended: Deferred.await(exit),
         ask: (request) =>
           Effect.sync(() => void (child.connected && child.send(request))).pipe(
             Effect.zipRight(responses.take),

@@ -1,4 +1,5 @@
 /** Jobs on the runners of a cluster: each runs once, goes on elsewhere, and can be watched and cancelled from anywhere. */
+import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Chunk, Context, Deferred, Duration, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
 import * as Cluster from "../../src/Cluster.js"
@@ -67,6 +68,28 @@ withPostgres("a cluster", (it) => {
       const sent = [...first.sent, ...second.sent]
       assert.deepStrictEqual(sent.sort(), ids(300))
       assert.isAbove(second.sent.length, 0)
+    }))
+
+  it.scoped("waits for running calls if it shuts down while it gives up its shards", () =>
+    Effect.gen(function*() {
+      const start = yield* cluster
+      const first = service(() => Effect.sleep("1500 millis"))
+      const second = service()
+      const scope = yield* Scope.make()
+      const context = yield* Scope.extend(start(first, { grace: "5 seconds" }), scope)
+      const { submit } = Context.get(context, Jobs.Jobs)
+      const id = yield* submit(night("night", 60))
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => first.sent.length >= 10 })
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
+      ).pipe(Effect.provide(context))
+      yield* Effect.repeat(Effect.provide(Cluster.health, context), { until: ({ jobs }) => jobs === 0 })
+      yield* Scope.close(scope, Exit.void)
+      const { awaitEnd } = Context.get(yield* start(second), Jobs.Jobs)
+      const { events } = yield* awaitEnd(id)
+      assert.deepStrictEqual(events.outcomes, { accepted: 60, notFailed: 0, gone: 0, unknown: 0, failed: 0 })
+      assert.deepStrictEqual([...first.sent, ...second.sent].sort(), ids(60))
     }))
 
   it.scoped("cancels and resumes a job from any process", () =>

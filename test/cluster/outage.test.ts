@@ -26,7 +26,14 @@ withPostgres("a journal in PostgreSQL that fails", (it) => {
         const before = claimed.length
         const events = eventsOf(5000, 5000 * round)
         yield* Effect.forEach(events, claim, { concurrency: 20 }).pipe(
-          Effect.zipLeft(Effect.sleep(20 + 30 * round).pipe(Effect.zipRight(server.crash)), { concurrent: true })
+          Effect.zipLeft(
+            Effect.sleep("5 millis").pipe(
+              Effect.repeat({ until: () => claimed.length > before }),
+              Effect.zipRight(Effect.sleep(30 * round)),
+              Effect.zipRight(server.crash)
+            ),
+            { concurrent: true }
+          )
         )
         yield* server.start
         yield* eventually(own.get("lock"))

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
@@ -105,6 +105,37 @@ export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInte
 /** Runs an effect in a new fiber: a finalizer's own fiber may already be interrupted, and a time-out there would end at once. */
 export const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkDaemon(Effect.interruptible(self)), Fiber.join)
+
+/**
+ * Runs an effect until another one ends, and returns true if it was stopped so. Waits for the finalizers of the effect, also when it is
+ * interrupted itself: `Effect.raceFirst` does not wait for what it races then.
+ */
+export const runUntil = <E, R, R2>(
+  self: Effect.Effect<void, E, R>,
+  stop: Effect.Effect<void, never, R2>
+): Effect.Effect<boolean, E, R | R2> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      let isStopped = false
+      const fiber = yield* Effect.forkDaemon(Effect.interruptible(self))
+      const watcher = yield* Effect.forkDaemon(Effect.interruptible(
+        Effect.zipRight(
+          stop,
+          Effect.suspend(() => {
+            isStopped = true
+            return Fiber.interruptFork(fiber)
+          })
+        )
+      ))
+      const exit = yield* restore(Fiber.await(fiber)).pipe(
+        Effect.onInterrupt(() => Fiber.interrupt(fiber)),
+        Effect.ensuring(Fiber.interrupt(watcher))
+      )
+      return isStopped && Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
+        ? true
+        : yield* Effect.as(exit, false)
+    })
+  )
 
 /** Lets the interruption of an effect not wait for its end. */
 export const disconnect: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.disconnect

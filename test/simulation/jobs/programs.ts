@@ -1,7 +1,7 @@
 /** What simulated programs do with jobs: they run those that the engine gives them, and submit, cancel, resume and watch them. */
 import { Cause, Duration, Effect, Exit, FiberMap, Layer, Option, Queue, Schedule, Stream } from "effect"
 import { IdentityClient } from "../../../src/index.js"
-import { raceFirst } from "../../../src/internal/runtime/raceFirst.js"
+import { runUntil } from "../../../src/internal/runtime/fiber.js"
 import * as Jobs from "../../../src/Jobs.js"
 import { makeRunner } from "../../../src/jobs/runner.js"
 import { makeService } from "../../../src/jobs/service.js"
@@ -39,22 +39,20 @@ export const jobsLayer = ({ database, engine, world }: JobSite, process: number,
       const given = yield* Queue.unbounded<Execution>()
       const runner = engine.join(life, (execution) => void given.unsafeOffer(execution))
       const handle = (execution: Execution) => {
-        const untilLost = Effect.sleep(lookInterval).pipe(
-          Effect.repeat({ while: () => engine.isOwner(runner, execution) }),
-          Effect.zipRight(Effect.interrupt)
-        )
+        const untilLost = Effect.repeat(Effect.sleep(lookInterval), { while: () => engine.isOwner(runner, execution) })
         const { id, key } = execution.job
-        return raceFirst(carryOut(id), untilLost).pipe(
-          IdentityClient.withHeaders({ [callHeader]: keyOfRun(process, key), [journalHeader]: nameOf(key) }),
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              engine.ended(runner, execution, Exit.isSuccess(exit))
-              if (Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause)) {
-                world.violate("no defects", `${life.name}: ${Cause.pretty(exit.cause)}`)
-              }
-            })
+        return Effect.flatMap(runUntil(carryOut(id), untilLost), (isLost) => isLost ? Effect.interrupt : Effect.void)
+          .pipe(
+            IdentityClient.withHeaders({ [callHeader]: keyOfRun(process, key), [journalHeader]: nameOf(key) }),
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                engine.ended(runner, execution, Exit.isSuccess(exit))
+                if (Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause)) {
+                  world.violate("no defects", `${life.name}: ${Cause.pretty(exit.cause)}`)
+                }
+              })
+            )
           )
-        )
       }
       yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(given), (execution) =>
         FiberMap.run(running, execution, handle(execution), { onlyIfMissing: true }))))

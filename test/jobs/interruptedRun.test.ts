@@ -1,7 +1,7 @@
-/** A race that is interrupted while its fiber gives way ends, wherever that is. */
+/** A run that is interrupted while its fiber gives way ends, wherever that is. */
 import { Effect, Exit, Fiber, Option, Scheduler } from "effect"
 import { assert, describe, it } from "vitest"
-import { raceFirst } from "../../src/internal/runtime/raceFirst.js"
+import { runUntil } from "../../src/internal/runtime/fiber.js"
 import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { makeRunner } from "../../src/jobs/runner.js"
 
@@ -32,24 +32,15 @@ const tryAll = async <A, E>(effect: Effect.Effect<A, E>) => {
   }
 }
 
-describe("raceFirst", () => {
+describe("an effect that runs until another one ends", () => {
   it("ends when it is interrupted at any operation", async () => {
-    const { hanging, operations } = await tryAll(raceFirst(Effect.never, Effect.never))
+    const { hanging, operations } = await tryAll(runUntil(Effect.never, Effect.never))
     assert.isAbove(operations, 3)
     assert.deepStrictEqual(hanging, [])
   })
 
-  it("is needed: Effect's own one hangs", async () => {
+  it("differs from `Effect.raceFirst`, which waits for fibers that it has not started", async () => {
     assert.lengthOf((await tryAll(Effect.raceFirst(Effect.never, Effect.never))).hanging, 1)
-  })
-
-  it("gives what comes first, also a failure, and interrupts the other", async () => {
-    let interrupted = 0
-    const slow = Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))
-    assert.strictEqual(await Effect.runPromise(raceFirst(Effect.succeed(1), slow)), 1)
-    assert.strictEqual(await Effect.runPromise(Effect.flip(raceFirst(slow, Effect.fail("no")))), "no")
-    assert.isTrue(Exit.isInterrupted(await Effect.runPromiseExit(raceFirst(slow, Effect.interrupt))))
-    assert.isAtLeast(interrupted, 2)
   })
 })
 
