@@ -50,7 +50,7 @@ export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient>
  * the database is unavailable, nothing is sent.
  *
  * A claim holds as long as the database keeps what it has committed: `synchronous_commit` must be `on`, its default. A failover to a replica
- * that is asynchronous may lose the last claims, whose events are then sent again.
+ * that is asynchronous may lose the last claims, whose events are then sent twice.
  * @since 0.1.0 @category layers
  */
 export const layerJobs = (

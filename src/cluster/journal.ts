@@ -51,7 +51,7 @@ const outcomeOf = (event: string | undefined, value: string): string | undefined
 export const makeJournal = (database: Database, run: RunEntry, job: string): Redelivery.Journal => {
   const known = makeKnownValues()
 
-  /** What requests about an entry have in common: the values that it may have, with their outcomes. */
+  /** The common part of requests about an entry: the values that it may have, with their outcomes. */
   const about = (key: string, values: ReadonlyArray<string>) => {
     const event = eventOf(key)
     return { job, key, event, expected: values.map((value) => ({ value, outcome: outcomeOf(event, value) })) }

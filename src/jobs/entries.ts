@@ -11,7 +11,7 @@ export { keyOf }
 /** The event that an entry is about; none if its key is no event's: those are hexadecimal. */
 export const eventOf = (key: string): string | undefined => Either.getOrUndefined(Encoding.decodeHexString(key))
 
-/** What an entry says about its event. */
+/** The outcome of an event, as its entry says it. */
 export type OwnEntry = Pick<JournalEntry, "outcome" | "error">
 
 /** The outcomes of events that a run leaves as they are. */

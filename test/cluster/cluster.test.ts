@@ -10,7 +10,7 @@ import { layerRunner } from "../support/clusterRunner.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
 import { ids, service, stream } from "../support/redelivery.js"
 
-const options = { lockExpiry: "500 millis", grace: "200 millis", pollInterval: "100 millis" } as const
+const options = { lockExpiry: "500 millis", grace: "3 seconds", pollInterval: "100 millis" } as const
 
 /** A new database, in which processes of one cluster meet. */
 const cluster = Effect.gen(function*() {

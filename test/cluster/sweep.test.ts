@@ -91,6 +91,10 @@ withPostgres("the sweep of a cluster", (it) => {
           + (SELECT count(*)::integer FROM cluster_replies) AS size`),
         ([row]) => row?.size
       )
+      const unprocessed = Effect.map(
+        sql.unsafe<{ count: number }>("SELECT count(*)::integer AS count FROM cluster_messages WHERE NOT processed"),
+        ([row]) => row?.count
+      )
       const before = yield* size
       for (let nth = 0; nth < 20; nth++) {
         const id = yield* jobs.submit(night(`job ${nth}`, 2))
@@ -100,7 +104,7 @@ withPostgres("the sweep of a cluster", (it) => {
           yield* jobs.awaitEnd(id)
         }
         // The engine notes the end of the execution shortly after that of the job.
-        yield* Effect.sleep("100 millis")
+        yield* Effect.repeat(Effect.delay(unprocessed, "20 millis"), { until: (count) => count === 0 })
         assert.isAbove((yield* size) ?? 0, before ?? 0)
         assert.strictEqual(yield* jobs.prune(-1000), 1)
         assert.strictEqual(yield* size, before)
