@@ -1,6 +1,6 @@
 /**
- * `npm run test:simulation`: 200 simulations, each the whole system with its faults from one seed, in turn of clients that are alone and of a
- * fleet. `--seeds 1000` runs more of them, `--from 5000` other ones, `--fleet` and `--alone` one kind only. A failure prints its seed and
+ * `npm run test:simulation`: 200 simulations, each the whole system with its faults from one seed, in turn of clients that are alone, of a
+ * fleet, and of processes that run jobs. `--seeds 1000` runs more of them, `--from 5000` other ones, `--alone`, `--fleet` and `--jobs` one kind only. A failure prints its seed and
  * the smallest plan that fails alike; `--seed 17` replays one and prints all that happens. Many seeds are shared out to one process
  * for each core, in batches: fibers of crashed processes never end, so a process's memory only grows. `--planted` takes mends of `src` back in a copy, one
  * at a time, and demands that each is found. The last line is JSON; the exit code is 1 if a simulation fails.
@@ -9,7 +9,7 @@ import { spawn } from "node:child_process"
 import { availableParallelism } from "node:os"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
-import { drawPlan, type Plan } from "./simulation/plan.js"
+import { drawPlan, type Plan, type SimulationKind, simulationKinds } from "./simulation/plan.js"
 import { findAll } from "./simulation/planted.js"
 import { shrink } from "./simulation/shrink.js"
 import { simulate } from "./simulation/simulate.js"
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     plan: { type: "string" },
     fleet: { type: "boolean", default: false },
     alone: { type: "boolean", default: false },
+    jobs: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     planted: { type: "boolean", default: false }
@@ -34,13 +35,16 @@ const whole = (option: string, text: string): number => {
   throw new Error(`--${option} cannot be ${text}`)
 }
 
-const isFleet = values.fleet === values.alone ? undefined : values.fleet
-const planOf = (seed: number): Plan => drawPlan(seed, isFleet)
+const chosen = simulationKinds.filter((kind) => values[kind])
+const kinds = chosen.length === 0 ? simulationKinds : chosen
+const kindOf = (seed: number) => kinds[seed % kinds.length]! // sound: there is at least one
+const planOf = (seed: number): Plan => drawPlan(seed, kindOf(seed))
 
-/** The numbers of seeds that simulate clients that are alone, and fleets. */
+/** The numbers of seeds that simulate clients that are alone, fleets, and jobs. */
 const kindsOf = (from: number, seeds: number) => {
-  const fleet = isFleet === undefined ? Math.floor((from + seeds) / 2) - Math.floor(from / 2) : isFleet ? seeds : 0
-  return { alone: seeds - fleet, fleet }
+  const counts: Record<SimulationKind, number> = { alone: 0, fleet: 0, jobs: 0 }
+  for (let seed = from; seed < from + seeds; seed++) counts[kindOf(seed)]++
+  return counts
 }
 
 const replay = async (plan: Plan): Promise<void> => {
@@ -62,8 +66,10 @@ const search = async (from: number, seeds: number): Promise<void> => {
     console.log(`seed ${seed} breaks "${invariant}": ${message}`)
     if (values.first) break
     const smallest = await shrink(plan, report.violation, async (plan) => (await simulate(plan)).violation)
-    const kind = plan.isFleet ? "--fleet" : "--alone" // only without either is it the seed that decides
-    console.log(`again: npm run test:simulation -- --seed ${seed} ${kind}\nsmallest plan: ${JSON.stringify(smallest)}`)
+    const kind = kindOf(seed) // without it, the seed decides
+    console.log(
+      `again: npm run test:simulation -- --seed ${seed} --${kind}\nsmallest plan: ${JSON.stringify(smallest)}`
+    )
   }
   console.log(JSON.stringify({ seeds, ...kindsOf(from, seeds), steps, failed }))
 }
@@ -76,7 +82,7 @@ const simulateBatch = async (
   from: number,
   seeds: number
 ): Promise<{ readonly steps: number; readonly failed: number }> => {
-  const flags = [...(values.fleet ? ["--fleet"] : []), ...(values.alone ? ["--alone"] : [])]
+  const flags = chosen.map((kind) => `--${kind}`)
   const args = ["--import", "tsx", import.meta.filename, "--from", String(from), "--seeds", String(seeds), ...flags]
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
   let last = ""

@@ -2,7 +2,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { inspect } from "node:util"
 import type { Outcome, Result } from "../../src/Redelivery.js"
-import { type Call, isOnce, keyOfRedelivery, sizes } from "./plan.js"
+import { type Call, isJobCall, isOnce, keyOfRedelivery, sizes } from "./plan.js"
 import { eventOf, type Service } from "./service.js"
 import type { World } from "./world.js"
 
@@ -23,13 +23,15 @@ interface Failure {
 }
 
 /** Calls that succeed if the service has carried out one request. */
-const isSingle = ({ kind }: Call): boolean => kind !== "pages" && kind !== "redelivery"
+const isSingle = (call: Call): boolean => call.kind !== "pages" && call.kind !== "redelivery" && !isJobCall(call)
 
 const knowledgeOf = ({ _tag, outcome }: Failure): Knowledge =>
   _tag === "UnexpectedResponse" || (_tag === "TransportError" && outcome !== "not-sent") ? "unknown" : "not carried out"
 
+const mayBeginAgain = ({ kind }: Call): boolean => kind === "redelivery" || kind === "submit" || kind === "finish"
+
 /** The least and the greatest number of times that an event with this outcome may have been carried out. */
-const timesOf = (outcome: Outcome | "sending"): readonly [least: number, most: number] =>
+export const timesOf = (outcome: Outcome | "sending"): readonly [least: number, most: number] =>
   outcome === "accepted" ? [1, 1] : outcome === "unknown" || outcome === "sending" ? [0, 1] : [0, 0]
 
 export class Account {
@@ -44,11 +46,11 @@ export class Account {
 
   /**
    * A call begins. Returns false if it must not: it has ended, or has begun in an earlier life. Only redeliveries can be
-   * resumed, as their journal says what has been sent.
+   * resumed, as their journal says what has been sent, and jobs submitted again.
    */
   begin(key: string, call: Call): boolean {
     const before = this.entries.get(key)
-    if (before !== undefined && (before.isEnded || call.kind !== "redelivery")) return false
+    if (before !== undefined && (before.isEnded || !mayBeginAgain(call))) return false
     this.entries.set(key, { call, isEnded: false, knowledge: undefined })
     this.world.note(`${key} begins: ${call.kind}`)
     return true

@@ -1,20 +1,7 @@
 /** Plans: everything that happens in a simulation, as plain data that can be drawn from a seed, made smaller and printed. */
+import type { CallSettings } from "./callSettings.js"
+import { contended, drawJobCall, drawJobs, type JobCall, type JobsPlan, keyOfRun } from "./jobs/plan.js"
 import { Draw, type Range } from "./numbers.js"
-
-/** Settings that several kinds of calls share. Times are in milliseconds. */
-interface CallSettings {
-  /** Its number within the process. The calls of one thread run one after the other. */
-  readonly id: number
-  readonly thread: number
-  /** The time before the call. */
-  readonly after: number
-  /** The time limit of an attempt. */
-  readonly timeout?: number
-  /** The call is interrupted after this time. */
-  readonly interruptAfter?: number
-  readonly withoutRetries?: true
-  readonly background?: true
-}
 
 /** A run of redelivery. Runs with the same journal are for the same stream of events. */
 export interface RedeliveryCall extends CallSettings {
@@ -36,6 +23,9 @@ export type Call =
   | BurstCall
   | (CallSettings & { readonly kind: "export" | "redeliver" | "update" | "list" | "pages" | "delete" })
   | RedeliveryCall
+  | JobCall
+
+export const isJobCall = (call: Call): call is JobCall => "job" in call
 
 /** Calls that must not be carried out twice. */
 export const isOnce = ({ kind }: Call): boolean => kind === "export" || kind === "redeliver"
@@ -121,6 +111,8 @@ export interface Plan {
   readonly storeFaults: ReadonlyArray<StoreFault>
   readonly diskFaults: ReadonlyArray<DiskFault>
   readonly revocations: ReadonlyArray<number>
+  /** Only if the processes run jobs. */
+  readonly jobs?: JobsPlan
 }
 
 /** The most events of a stream, and the most versions of an action. */
@@ -243,7 +235,11 @@ const kinds: ReadonlyArray<Kind> = [
 /** The most requests with one key that may get a fault. */
 const mostRequests = { token: 6, call: 4, event: 2 }
 
-const drawFaults = (seed: number, processes: ReadonlyArray<ProcessPlan>): ReadonlyArray<Fault> => {
+const drawFaults = (
+  seed: number,
+  processes: ReadonlyArray<ProcessPlan>,
+  jobs: JobsPlan["jobs"] = []
+): ReadonlyArray<Fault> => {
   const draw = new Draw(seed, "faults")
   const share = draw.oneOf(0.05, 0.15, 0.4, 0.7)
   const chosen = kinds.filter(() => draw.chance(0.4))
@@ -258,8 +254,12 @@ const drawFaults = (seed: number, processes: ReadonlyArray<ProcessPlan>): Readon
     add(keyOfToken(id), mostRequests.token)
     for (const call of calls) {
       const key = keyOfCall(id, call.id)
+      if (isJobCall(call)) continue
       if (call.kind !== "redelivery") add(key, mostRequests.call)
       else for (const event of new Set(call.events)) add(keyOfEvent(key, event), mostRequests.event)
+    }
+    for (const { id: job } of jobs) {
+      for (let event = 0; event < sizes.events; event++) add(keyOfEvent(keyOfRun(id, job), event), mostRequests.event)
     }
   }
   return faults
@@ -332,13 +332,74 @@ const pauseForLong = (plan: Plan): Plan => {
   return { ...plan, faults: [...plan.faults.filter(isOther), ...pauses] }
 }
 
+/**
+ * Lets the processes run jobs. They submit, cancel and resume them, and do little else. In some plans they crash again and again, or
+ * stand still.
+ */
+const withJobs = (plan: Plan, isCalm: boolean): Plan => {
+  const draw = new Draw(plan.seed, "jobs")
+  const jobs = drawJobs(draw, plan.processes.length, sizes.events, isCalm)
+  const crashesOften = draw.chance(0.3)
+  const pausesOften = draw.chance(0.3)
+  const processes = plan.processes.map((process): ProcessPlan => ({
+    ...process,
+    calls: [
+      ...Array.from({ length: draw.between(1, 5) }, (_, id) => drawJobCall(draw, id, jobs.jobs.length)),
+      ...process.calls.filter(({ kind }) => kind === "list" || kind === "update").map((call) => ({
+        ...call,
+        id: 100 + call.id
+      }))
+    ],
+    ...(crashesOften && !isCalm && {
+      crashes: Array.from({ length: 4 }, () => ({
+        kind: draw.oneOf("crash", "crash", "stop"),
+        steps: draw.magnitude([100, 3000]),
+        downFor: draw.magnitude([1, 5000])
+      }))
+    }),
+    ...(pausesOften && !isCalm && {
+      pauses: Array.from(
+        { length: 6 },
+        () => ({ at: draw.magnitude([100, minute]), for: draw.magnitude([100, 30_000]) })
+      )
+    })
+  }))
+  const store = draw.oneOf<Range>(plan.latency.store, [0, 5], [1, 1000], [1, 3000])
+  const faults = isCalm ? [] : drawFaults(plan.seed, processes, jobs.jobs)
+  const drawn = { ...plan, latency: { ...plan.latency, store }, processes, faults, jobs }
+  return isCalm || draw.chance(0.7) ? drawn : contendForJobs(draw, drawn, jobs)
+}
+
+/**
+ * Lets processes take one job over from each other, because each stands still again and again while it redelivers, and goes on as if
+ * nothing had happened.
+ */
+const contendForJobs = (draw: Draw, plan: Plan, jobs: JobsPlan): Plan => ({
+  ...plan,
+  latency: { ...plan.latency, network: [1, 30], store: draw.oneOf<Range>([1, 40], [1, 300], [5, 1000]) },
+  processes: plan.processes.map((process) => ({
+    ...process,
+    crashes: [],
+    calls: process.calls.map((call) => isJobCall(call) ? { ...call, after: draw.magnitude([0, 1000]), job: 0 } : call),
+    pauses: Array.from({ length: 4 }, () => ({ at: draw.magnitude([100, 20_000]), for: draw.between(2000, 30_000) }))
+  })),
+  jobs: contended(draw, { ...jobs, jobs: [{ id: 0, events: [0, 1, 2, 3, 4, 5, 6, 7] }] })
+})
+
+/** The kinds of simulations: clients that are alone, those of a fleet, and processes that run jobs. */
+export const simulationKinds = ["alone", "fleet", "jobs"] as const
+
+export type SimulationKind = typeof simulationKinds[number]
+
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
-export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
+export const drawPlan = (seed: number, kind: SimulationKind): Plan => {
+  const isFleet = kind === "fleet" || (kind === "jobs" && new Draw(seed, "fleet").chance(0.3))
+  const change = (plan: Plan) => kind === "jobs" ? withJobs(plan, isCalm) : pauseForLong(crashMidway(contend(plan)))
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))
   const window = () => ({ from: draw.magnitude([0, 2 * minute]), for: draw.magnitude([10, minute]) })
-  return pauseForLong(crashMidway(contend({
+  return change({
     seed,
     isFleet,
     permute: draw.chance(0.8),
@@ -367,5 +428,5 @@ export const drawPlan = (seed: number, isFleet = seed % 2 === 1): Plan => {
         ...window()
       })),
     revocations: isCalm ? [] : draw.list(2, () => draw.magnitude([0, 2 * minute]))
-  })))
+  })
 }

@@ -14,10 +14,14 @@ interface Edit {
 interface PlantedFault {
   readonly name: string
   readonly edits: ReadonlyArray<Edit>
+  /** Only simulations of jobs must find it. */
+  readonly ofJobs?: true
 }
 
 const run = "src/internal/redelivery/run.ts"
 const retryPolicy = "src/internal/call/retryPolicy.ts"
+const lock = "src/internal/redelivery/lock.ts"
+const database = "test/simulation/jobs/database.ts"
 const pipeline = "src/internal/call/pipeline.ts"
 
 const faults: ReadonlyArray<PlantedFault> = [
@@ -27,7 +31,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "a run takes a journal over at once",
-    edits: [{ file: "src/internal/redelivery/lock.ts", text: "    yield* awaitExpiry\n", by: "" }]
+    edits: [{ file: lock, text: "    yield* awaitExpiry\n", by: "" }]
   },
   {
     name: "long waits are not logged",
@@ -103,6 +107,58 @@ const faults: ReadonlyArray<PlantedFault> = [
         by: "return Deferred.done(result, exit)\n        }))"
       }
     ]
+  },
+  {
+    name: "a job's journal overwrites what another run has written, and nothing checks the lock",
+    ofJobs: true,
+    edits: [
+      { file: database, text: "(hasPlainJournals ||", by: "(!hasPlainJournals ||" },
+      { file: lock, text: "Option.contains(own)", by: "() => true" }
+    ]
+  },
+  {
+    name: "a job takes an entry that another run has changed for its own",
+    ofJobs: true,
+    edits: [
+      {
+        file: "src/cluster/journal.ts",
+        text: "return isDone ? Effect.void : refused(\"set\", key, response)",
+        by: "return Effect.void"
+      },
+      { file: lock, text: "Option.contains(own)", by: "() => true" }
+    ]
+  },
+  {
+    name: "a job sends an event again that was being sent",
+    ofJobs: true,
+    edits: [{
+      file: run,
+      text: "? Outcome.interrupted",
+      by: "? { outcome: \"failed\" as const, error: undefined }"
+    }]
+  },
+  {
+    name: "a job that was cancelled before its list was complete does not begin anew",
+    ofJobs: true,
+    edits: [{
+      file: "src/jobs/service.ts",
+      text: "hasEnded(found) && !found.isLoaded",
+      by: "hasEnded(found) && found.kind === \"export\""
+    }]
+  },
+  {
+    name: "a job is resumed though its list is not complete",
+    ofJobs: true,
+    edits: [{ file: "src/jobs/service.ts", text: "      if (!job.isLoaded) return false\n", by: "" }]
+  },
+  {
+    name: "a job starts before its list is complete",
+    ofJobs: true,
+    edits: [{
+      file: "src/jobs/service.ts",
+      text: "      Stream.takeWhile((isLoading) => isLoading),\n",
+      by: "      Stream.take(0),\n"
+    }]
   }
 ]
 
@@ -128,12 +184,13 @@ const plant = (folder: string, { file, text, by }: Edit): void => {
 }
 
 /** Gives the seed that finds a fault, and what it breaks. */
-const find = ({ edits, name }: PlantedFault): string | undefined => {
+const find = ({ edits, name, ofJobs }: PlantedFault): string | undefined => {
+  const kinds = ofJobs ? ["--jobs"] : ["--alone", "--fleet"]
   const folder = copy()
   for (const edit of edits) plant(folder, edit)
   const { error, stderr, stdout } = spawnSync(
     process.execPath,
-    ["--import", "tsx", "test/simulation.ts", "--first", "--seeds", String(mostSeeds)],
+    ["--import", "tsx", "test/simulation.ts", "--first", "--seeds", String(mostSeeds), ...kinds],
     { cwd: folder, encoding: "utf8" }
   )
   rmSync(folder, { recursive: true })

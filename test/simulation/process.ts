@@ -1,5 +1,6 @@
 /** A simulated process: it starts, makes its calls in several threads, dies and starts again, and ends when it is asked to. */
-import { Cause, Effect, Exit, type Fiber, Logger, LogLevel, Random } from "effect"
+import { Cause, Effect, Exit, type Fiber, Layer, Logger, LogLevel, Random } from "effect"
+import { jobsLayer } from "./jobs/programs.js"
 import type { Life } from "./machine.js"
 import type { Call, Crash, ProcessPlan } from "./plan.js"
 import { clientLayer, makeCall, type Site, together } from "./programs.js"
@@ -125,6 +126,7 @@ export class Process {
       this.close = () => resume(Effect.void)
       if (this.isClosing) this.close()
     })
+    const client = clientLayer(site, id, life)
     return together(
       Array.from(
         threads.values(),
@@ -134,7 +136,9 @@ export class Process {
       Effect.zipRight(asked),
       Effect.zipRight(probed),
       Effect.zipRight(closed),
-      Effect.provide(clientLayer(site, id, life)),
+      Effect.provide(
+        site.jobs === undefined ? client : Layer.provideMerge(jobsLayer(site.jobs, id, life), client)
+      ),
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),
       Effect.withTracer(tracerOf(world)),
       Logger.withMinimumLogLevel(LogLevel.Debug),

@@ -17,10 +17,11 @@ import {
 } from "../../src/index.js"
 import type { Account } from "./account.js"
 import type { Bounds } from "./bounds.js"
+import { callJob, type JobSite } from "./jobs/programs.js"
 import type { Life } from "./machine.js"
 import { callHeader, journalHeader, type Network } from "./network.js"
 import type { Permits } from "./permits.js"
-import { type Call, keyOfCall, type RedeliveryCall } from "./plan.js"
+import { type Call, isJobCall, keyOfCall, type RedeliveryCall } from "./plan.js"
 import { action, client, eventOf, looseStream, profile, streamOf, versions } from "./service.js"
 import type { Storage } from "./storage.js"
 import { callAttribute } from "./telemetry.js"
@@ -41,6 +42,8 @@ export interface Site {
   readonly account: Account
   readonly permits: Permits
   readonly bounds: Bounds
+  /** Only if the processes run jobs. */
+  readonly jobs: JobSite | undefined
 }
 
 const origin = "https://tenant.test"
@@ -94,6 +97,11 @@ const exchange = (
   life: Life,
   call: Call
 ): Effect.Effect<unknown, { readonly _tag: string }, IdentityClient.IdentityClient> => {
+  if (isJobCall(call)) {
+    return site.jobs === undefined
+      ? Effect.dieMessage("the plan has no jobs")
+      : callJob(site.jobs, call)
+  }
   switch (call.kind) {
     case "export":
       return createUsersExport({ format: "csv" })

@@ -1,4 +1,5 @@
 /** Makes a plan that fails smaller: it takes parts away as long as the same invariant is broken. */
+import type { JobsPlan } from "./jobs/plan.js"
 import type { Plan, ProcessPlan } from "./plan.js"
 import type { Violation } from "./world.js"
 
@@ -40,6 +41,19 @@ const candidates = function*(plan: Plan): Generator<Plan> {
     for (const fewer of smaller(pauses)) yield within(id, () => ({ pauses: fewer }))
     for (const fewer of smaller(leaps)) yield within(id, () => ({ leaps: fewer }))
     if (skew !== 0) yield within(id, () => ({ skew: 0 }))
+  }
+  const { jobs } = plan
+  if (jobs !== undefined) {
+    const less = (change: Partial<JobsPlan>): Plan => ({ ...plan, jobs: { ...jobs, ...change } })
+    for (const databaseFaults of smaller(jobs.databaseFaults)) yield less({ databaseFaults })
+    for (const moves of smaller(jobs.moves)) yield less({ moves })
+    for (const outages of smaller(jobs.outages)) yield less({ outages })
+    for (const job of jobs.jobs) {
+      for (const events of smaller(job.events ?? [])) {
+        yield less({ jobs: jobs.jobs.map((other) => other === job ? { ...job, events } : other) })
+      }
+    }
+    if (jobs.hasPlainJournals) yield less({ hasPlainJournals: false })
   }
   const { latency, service } = plan
   for (const kind of ["network", "store", "disk"] as const) {

@@ -1,9 +1,14 @@
 /** Runs a plan from its begin to its end: with its faults, then without, and then compares what is known with what happened. */
 import { Account } from "./account.js"
 import { Bounds } from "./bounds.js"
+import { JobAccount } from "./jobs/account.js"
+import { JobDatabase } from "./jobs/database.js"
+import { Engine } from "./jobs/engine.js"
+import type { JobsPlan } from "./jobs/plan.js"
+import type { JobSite } from "./jobs/programs.js"
 import { Network } from "./network.js"
 import { Permits } from "./permits.js"
-import { type Plan, type ProcessPlan, sizes } from "./plan.js"
+import { type Call, type Plan, type ProcessPlan, sizes } from "./plan.js"
 import { Process } from "./process.js"
 import type { Site } from "./programs.js"
 import { Service } from "./service.js"
@@ -29,22 +34,25 @@ const settlingTime = 40 * minute
 const closingTime = minute
 
 /** A process that finishes what the others could not, once they have ended. */
-const verifier = (journals: Iterable<number>): ProcessPlan => ({
+const verifier = (journals: Iterable<number>, jobs: JobsPlan["jobs"] = []): ProcessPlan => ({
   id: 9,
   skew: 0,
   leaps: [],
   crashes: [],
   pauses: [],
-  calls: Array.from(journals, (journal, id) => ({
-    kind: "redelivery",
-    id,
-    thread: id,
-    after: 0,
-    journal,
-    events: Array.from({ length: sizes.events }, (_, event) => event),
-    concurrency: 4,
-    lockExpiry: 1000
-  }))
+  calls: [
+    ...Array.from(journals, (journal, id): Call => ({
+      kind: "redelivery",
+      id,
+      thread: id,
+      after: 0,
+      journal,
+      events: Array.from({ length: sizes.events }, (_, event) => event),
+      concurrency: 4,
+      lockExpiry: 1000
+    })),
+    ...jobs.map(({ id }): Call => ({ kind: "finish", id: 100 + id, thread: 100 + id, after: 0, job: id }))
+  ]
 })
 
 const storms = ({ plan, machine }: World, service: Service, storage: Storage): void => {
@@ -70,6 +78,12 @@ export const simulate = async (plan: Plan): Promise<Report> => {
   return { violation: world.violation, steps: machine.steps, trace: world.trace }
 }
 
+const jobSite = (world: World, service: Service): JobSite => {
+  const account = new JobAccount(world, service)
+  const database = new JobDatabase(world, account)
+  return { world, account, database, engine: new Engine(world, database, account) }
+}
+
 const play = async (world: World): Promise<void> => {
   const { plan } = world
   const service = new Service(world)
@@ -78,19 +92,24 @@ const play = async (world: World): Promise<void> => {
   const storage = new Storage(world)
   const account = new Account(world, service)
   const permits = new Permits(world)
-  const site: Site = { world, network, storage, account, permits, bounds }
+  const jobs = plan.jobs && jobSite(world, service)
+  const site: Site = { world, network, storage, account, permits, bounds, jobs }
   const processes = plan.processes.map((process) => new Process(site, process))
   const areDone = () => processes.every(({ isDone }) => isDone)
+  const haveEnded = () => jobs === undefined || jobs.account.haveEnded(jobs.database.rows)
   const areClosed = () => processes.every(({ isClosed }) => isClosed)
 
   service.open()
   await phase(world, "the service opens", () => service.isOpen, 0)
   storms(world, service, storage)
   for (const process of processes) process.start()
-  await world.machine.run(() => world.violation !== undefined || areDone(), world.machine.now + faultyTime)
+  const isOver = () => world.violation !== undefined || (areDone() && haveEnded())
+  await world.machine.run(isOver, world.machine.now + faultyTime)
   world.isHealed = true
   world.note("all is well from now on")
   await phase(world, "all calls end", areDone, settlingTime)
+
+  await phase(world, "all jobs end", haveEnded, settlingTime)
 
   for (const process of processes) process.probe()
   await phase(world, "a call of each operation ends", () => processes.every(({ isProbed }) => isProbed), settlingTime)
@@ -98,7 +117,7 @@ const play = async (world: World): Promise<void> => {
   for (const process of processes) process.end()
   await phase(world, "all processes end", areClosed, closingTime)
 
-  const last = new Process(site, verifier(storage.journals.keys()))
+  const last = new Process(site, verifier(storage.journals.keys(), plan.jobs?.jobs))
   processes.push(last)
   last.start()
   await phase(world, "the journals are finished", areDone, settlingTime)
@@ -109,5 +128,6 @@ const play = async (world: World): Promise<void> => {
   await world.machine.run(() => world.violation !== undefined, world.machine.now + 5 * minute)
   if (world.violation === undefined) {
     account.checkAll(storage.journals)
+    jobs?.account.checkAll(jobs.database.rows)
   }
 }

@@ -1,6 +1,6 @@
 /** A few seeds of `npm run test:simulation`, the plans of what it has found, and the simulator itself. */
 import { assert, describe, it } from "vitest"
-import { drawPlan, keyOfToken, type Plan } from "./plan.js"
+import { drawPlan, keyOfToken, type Plan, simulationKinds } from "./plan.js"
 import { regressions } from "./regressions.js"
 import { shrink } from "./shrink.js"
 import { simulate } from "./simulate.js"
@@ -8,10 +8,12 @@ import { simulate } from "./simulate.js"
 const violationOf = async (plan: Plan) => (await simulate(plan)).violation
 
 describe("the invariants hold", () => {
-  for (let seed = 0; seed < 8; seed++) {
-    it(`with seed ${seed}`, async () => {
-      assert.isUndefined(await violationOf(drawPlan(seed)))
-    })
+  for (const kind of simulationKinds) {
+    for (let seed = 0; seed < 4; seed++) {
+      it(`with seed ${seed}, ${kind}`, async () => {
+        assert.isUndefined(await violationOf(drawPlan(seed, kind)))
+      })
+    }
   }
 
   for (const [title, plan] of Object.entries(regressions)) {
@@ -22,11 +24,11 @@ describe("the invariants hold", () => {
 })
 
 describe("a simulation", () => {
-  for (const isFleet of [false, true]) {
-    it(`replays to the letter${isFleet ? ", as a fleet" : ""}`, async () => {
-      const plan = drawPlan(10, isFleet)
+  for (const kind of simulationKinds) {
+    it(`replays to the letter, ${kind}`, async () => {
+      const plan = drawPlan(10, kind)
       const { trace } = await simulate(plan)
-      await simulate(drawPlan(3))
+      await simulate(drawPlan(3, "fleet"))
       assert.isAbove(trace.length, 10)
       assert.deepStrictEqual((await simulate(plan)).trace, trace)
     })
@@ -41,18 +43,18 @@ describe("a simulation", () => {
       carriedOut: false,
       body: "json"
     } as const
-    assert.strictEqual((await violationOf({ ...drawPlan(10), faults: [impossible] }))?.invariant, "machine")
+    assert.strictEqual((await violationOf({ ...drawPlan(10, "alone"), faults: [impossible] }))?.invariant, "machine")
   })
 
   it("takes another way with another seed", async () => {
-    const [one, other] = [await simulate(drawPlan(10)), await simulate({ ...drawPlan(10), seed: 11 })]
+    const [one, other] = [await simulate(drawPlan(10, "alone")), await simulate({ ...drawPlan(10, "alone"), seed: 11 })]
     assert.notDeepEqual(one.trace, other.trace)
   })
 })
 
 describe("a plan that fails", () => {
   it("is made as small as it can be", async () => {
-    const plan = drawPlan(1)
+    const plan = drawPlan(1, "fleet")
     const violation = { invariant: "once", message: "" }
     const smallest = await shrink(plan, violation, async ({ processes }) => {
       const calls = processes.flatMap(({ calls }) => calls)
