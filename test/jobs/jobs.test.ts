@@ -341,7 +341,9 @@ it.effect("a client that could not be made is made again, and its error is not s
       Jobs.layerTenants(() =>
         Layer.unwrapEffect(
           Effect.suspend(() =>
-            ++builds === 1 ? Effect.fail(new Error("https://user:secret@host")) : Effect.succeed(layer)
+            ++builds === 1
+              ? Effect.fail({ _tag: "BadUrl", message: "https://user:secret@host" })
+              : Effect.succeed(layer)
           )
         )
       )
