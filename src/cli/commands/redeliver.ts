@@ -29,31 +29,31 @@ const config = {
   eventTypes,
   journal: optional(
     Options.directory("journal"),
-    "The directory that makes it resumable (default: redelivery-STREAM)"
+    "Directory of the results (default: redelivery-STREAM)"
   ),
   concurrency: optional(Options.integer("concurrency"), "Number of events sent at the same time (default: 10)"),
   stopAfter: optional(Options.integer("stop-after"), "Stop after this number of failures (default: 50)"),
   repeatUnknown: Options.boolean("repeat-unknown").pipe(
-    Options.withDescription("Also retry events that may have been accepted: they may be delivered twice")
+    Options.withDescription("Also retry unknown events, which may come twice")
   ),
   oneCall: Options.boolean("one-call").pipe(
     Options.withDescription(
-      "Instead of a call per event: one call for all that failed from --from to --to, which are then followed"
+      "One call for all that failed, which it then follows"
     )
   ),
-  from: time("from", "With --one-call: failures from this time on (default: all)"),
+  from: time("from", "With --one-call: failures from this time on"),
   to: time("to", "With --one-call: failures up to this time"),
   deliveredAfter: optional(
     Options.integer("delivered-after"),
-    "With --one-call: seconds without failure until an event counts as delivered (default: 60)"
+    "With --one-call: seconds without a failure after which an event is delivered (default: 60)"
   ),
   followFor: optional(
     Options.integer("follow-for"),
-    "With --one-call: seconds until events without result are pending (default: 600)"
+    "With --one-call: seconds to follow (default: 600)"
   ),
   yes: Options.boolean("yes").pipe(Options.withAlias("y"), Options.withDescription("With --one-call: do not ask")),
   dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Send nothing, and list what would be sent")),
-  json: json("a line of JSON per result, and one for the summary")
+  json: json("lines of JSON: results, and a summary")
 }
 
 type Parsed = Types.Simplify<Command.Command.ParseConfig<typeof config>>
@@ -221,8 +221,8 @@ export const definition = define({
     "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
     "crashes, run it again to resume. With --one-call it asks first, keeps nothing, and tells what became of each event.",
   codes: {
-    3: "some events failed, are unknown, invalid or pending; it stopped early; no such stream",
-    130: "interrupted; run it again to resume, unless with --one-call"
+    3: "some events failed, are unknown, invalid or pending; no such stream",
+    130: "interrupted; run it again to resume (not with --one-call)"
   },
   config,
   run: (args) =>
