@@ -23,7 +23,7 @@ const whole = (option: string, text: string, pattern: RegExp): number => {
   throw new Error(`--${option} cannot be ${text}`)
 }
 
-const runs = whole("runs", values.runs ?? (values.quick ? "10000" : "100000"), /^[1-9]\d{0,8}$/)
+const runs = whole("runs", values.runs ?? (values.quick ? "4000" : "100000"), /^[1-9]\d{0,8}$/)
 const seed = values.seed === undefined ? undefined : whole("seed", values.seed, /^-?\d{1,10}$/)
 const chosen = properties.filter(({ name }) => values.only === "" || name === values.only)
 if (chosen.length === 0) throw new Error(`--only takes one of ${properties.map(({ name }) => name).join(", ")}`)
