@@ -23,7 +23,7 @@ export default defineConfig({
     // Ends a test that hangs, far later than a slow machine ends one that does not.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    setupFiles: ["test/support/requireAssertions.ts"],
+    setupFiles: ["test/support/eachTest.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     coverage: {

@@ -1,14 +1,11 @@
 /** A client's circuit: what opens and closes it, and the calls that it refuses. */
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { InvalidInput, TransportError } from "../../src/Errors.js"
 import { createUsersExport, IdentityClient, RateLimiter, Retry, updateTokenExchangeProfile } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { deletion as operation, run, unsent } from "../support/outage.js"
-import * as VirtualTime from "../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 /** Provides a client above these replies, and its limiter. */
 const over = (

@@ -1,6 +1,6 @@
 /** Outages with many callers: retries, and the budget that bounds them. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { IdentityClient, RateLimiter, updateTokenExchangeProfile } from "../../src/index.js"
 import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
@@ -16,9 +16,6 @@ import {
   unsent
 } from "../support/outage.js"
 import { permit } from "../support/permits.js"
-import * as VirtualTime from "../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 /** A limiter whose permits take some calls 100 s, and others no time. */
 const slow = (isSlow: (fiber: AnyFiber) => boolean) =>

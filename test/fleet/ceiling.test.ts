@@ -1,5 +1,5 @@
 /** A fleet's ceiling: all processes together never exceed it. */
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
 import { InvalidInput } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
@@ -9,8 +9,6 @@ import { assertKept } from "../support/ceilings.js"
 import { type FlakyStore, flakyStore } from "../support/fleet.js"
 import { callOf, exchange, type Limiter, makeProcess, makeStore, respond, virtually } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 const large = respond(100_000, 99_999, 1)
 

@@ -1,5 +1,5 @@
 /** Several processes of a fleet in virtual time, with a store that can fail. */
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Option, type Scope } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
@@ -24,8 +24,6 @@ import {
 } from "../support/fleetStore.js"
 import { measure, scenarios } from "../support/goodput.js"
 import * as VirtualTime from "../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 const quiet = Logger.remove(Logger.defaultLogger)
 

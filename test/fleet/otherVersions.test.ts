@@ -1,5 +1,5 @@
 /** A fleet whose stored values another version of the library writes, too: what it costs in calls that are refused. */
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Layer, type Scope } from "effect"
 import { make as makeFleet } from "../../src/internal/fleet/limiter.js"
 import { makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
@@ -20,8 +20,6 @@ import {
   warnings
 } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 describe("a stored value of another version or shape", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>

@@ -126,6 +126,3 @@ export const session = (from = Date.UTC(2030, 0, 1)): Session => {
     now: () => clock.unsafeCurrentTimeMillis()
   }
 }
-
-/** Lets the test runner report a test before the next one: virtual time leaves no room for anything else. */
-export const letRunnerReport = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

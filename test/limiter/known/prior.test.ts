@@ -1,14 +1,12 @@
 /** Limits that are known beforehand: right ones save the first round trip, and wrong ones are corrected. */
 import { Headers } from "@effect/platform"
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import { type BucketServer, profileOf } from "../../support/bucketServer.js"
 import { bucket, respond } from "../../support/fleetStore.js"
 import { bounds, measure, refusalsAllowed, scenarios, seeds } from "../../support/goodput.js"
 import * as VirtualTime from "../../support/virtualTime.js"
-
-beforeEach(VirtualTime.letRunnerReport)
 
 /** A prior for a server whose size is known, wrong by these factors. */
 const prior = (burst: number, rate: number) => ({ size }: BucketServer) =>

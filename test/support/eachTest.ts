@@ -1,4 +1,7 @@
-/** Fails each test that ends without an assertion, also one whose assertions are in a loop or a callback that never runs. */
+/**
+ * Fails each test that ends without an assertion, also one whose assertions are in a loop or a callback that never runs; and lets the test
+ * runner work between the tests.
+ */
 import { beforeEach, chai } from "vitest"
 
 let assertions = 0
@@ -10,6 +13,9 @@ prototype.assert = function(...args) {
   assertions += 1
   return original.apply(this, args)
 }
+
+/** Lets the test runner report a test before the next one: tests in virtual time leave no room for anything else. */
+beforeEach(() => new Promise((resolve) => void setImmediate(resolve)))
 
 beforeEach(() => {
   const before = assertions
