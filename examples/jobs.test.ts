@@ -40,7 +40,7 @@ const watched = (job: Jobs.Job) =>
     const id = yield* submit(job)
     const print = Effect.flatMap(
       status(id),
-      ({ events, state }) => Console.log(`${id} is ${state}: ${events.total - events.left} of ${events.total} events`)
+      ({ events: { left, total }, state }) => Console.log(`${id} is ${state}: ${total - left} of ${total} events`)
     )
     yield* Effect.fork(Effect.repeat(print, Schedule.spaced("5 seconds")))
     return yield* awaitEnd(id)

@@ -35,12 +35,10 @@ export const redelivery = <E = never, R = never>(
   options: Omit<RedeliveryJob<E, R>, "kind">
 ): RedeliveryJob<E, R> => ({ ...options, kind: "redelivery" })
 
+/** Makes an export of users to submit. @since 0.1.0 @category constructors @example `Jobs.export({ tenant, key: "monday", input: {} })` */
 const usersExport = (options: Omit<ExportJob, "kind">): ExportJob => ({ ...options, kind: "export" })
 
-export {
-  /** Makes an export of users to submit. @since 0.1.0 @category constructors @example `Jobs.export({ tenant, key: "monday", input: {} })` */
-  usersExport as export
-}
+export { usersExport as export }
 
 /**
  * Runs jobs in this process, and keeps them in memory: for tests, and for programs that start anew anyway. When the layer closes, running

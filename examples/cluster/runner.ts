@@ -1,7 +1,8 @@
 /**
- * A runner of a cluster, as one would deploy it: it runs jobs of any tenant until SIGTERM, and responds to probes. Its environment
- * variables: `DATABASE_URL`, `RUNNER_PORT`, `HEALTH_PORT`, `TOKEN_KEY`, `IDENTITY_CLIENT_ID` and `IDENTITY_CLIENT_SECRET`. With
- * `RUNNER_HOST`, the name under which the other runners reach it, it listens on all interfaces instead of this machine's own one.
+ * A runner of a cluster, as one would deploy it: it runs jobs of any tenant until SIGTERM, and responds to probes.
+ * Its environment variables: `DATABASE_URL`, `RUNNER_PORT`, `HEALTH_PORT`, `TOKEN_KEY`, `IDENTITY_CLIENT_ID` and
+ * `IDENTITY_CLIENT_SECRET`. With `RUNNER_HOST`, the name under which the other runners reach it, it listens on all
+ * interfaces instead of this machine's own one.
  */
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
 import { HttpRouter, HttpServer, HttpServerResponse } from "@effect/platform"
