@@ -24,8 +24,9 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     setupFiles: ["test/support/eachTest.ts"],
+    // The test files of a process share what they import: it takes a second to load.
     pool: "forks",
-    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2 } },
     coverage: {
       provider: "v8",
       experimentalAstAwareRemapping: true,

@@ -1,6 +1,6 @@
 /** Programs that build a client for each call are warned, once in a process. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, TestClock } from "effect"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect, GlobalValue, Layer, Logger, TestClock } from "effect"
 import { count } from "../../src/internal/call/repeatedBuilds.js"
 import * as Testing from "../../src/Testing.js"
 import { over } from "../support/client.js"
@@ -14,6 +14,14 @@ const linesOf = (host: string, builds: number) =>
     yield* Effect.repeatN(build, builds - 1).pipe(Effect.provide(logger))
     return lines.flat()
   })
+
+// Other test files of this process may have caused the warning.
+beforeEach(() => {
+  const name = "effect-identity-client/internal/call/repeatedBuilds"
+  const builds = GlobalValue.globalValue(name, () => ({ byTenant: new Map(), hasWarned: true }))
+  builds.byTenant.clear()
+  builds.hasWarned = false
+})
 
 describe("a client that is built again and again", () => {
   it.effect("is not reported if a thousand tenants have a client each", () =>

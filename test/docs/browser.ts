@@ -54,6 +54,13 @@ export const open = (url: string, { colorScheme, width }: View): Effect.Effect<O
     return { page, problems }
   })
 
+/** Shows an open page in another view. */
+export const change = (page: Page, { colorScheme, width }: View) =>
+  Effect.promise(async () => {
+    await page.setViewportSize({ width, height: 800 })
+    await page.emulateMedia({ colorScheme })
+  })
+
 /** Returns by how many pixels a page is wider than its window. */
 export const overflow = (page: Page) =>
   Effect.promise(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))

@@ -1,5 +1,5 @@
 /** The goodput of the limiter against twenty simulated servers, in virtual time. */
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { RateLimiter } from "../../src/index.js"
 import { type Profile, profileOf } from "../support/bucketServer.js"
@@ -7,9 +7,6 @@ import { bounds, isGood, measure, refusalsAllowed, scenarios, seeds } from "../s
 import * as KnowingLimiter from "../support/knowingLimiter.js"
 
 const [small] = scenarios
-
-// Virtual time blocks the event loop: the runner must get the result of each test before the next begins.
-beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
 /** The first seed whose server is of this kind. */
 const seedOf = (kind: Profile["kind"]): number => seeds.find((seed) => profileOf(seed).kind === kind)!

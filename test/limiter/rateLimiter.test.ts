@@ -1,5 +1,5 @@
 import { Headers } from "@effect/platform"
-import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import {
   Chunk,
   Clock,
@@ -23,9 +23,6 @@ import {
 import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Permits from "../support/permits.js"
-
-// Virtual time blocks the event loop: the runner must get the result of each test before the next begins.
-beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
 
 const tenant = "https://t.example.com/api/v2"
 const call: RateLimiter.Call = { tenant, operation: listActionVersions.endpoint.name }

@@ -123,7 +123,7 @@ const streamed = { often: cell("memory", 5, "stream"), peak: cell("memory", 6, "
 
 const journal = (concurrency: string) => cell("journal", 1, concurrency)
 
-const crash = /crash\((\d+), (\d+)\)/.exec(readFileSync("test/support/crash.ts", "utf8")) ?? []
+const crash = /: crash\((\d+), (\d+)\)/.exec(readFileSync("test/support/crash.ts", "utf8")) ?? []
 
 /** The texts of the pages that have numbers of results. A text may be broken into lines, and cells may be wider. */
 const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {

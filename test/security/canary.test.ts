@@ -113,7 +113,7 @@ const into = (row: Row, operation: Subject, platform: Platform) =>
     return yield* seen(Effect.provide(calls, clientOf(server, platform, tokens(token))))
   }).pipe(Effect.scoped)
 
-/** All kinds of operations over one transport; over the others, one that reads and one that must not be repeated. */
+/** All kinds of operations over one transport; over the others, one that reads and one that is sent once. */
 const triedOver = (platform: Platform): ReadonlyArray<Subject> =>
   platform === "lean"
     ? [...contractOperations, ...otherOperations]

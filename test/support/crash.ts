@@ -150,9 +150,10 @@ export const crash = (events: number, kills: number): Effect.Effect<CrashReport>
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const report = await Effect.runPromise(crash(2000, 100))
-  assert.equal(report.kills, 100)
+  const has = (name: string) => process.argv.includes(`--${name}`)
+  const report = await Effect.runPromise(has("quick") ? crash(500, 25) : crash(2000, 100))
+  assert.equal(report.kills, has("quick") ? 25 : 100)
   console.log(JSON.stringify(report))
-  const isFull = process.argv.includes("--full")
-  console.log(JSON.stringify(await Effect.runPromise(crashExport(isFull ? 100_000 : 20_000, isFull ? 50 : 8))))
+  const [rows, exportKills] = has("full") ? [100_000, 50] : has("quick") ? [20_000, 3] : [20_000, 8]
+  console.log(JSON.stringify(await Effect.runPromise(crashExport(rows, exportKills))))
 }

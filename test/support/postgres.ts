@@ -11,7 +11,12 @@ export class Postgres extends Context.Tag("Postgres")<Postgres, PostgresServer>(
 /** Describes tests that need the server. Without PostgreSQL they are left out, except in CI. */
 export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Postgres, true>) => void): void => {
   if (isAvailable) {
-    layer(Layer.scoped(Postgres, postgresServer), { excludeTestServices: true, timeout: 60_000 })(name, tests)
+    // `layer` puts its methods into the `it` that all test files of a process share: those of before are needed again.
+    const { effect, live, scoped, scopedLive } = it
+    layer(Layer.scoped(Postgres, postgresServer), { excludeTestServices: true, timeout: 60_000 })(name, (own) => {
+      tests(own)
+      Object.assign(it, { effect, live, scoped, scopedLive })
+    })
     return
   }
   it(`${name}: not tested, this machine has no PostgreSQL`, () => {
