@@ -21,6 +21,7 @@ export const addresses = {
   removeFaults: { method: "DELETE", path: "/_tenant/faults" },
   removeFault: { method: "DELETE", path: "/_tenant/faults/:id" },
   setBucket: { method: "POST", path: "/_tenant/buckets/:name" },
+  issueToken: { method: "POST", path: "/_tenant/tokens" },
   revokeTokens: { method: "POST", path: "/_tenant/tokens/revoke" },
   failDeliveries: { method: "POST", path: "/_tenant/deliveries/fail" },
   moveClock: { method: "POST", path: "/_tenant/clock" },
@@ -42,6 +43,7 @@ export interface Exchanges {
   readonly removeFaults: { readonly response: Done }
   readonly removeFault: { readonly response: Done }
   readonly setBucket: { readonly body: BucketInput; readonly response: BucketView }
+  readonly issueToken: { readonly body: TokenInput; readonly response: IssuedToken }
   readonly revokeTokens: { readonly body: RevokeInput; readonly response: Done }
   readonly failDeliveries: { readonly body: FailDeliveriesInput; readonly response: Done }
   readonly moveClock: { readonly body: ClockInput; readonly response: ClockView }
@@ -243,6 +245,17 @@ export interface FaultView {
 export interface BucketInput {
   /** The calls that it then holds, at most its burst (default 0: it is empty). */
   readonly left?: number | undefined
+}
+
+export interface TokenInput {
+  /** The id of a client. It needs no secret: the key proves enough. */
+  readonly client: string
+}
+
+/** The one response that has a token in full without `?secrets=include`: it was asked for. */
+export interface IssuedToken {
+  readonly token: string
+  readonly view: TokenView
 }
 
 /** Which tokens to revoke. Default: all. */
