@@ -144,7 +144,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   encoding: "utf8"
 })
   .split("\n")
-  .filter((file) => /^(src|test|examples|\.ci)\/.*(?<!\.d)\.[cm]?[jt]s$|^\.ci\/run$|\.md$/.test(file))
+  .filter((file) => /^(src|test|examples|\.ci)\/.*(?<!\.d)\.[cm]?[jt]sx?$|^\.ci\/run$|\.md$/.test(file))
   .filter((file) => file !== ".ci/words.ts" && existsSync(join(root, file)) && statSync(join(root, file)).isFile())
   .filter((file) =>
     asked.length === 0 || asked.some((path) => path === "" || file === path || file.startsWith(`${path}/`))
@@ -157,7 +157,7 @@ let oldWords = 0
 for (const file of files) {
   const text = readFileSync(join(root, file), "utf8")
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
-  const pieces = !/\.[cm]?[jt]s$/.test(file) ? [{ kind: "comment", text, position: 0 } as const] : piecesOf(source)
+  const pieces = !/\.[cm]?[jt]sx?$/.test(file) ? [{ kind: "comment", text, position: 0 } as const] : piecesOf(source)
   const report = (position: number, found: string, better: string) =>
     console.log(`${file}:${source.getLineAndCharacterOfPosition(position).line + 1}  ${found}  →  ${better}`)
   for (const { kind, position, text } of pieces) {

@@ -5,6 +5,7 @@
 import { build, type BuildOptions, type Metafile } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { finishedPages } from "./pages.js"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -13,9 +14,7 @@ const external = [
   "@seriousme/openapi-schema-validator",
   "@dprint/formatter",
   "@dprint/typescript",
-  "yaml",
-  // Three megabytes for the page of the tenant, from a peer that is always installed.
-  "@effect/platform/HttpApiScalar"
+  "yaml"
 ]
 
 /** Folders of the packages that are in a bundle. */
@@ -66,6 +65,7 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     entryPoints: ["src/cli/main.ts"],
     splitting: true,
     chunkNames: "cli/[name]-[hash]",
+    plugins: [finishedPages],
     metafile: true
   })
   const folders = packagesIn(metafile).filter((folder) => existsSync(join(root, folder, "package.json")))

@@ -6,6 +6,7 @@
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { finishedPages } from "./pages.js"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -36,6 +37,7 @@ export const buildJavascript = async (directory: string): Promise<void> => {
     splitting: true,
     packages: "external",
     chunkNames: "internal/[hash]",
+    plugins: [finishedPages],
     write: false
   })
   for (const { path, text } of outputFiles) {

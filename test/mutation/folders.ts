@@ -19,7 +19,10 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
     .sort()
 
-const sources = filesBelow("src")
+/** Parts of the pages, which the tests in a browser run. */
+const browserFiles = /^src\/tenant\/page\/(docs|live|ui)\//
+
+const sources = filesBelow("src").filter((file) => !browserFiles.test(file))
 const tests = filesBelow("test").filter((file) => file.endsWith(".test.ts"))
 
 /** Tests that start processes, compile types, or try thousands of cases: too slow to run for each fault. */
@@ -67,7 +70,9 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "tenant/server": ["tenant", "client/node", "client/testing", "support/bucketServer"],
   "tenant/api": ["tenant", "client/testing"],
   "tenant/exports": ["tenant"],
+  "tenant/control": ["tenant"],
   "tenant/docs": ["tenant"],
+  "tenant/page": ["tenant"],
   "tenant/fixtures": ["tenant", "client/testing"],
   /** The modules that users import, directly in `src`. */
   public: [

@@ -66,7 +66,7 @@ export const bundle = async (
     entryPoints: [file],
     outfile,
     bundle: true,
-    external: ["@effect/platform/HttpApiScalar"], // 3 MB, imported by the tenant's page only
+    external: ["esbuild"], // imported by the tenant's pages only
     format: "esm",
     target: "es2022",
     platform: isLean ? "node" : "neutral",

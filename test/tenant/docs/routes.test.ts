@@ -24,21 +24,24 @@ describe("the documentation", () => {
       const html = yield* response.text
       assert.strictEqual(response.headers["content-type"], "text/html")
       assert.strictEqual(response.headers["referrer-policy"], "no-referrer")
-      const scripts = [...html.matchAll(/<script>([^]*?)<\/script>/g)].map(([, script = ""]) =>
-        `'sha256-${createHash("sha256").update(script).digest("base64")}'`
-      )
-      assert.lengthOf(scripts, 2)
+      const hashes = ["script", "style"].map((tag) => {
+        const found = [...html.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, "g"))]
+        assert.lengthOf(found, 1, tag)
+        return `'sha256-${createHash("sha256").update(found[0]?.[1] ?? "").digest("base64")}'`
+      })
       assert.deepStrictEqual((response.headers["content-security-policy"] ?? "").split("; "), [
         "default-src 'none'",
-        `script-src ${scripts.join(" ")} 'wasm-unsafe-eval'`,
-        "style-src 'unsafe-inline'",
+        `script-src ${hashes[0]}`,
+        `style-src ${hashes[1]}`,
         "img-src data:",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
-        "frame-ancestors 'none'"
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'"
       ])
-      assert.notMatch(html, /<(?:script|link|img|iframe)[^>]* (?:src|href)=/)
+      assert.notMatch(html, /<(?:script|link|img|iframe)[^>]* (?:src|href)="(?!data:)/)
       for (const { id, secret } of Object.values(Tenant.demoClients)) {
         assert.notInclude(html, Redacted.value(secret))
         assert.notInclude(html, id)

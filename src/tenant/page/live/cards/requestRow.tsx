@@ -1,0 +1,60 @@
+/** A row of the list of requests. */
+import type { RequestSummary } from "../../../control/messages.js"
+import { Status } from "../../ui/status.js"
+import { duration, timeOfDay } from "../format.js"
+
+/** The status of the response, or the reason why there is none. */
+export const OutcomeTag = ({ outcome, status }: Pick<RequestSummary, "outcome" | "status">) => {
+  if (outcome === "cut") return <span class="tag bad">cut</span>
+  if (outcome === "aborted") return <span class="tag warn">aborted</span>
+  return status === null ? <span class="tag">pending</span> : <Status status={status} />
+}
+
+export const RequestRow = ({ active, index, onSelect, request, selected, top }: {
+  readonly request: RequestSummary
+  readonly index: number
+  readonly top: number
+  readonly active: boolean
+  readonly selected: boolean
+  readonly onSelect: (id: number) => void
+}) => {
+  const { client, id, method, path, retry, retryOf, time } = request
+  return (
+    <div
+      id={`request-${id}`}
+      class={`request${active ? " active" : ""}`}
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={selected}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={() => onSelect(id)}
+    >
+      <span role="gridcell" class="time mono soft">{timeOfDay(time)}</span>
+      <span role="gridcell" class="method">{method}</span>
+      <span role="gridcell" class="path mono" title={path}>{path}</span>
+      <span role="gridcell" class="status">
+        <OutcomeTag outcome={request.outcome} status={request.status} />
+      </span>
+      <span role="gridcell" class="duration soft">{request.duration === null ? "" : duration(request.duration)}</span>
+      <span role="gridcell" class="client soft" title={client ?? ""}>{client ?? "no client"}</span>
+      <span role="gridcell" class="notes">
+        {request.fault !== null && <span class="tag bad">fault</span>}
+        {retryOf !== null && (
+          <button
+            type="button"
+            class="tag info"
+            tabIndex={-1}
+            title={`Retries request ${retryOf}`}
+            onClick={(event) => {
+              event.stopPropagation()
+              onSelect(retryOf)
+            }}
+          >
+            retry {retry} of #{retryOf}
+          </button>
+        )}
+        <span class="soft number">#{id}</span>
+      </span>
+    </div>
+  )
+}

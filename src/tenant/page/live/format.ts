@@ -1,0 +1,40 @@
+/** Writes times, durations and counts for people. */
+
+const digits = (value: number, length: number): string => String(value).padStart(length, "0")
+
+/** The time of the day, with milliseconds. */
+export const timeOfDay = (time: number): string => {
+  const date = new Date(time)
+  const [hours, minutes, seconds] = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) =>
+    digits(part, 2)
+  )
+  return `${hours}:${minutes}:${seconds}.${digits(date.getMilliseconds(), 3)}`
+}
+
+/** The day and the time of the day, in seconds. */
+export const dayAndTime = (time: number): string => {
+  const date = new Date(time)
+  const day = [digits(date.getFullYear(), 4), digits(date.getMonth() + 1, 2), digits(date.getDate(), 2)].join("-")
+  return `${day} ${timeOfDay(time).slice(0, 8)}`
+}
+
+const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]] as const
+
+/** A length of time in its two largest units. */
+export const duration = (millis: number): string => {
+  if (millis < 1000) return `${Math.max(0, Math.round(millis))} ms`
+  if (millis < 10_000) return `${(millis / 1000).toFixed(1)} s`
+  const index = units.findIndex(([, size]) => millis >= size)
+  const [name, size] = units[index] ?? units[3]
+  const [nextName, nextSize] = units[index + 1] ?? ["", Infinity]
+  const whole = Math.floor(millis / size)
+  const rest = Math.floor((millis - whole * size) / nextSize)
+  return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${nextName}`
+}
+
+export const count = (value: number, one: string, many = `${one}s`): string =>
+  `${value.toLocaleString("en")} ${value === 1 ? one : many}`
+
+/** A number of calls: whole, or with one digit where that shows more. */
+export const level = (value: number): string =>
+  value < 10 && value % 1 > 0.05 ? value.toFixed(1) : String(Math.floor(value))

@@ -1,0 +1,5 @@
+/** Starts the live page. */
+import { render } from "preact"
+import { App } from "./app.js"
+
+render(<App />, document.body)
