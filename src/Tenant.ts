@@ -9,7 +9,9 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
 import type { Operation, Subscription } from "./Operation.js"
@@ -107,6 +109,12 @@ export interface Options {
     /** Lets every new job fail, with this text as `status_details` (default: jobs are completed). */
     readonly failure?: string | undefined
   } | undefined
+  /**
+   * Serves a control interface at `/_tenant/`, and at `/` a live page: they show the newest 2,000 requests, the buckets, tokens, jobs
+   * and deliveries, and change them. For programs and pages of this machine that have the key only; `openapi.json` there
+   * describes it. `true`: the key is a random one (`Tenant.control`). Default: none, and nothing is recorded for it.
+   */
+  readonly control?: boolean | { readonly key: Redacted.Redacted<string> } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */
   readonly tokenLifetime?: Duration.DurationInput | undefined
   /** Limits on what a tenant keeps in memory. */
@@ -154,6 +162,8 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly openapi: { readonly [name: string]: Json }
   /** Revokes all tokens issued so far: they are refused with 401. */
   readonly revokeTokens: Effect.Effect<void>
+  /** The key of the control interface, the value of the header `x-tenant-key`; `undefined` if `control` is not set. */
+  readonly control: { readonly key: Redacted.Redacted<string> } | undefined
   /** The HTTP application, for servers other than that of `layerServer`. It responds to requests for any host. */
   readonly app: HttpApp.Default
 }>() {}
@@ -166,6 +176,7 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
   Effect.gen(function*() {
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
+    const initial = options.seed ?? demo
 
     const { buckets = {}, exports = {}, limits = {}, tokenLifetime = "24 hours" } = options
     const advance = Advance.make(options.durations)
@@ -181,7 +192,26 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
     const faults = Faults.make()
     const log = RequestLog.make(limits.requests ?? 10_000)
     const bodySize = limits.bodySize ?? 65_536
-    yield* seed(options.seed ?? demo)
+    yield* seed(initial)
+
+    const { control: asked = false } = options
+    const control = asked === false ? undefined : yield* Effect.flatMap(
+      Effect.promise(() => import("./tenant/control/control.js")),
+      (Control) =>
+        Control.make({
+          state,
+          advance,
+          seeded: Effect.map(Clock.currentTimeMillis, (now) => addSeed(emptyState, initial, now)),
+          tokens,
+          buckets: { tenant, profileUpdates },
+          faults,
+          log,
+          clients,
+          served,
+          deliveryMillis: Advance.deliveryMillis(options.durations)
+        }, asked === true ? undefined : asked.key)
+    )
+    const provideClock = control?.provideClock ?? identity
 
     const parts = {
       buckets: { tenant, profileUpdates },
@@ -195,22 +225,24 @@ export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
       tokens,
       faults,
       log,
+      observer: control?.observer,
       bodySize
     }
     const app = yield* App.make(parts)
     return {
       requests: log.all,
-      state: Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, advance),
-      seed,
-      injectFault: faults.add,
+      state: provideClock(Effect.zipWith(Ref.get(state), Clock.currentTimeMillis, advance)),
+      seed: (data) => provideClock(seed(data)),
+      injectFault: (fault) => Effect.asVoid(faults.add(fault)),
       respond: ({ endpoint }: { readonly endpoint: Endpoint.Any }, respond: Responders.Responder) =>
         responders.set(endpoint, respond),
       routes: routesOf(served),
       get openapi() {
         return openapi()
       },
-      revokeTokens: tokens.revoke,
-      app
+      revokeTokens: Effect.asVoid(tokens.revoke()),
+      control: control && { key: control.key },
+      app: control?.beside(app) ?? app
     }
   })
 

@@ -65,9 +65,12 @@ const advanceAction = (action: Action, duration: number, now: number): Action =>
   return { ...Struct.omit(action, "deployments"), versions, ...(left.length > 0 && { deployments: left }) }
 }
 
+/** The time from the queueing of an event to its delivery, in milliseconds. */
+export const deliveryMillis = ({ delivery = "30 seconds" }: Durations = {}): number => Duration.toMillis(delivery)
+
 export const make = (durations: Durations = {}): Advance => {
   const exporting = Duration.toMillis(durations.export ?? "2 seconds")
-  const delivery = Duration.toMillis(durations.delivery ?? "30 seconds")
+  const delivery = deliveryMillis(durations)
   const deployment = Duration.toMillis(durations.deployment ?? "2 seconds")
   return (state, now) => ({
     ...state,

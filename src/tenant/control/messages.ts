@@ -6,7 +6,7 @@ export const keyHeader = "x-tenant-key"
 /** The fragment of the page's address that holds the key: `/#key=…`. No browser sends a fragment to a server. */
 export const keyFragment = "key"
 
-/** What stands in place of a secret, unless secrets are asked for by `?secrets=include`. */
+/** Stands in place of a secret, unless secrets are asked for by `?secrets=include`. */
 export const masked = "<masked>"
 
 /** The addresses, and the types below that travel. `:name` stands for a parameter. All bodies are JSON. */
@@ -81,7 +81,7 @@ export interface Some<Item> {
 /** Times are milliseconds since 1970 on the tenant's clock, unless they are said to be something else. */
 export interface ClockView {
   readonly time: number
-  /** How far the clock has been moved forward, in milliseconds. */
+  /** The time by which the clock has been moved forward, in milliseconds. */
   readonly clockOffset: number
 }
 
@@ -104,7 +104,7 @@ export interface Snapshot extends ClockView {
   readonly faults: ReadonlyArray<FaultView>
   /** The newest requests, at most 200, the newest first. `total` counts all since the start or the last reset. */
   readonly requests: Some<RequestSummary>
-  /** What the tenant holds besides. */
+  /** The rest of the data. */
   readonly counts: {
     readonly connections: number
     readonly actions: number
@@ -364,7 +364,11 @@ export type StreamMessage =
   /** At most every 100 ms, while a bucket is used or not full. */
   | ({ readonly type: "buckets"; readonly buckets: ReadonlyArray<BucketReading> } & ClockView)
   /** Parts that have changed. At least every 5 s, with no part if none has: the connection lives. */
-  | ({ readonly type: "state" } & ClockView & Partial<Pick<Snapshot, "tokens" | "jobs" | "streams" | "faults" | "counts">>)
+  | (
+    & { readonly type: "state" }
+    & ClockView
+    & Partial<Pick<Snapshot, "tokens" | "jobs" | "streams" | "faults" | "counts">>
+  )
 
 /** A bucket since the last reading. */
 export interface BucketReading extends BucketSample {

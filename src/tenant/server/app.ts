@@ -17,8 +17,10 @@ import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
 import type { Advance } from "../api/advance.js"
 import type { Responders } from "../api/responders.js"
-import { allScopes, fileOperation, filePath, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
+import { fileOperation, filePath, prefix, type ServedOperation, tokenPaths } from "../api/routes.js"
 import type { State } from "../api/state.js"
+import type { BucketName } from "../control/messages.js"
+import type { Observation, Observer } from "../control/observer.js"
 import type { JsonObject } from "../docs/jsonSchema.js"
 import * as DocsRoutes from "../docs/routes.js"
 import { download, forbidden, methodNotAllowed } from "../exports/download.js"
@@ -45,9 +47,11 @@ export interface TenantParts {
   /** Settings of exports: the origin of the links, and why jobs fail. */
   readonly exports: { readonly origin?: string | undefined; readonly failure?: string | undefined }
   readonly tokens: TokenIssuer
-  readonly buckets: { readonly tenant: TokenBucket; readonly profileUpdates: TokenBucket }
+  readonly buckets: Readonly<Record<BucketName, TokenBucket>>
   readonly faults: FaultQueue
   readonly log: RequestLog
+  /** Present if somebody may look at the tenant: the live page and the control interface. */
+  readonly observer?: Observer | undefined
   /** The size of the largest body, in bytes. */
   readonly bodySize: number
 }
@@ -61,7 +65,7 @@ const withExactPaths = HttpRouter.withRouterConfig({
 })
 
 /** Splits the request target. A server may receive, and a web `Request` always has, a whole URL. */
-const splitTarget = (request: HttpServerRequest.HttpServerRequest): readonly [path: string, query: string] => {
+export const splitTarget = (request: HttpServerRequest.HttpServerRequest): readonly [path: string, query: string] => {
   const target = request.originalUrl.replace(/^https?:\/\/[^/?]*/, "")
   const mark = target.indexOf("?")
   return mark < 0 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)]
@@ -72,7 +76,7 @@ const tooManyRequests = failure(429, "Global limit has been reached", { errorCod
 const payloadTooLarge = failure(413, "Payload content length greater than maximum allowed")
 
 /** Reads a body; `undefined` if it is larger than `limit` bytes. The rest is read, too, or the client might miss the response. */
-const readBody = (
+export const readBody = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
 ): Effect.Effect<RawBody["body"] | undefined> =>
@@ -101,12 +105,26 @@ export const restrict = (app: HttpApp.Default, address: HttpServer.Address): Htt
     )
 
 export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
-  const { advance, bodySize, buckets, exports, faults, files, log, openapi, responders, served, state, tokens } = parts
+  const {
+    advance,
+    bodySize,
+    buckets,
+    exports,
+    faults,
+    files,
+    log,
+    observer,
+    openapi,
+    responders,
+    served,
+    state,
+    tokens
+  } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
     operation: string | undefined,
     declaration: BodyDeclaration,
-    carryOut: (request: ParsedRequest) => Effect.Effect<PlainResponse, never, R>
+    carryOut: (request: ParsedRequest, observation: Observation | undefined) => Effect.Effect<PlainResponse, never, R>
   ) =>
     Effect.gen(function*() {
       const at = yield* Clock.currentTimeMillis
@@ -129,26 +147,60 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
           : Either.getOrElse(body, () => content && bodyText(content)),
         operation
       })
-      const fault = yield* faults.take(operation)
-      const carriedOut = content === undefined ? Effect.succeed(payloadTooLarge) : carryOut({ headers, query, body })
-      const response = yield* applyFault(fault, carriedOut)
+      const target = search === "" ? path : `${path}?${search}`
+      const observation = observer && (yield* observer.begin({
+        at,
+        method,
+        target,
+        headers,
+        body: content,
+        parsed: operation === "token" ? Either.getOrUndefined(body) : undefined,
+        operation
+      }))
+      const taken = yield* faults.take(operation)
+      if (taken !== undefined) observation?.tookFault(taken.id)
+      const fault = taken?.fault
+      const carriedOut = content === undefined
+        ? Effect.succeed(payloadTooLarge)
+        : carryOut({ headers, query, body }, observation)
+      const faulty = applyFault(fault, carriedOut)
+      const plain = yield* observation === undefined
+        ? faulty
+        : Effect.onInterrupt(faulty, () => observation.ended({ outcome: "aborted" }))
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
-      return yield* sendResponse(addHeaders(response, { date, ...fault?.headers }), fault?.cut, source, recordStatus)
+      const response = addHeaders(plain, { date, ...fault?.headers })
+      return yield* sendResponse(response, fault?.cut, source, (status) => {
+        const recorded = status === undefined ? Effect.void : recordStatus(status)
+        if (observation === undefined) return recorded
+        const ending = fault?.cut === undefined
+          ? { outcome: "responded", response } as const
+          : { outcome: "cut", response: status === undefined ? undefined : response } as const
+        return Effect.zipRight(recorded, observation.ended(ending))
+      })
     }).pipe(Effect.interruptible)
 
   /** Takes the call out of the bucket, which every response reports. */
-  const metered = <R>(bucket: TokenBucket, call: Effect.Effect<PlainResponse, PlainResponse, R>) =>
-    Effect.flatMap(bucket, ({ allowed, headers }) =>
-      Effect.map(
+  const metered = <R>(
+    name: BucketName,
+    observation: Observation | undefined,
+    call: Effect.Effect<PlainResponse, PlainResponse, R>
+  ) =>
+    Effect.flatMap(buckets[name].take, ({ allowed, headers, left }) => {
+      const response = Effect.map(
         allowed ? Effect.merge(call) : Effect.succeed(tooManyRequests),
         (response) => addHeaders(response, headers)
-      ))
+      )
+      return observation === undefined
+        ? response
+        : Effect.zipRight(observation.tookCall(name, allowed, left), response)
+    })
 
   const operation = (served: ServedOperation) => {
     const { endpoint, handler } = served
-    return respond(endpoint.name, endpoint, (request) =>
+    return respond(endpoint.name, endpoint, (request, observation) =>
       metered(
-        buckets[handler.bucket ?? "tenant"],
+        handler.bucket ?? "tenant",
+        observation,
         Effect.gen(function*() {
           const client = yield* tokens.verify(request.headers["authorization"])
           yield* authorize(client, Endpoint.scopesOf(endpoint), handler.global)
@@ -190,7 +242,11 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
   const notFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const response = Effect.succeed(failure(404, "Not Found"))
     const isManagementPath = splitTarget(request)[0].startsWith(`${prefix}/`)
-    return respond(undefined, {}, () => isManagementPath ? metered(buckets.tenant, response) : response)
+    return respond(
+      undefined,
+      {},
+      (_, observation) => isManagementPath ? metered("tenant", observation, response) : response
+    )
   })
 
   const router = HttpRouter.fromIterable([
@@ -199,7 +255,7 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
     HttpRouter.makeRoute("*", filePath, file),
-    ...DocsRoutes.make(openapi, allScopes(served))
+    ...DocsRoutes.make(openapi, { control: observer !== undefined })
   ])
 
   return Effect.map(withExactPaths(HttpRouter.toHttpApp(router)), (app) =>

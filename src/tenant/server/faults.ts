@@ -26,6 +26,15 @@ export interface Fault {
   readonly carriedOut?: boolean | undefined
 }
 
+/** A fault that calls still have to take. */
+export interface PendingFault {
+  /** Counts up from 1. */
+  readonly id: number
+  readonly fault: Fault
+  /** The number of calls that it still applies to. */
+  readonly left: number
+}
+
 export type FaultQueue = ReturnType<typeof make>
 
 /** HTTP allows the status and the headers. */
@@ -37,16 +46,27 @@ const isSendable = ({ headers, status = 200 }: Fault): boolean =>
 
 /** Makes an empty queue. Adding a fault with an invalid status or header dies. */
 export const make = () => {
-  let queue: ReadonlyArray<{ readonly fault: Fault; readonly left: number }> = []
+  let queue: ReadonlyArray<PendingFault> = []
+  let lastId = 0
   return {
-    add: (fault: Fault): Effect.Effect<void> =>
+    all: Effect.sync(() => queue),
+    add: (fault: Fault): Effect.Effect<PendingFault> =>
       isSendable(fault)
         ? Effect.sync(() => {
-          queue = [...queue, { fault, left: fault.times ?? 1 }].filter(({ left }) => left > 0)
+          const added = { id: ++lastId, fault, left: fault.times ?? 1 }
+          if (added.left > 0) queue = [...queue, added]
+          return added
         })
         : Effect.dieMessage(
           "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP"
         ),
+    /** Removes the fault with this id, or all, and gives the number of those removed. */
+    remove: (id?: number): Effect.Effect<number> =>
+      Effect.sync(() => {
+        const before = queue.length
+        queue = id === undefined ? [] : queue.filter((pending) => pending.id !== id)
+        return before - queue.length
+      }),
     /** Takes the oldest fault that applies to this call. */
     take: (operation: string | undefined) =>
       Effect.sync(() => {
@@ -54,7 +74,7 @@ export const make = () => {
         queue = queue.flatMap((entry) =>
           entry !== due ? [entry] : entry.left > 1 ? [{ ...entry, left: entry.left - 1 }] : []
         )
-        return due?.fault
+        return due
       })
   }
 }

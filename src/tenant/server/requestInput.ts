@@ -78,17 +78,19 @@ const firstError = (error: ParseResult.ParseError): FieldError =>
       path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
     )
 
-/** Validates a value; fields that are not declared are refused by name. */
+/** Checks a value; fields that are not declared are refused by name. */
+export const check = (schema: Schema.Schema.AnyNoContext, value: unknown): Either.Either<unknown, FieldError> =>
+  Either.mapLeft(
+    Schema.validateEither(Schema.typeSchema(schema), { onExcessProperty: "error" })(value),
+    firstError
+  )
+
 const validate = (
   part: Part,
   schema: Schema.Schema.AnyNoContext,
   decoded: Either.Either<unknown, FieldError>
 ): Either.Either<unknown, PlainResponse> =>
-  Either.flatMap(decoded, (value) =>
-    Either.mapLeft(
-      Schema.validateEither(Schema.typeSchema(schema), { onExcessProperty: "error" })(value),
-      firstError
-    )).pipe(Either.mapLeft((error) => invalidField(part, error)))
+  Either.mapLeft(Either.flatMap(decoded, (value) => check(schema, value)), (error) => invalidField(part, error))
 
 /** Validates one part of a request against its declared fields. Ignores an undeclared part. */
 export const validatePart = (

@@ -34,6 +34,7 @@ export const make = (size: number) => {
   let next = 0
   return {
     all: Effect.sync((): ReadonlyArray<ReceivedRequest> => [...requests.values()]),
+    clear: Effect.sync(() => requests.clear()),
     /** Records a request, and returns a function that records the status of its response. */
     add: (request: Omit<ReceivedRequest, "status" | "headers"> & { readonly headers: Headers.Headers }) =>
       Effect.sync(() => {

@@ -28,21 +28,24 @@ const cutConnection = (source: unknown): Effect.Effect<void, ConnectionReset> =>
 /** The statuses that HTTP allows no body. */
 const bodiless = [204, 205, 304]
 
-/** Records the status and sends the response. A body of less than two bytes cannot be cut within, so it is cut before. */
+/** Records the status, or `undefined` if no response is sent, and sends the response. A body of less than two bytes cannot be cut within, so it is cut before. */
 export const sendResponse = (
   { body, headers, status }: PlainResponse,
   cut: "before" | "within" | undefined,
   source: unknown,
-  recordStatus: (status: number) => Effect.Effect<void>
+  record: (status: number | undefined) => Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const content = bodiless.includes(status) ? "" : body
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
   if (cut === "before" || (cut === "within" && bytes.length < 2)) {
-    return Effect.as(Effect.orDie(cutConnection(source)), HttpServerResponse.empty())
+    return Effect.as(
+      Effect.zipRight(record(undefined), Effect.orDie(cutConnection(source))),
+      HttpServerResponse.empty()
+    )
   }
   const firstHalf = Stream.succeed(bytes.subarray(0, bytes.length >> 1))
   return Effect.as(
-    recordStatus(status),
+    record(status),
     cut === "within"
       ? HttpServerResponse.stream(Stream.concat(firstHalf, Stream.execute(cutConnection(source))), {
         status,

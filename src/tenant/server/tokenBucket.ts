@@ -20,11 +20,21 @@ export interface BucketSize {
 /** The outcome of taking one call, and the rate-limit headers of the response. */
 interface TakeResult {
   readonly allowed: boolean
+  /** The calls left after it, not rounded. */
+  readonly left: number
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Takes one call out of a bucket if it holds one. */
-export type TokenBucket = Effect.Effect<TakeResult>
+export interface TokenBucket {
+  /** Takes one call out of the bucket if it holds one. */
+  readonly take: Effect.Effect<TakeResult>
+  /** The calls left, not rounded. */
+  readonly left: Effect.Effect<number>
+  /** Sets the calls left: 0 empties the bucket, `burst` fills it. */
+  readonly setLeft: (left: number) => Effect.Effect<void>
+  readonly burst: number
+  readonly refillPerSecond: number
+}
 
 /** Makes a full bucket. A size that could never hold a call, or never refill, is a defect. */
 export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
@@ -33,22 +43,30 @@ export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBuc
     return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")
   }
   // Stores only the time at which the bucket is full again: no fiber has to refill it, and nothing drifts.
-  return Effect.map(
-    Ref.make(-Infinity),
-    (fullAt) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  const leftAt = (fullAt: number, now: number) => burst - Math.max(0, fullAt - now) / millisPerCall
+  return Effect.map(Ref.make(-Infinity), (fullAt) => ({
+    take: Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
         Ref.modify(fullAt, (before): readonly [TakeResult, number] => {
-          const left = burst - Math.max(0, before - now) / millisPerCall + 1e-9
-          const allowed = left >= 1
+          const found = leftAt(before, now) + 1e-9
+          const allowed = found >= 1
+          const left = allowed ? found - 1 : found
           const after = allowed ? Math.max(before, now) + millisPerCall : before
-          const retryAfter = Math.max(1, Math.ceil((1 - left) * millisPerCall / 1000))
+          const retryAfter = Math.max(1, Math.ceil((1 - found) * millisPerCall / 1000))
           const headers = {
             "x-ratelimit-limit": String(burst),
-            "x-ratelimit-remaining": String(Math.floor(allowed ? left - 1 : left)),
+            "x-ratelimit-remaining": String(Math.floor(left)),
             "x-ratelimit-reset": String(Math.ceil(after / 1000)),
             ...(!allowed && { "retry-after": String(retryAfter) })
           }
-          return [{ allowed, headers }, after]
-        }))
-  )
+          return [{ allowed, left, headers }, after]
+        })
+    ),
+    left: Effect.zipWith(Ref.get(fullAt), Clock.currentTimeMillis, leftAt),
+    setLeft: (left) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(fullAt, now + (burst - left) * millisPerCall)),
+    burst,
+    refillPerSecond: 1000 / millisPerCall
+  }))
 }

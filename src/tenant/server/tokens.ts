@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Jose from "jose"
@@ -13,6 +14,17 @@ import { failure, oauthFailure, type PlainResponse, tokenEndpointResponse } from
 
 type AnyClient = ClientAuthentication.Client | ClientAuthentication.ClientWithoutSecret
 
+/** A token that the issuer has signed; not the token itself. */
+export interface IssuedToken {
+  /** Its `jti`. */
+  readonly id: string
+  readonly client: AnyClient
+  /** In milliseconds since 1970, as `expiresAt` is. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly revoked: boolean
+}
+
 export interface TokenIssuer {
   /** Responds to a request at the token endpoint. */
   readonly issue: (
@@ -21,7 +33,21 @@ export interface TokenIssuer {
   ) => Effect.Effect<PlainResponse>
   /** Gives the client that a token was issued to, or fails with the service's error response. */
   readonly verify: (authorization: string | undefined) => Effect.Effect<AnyClient, PlainResponse>
-  readonly revoke: Effect.Effect<void>
+  /** Issues a token to a client without proof of it; `undefined` if there is no such client. */
+  readonly issueFor: (clientId: string) => Effect.Effect<readonly [token: string, IssuedToken] | undefined>
+  /** The newest tokens that were issued, the oldest first. */
+  readonly all: Effect.Effect<ReadonlyArray<IssuedToken>>
+  /** Revokes the tokens that are selected (default: all), and gives their number. */
+  readonly revoke: (selects?: (token: IssuedToken) => boolean) => Effect.Effect<number>
+  /** Makes all tokens valid again that were revoked. */
+  readonly restore: Effect.Effect<void>
+  /** Replaces the tokens by those of a saved state. Those of unknown clients are left out. */
+  readonly load: (
+    tokens: ReadonlyArray<Omit<IssuedToken, "client"> & { readonly client: string }>,
+    signingKey: Jose.JWK | undefined
+  ) => Effect.Effect<void>
+  /** The key that signs, and verifies. */
+  readonly signingKey: Effect.Effect<Jose.JWK>
 }
 
 const algorithm = "HS256"
@@ -78,9 +104,11 @@ export const make = (
   size: number
 ): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
-    const key = yield* Effect.promise(() => Jose.generateSecret(algorithm))
+    let key: Jose.CryptoKey | Uint8Array = yield* Effect.promise(() =>
+      Jose.generateSecret(algorithm, { extractable: true })
+    )
     const clientsById = new Map(clients.map((client) => [client.id, client]))
-    const clientsByTokenId = new Map<string, AnyClient>() // by the `jti` of a token, the oldest first
+    const issued = new Map<string, IssuedToken>() // by the `jti` of a token, the oldest first
     const refusalOf = ClientAuthentication.make()
     const expiresIn = Math.floor(Duration.toSeconds(lifetime))
 
@@ -99,12 +127,32 @@ export const make = (
           .setJti(id)
           .sign(key)
       )
-      clientsByTokenId.set(id, client)
-      const [oldest = id] = clientsByTokenId.keys()
-      if (clientsByTokenId.size > size) clientsByTokenId.delete(oldest)
-      const body: typeof TokenBody.Type = { access_token: token, scope, expires_in: expiresIn, token_type: "Bearer" }
-      return tokenEndpointResponse(200, body)
+      const record: IssuedToken = {
+        id,
+        client,
+        issuedAt: issuedAt * 1000,
+        expiresAt: (issuedAt + expiresIn) * 1000,
+        revoked: false
+      }
+      issued.set(id, record)
+      const [oldest = id] = issued.keys()
+      if (issued.size > size) issued.delete(oldest)
+      return [token, record] as const
     })
+
+    const respondTo = (client: AnyClient) =>
+      Effect.map(sign(client), ([access_token]) => {
+        const scope = client.scopes.join(" ")
+        const body: typeof TokenBody.Type = { access_token, scope, expires_in: expiresIn, token_type: "Bearer" }
+        return tokenEndpointResponse(200, body)
+      })
+
+    const setRevoked = (revoked: boolean, selects: (token: IssuedToken) => boolean) =>
+      Effect.sync(() => {
+        const changed = [...issued.values()].filter((token) => token.revoked !== revoked && selects(token))
+        for (const token of changed) issued.set(token.id, { ...token, revoked })
+        return changed.length
+      })
 
     const issue: TokenIssuer["issue"] = (parameters, connection) => {
       const record = Predicate.isRecord(parameters) ? parameters : {}
@@ -123,7 +171,7 @@ export const make = (
       return Effect.flatMap(refusalOf(client, parameter, connection), (refusal) => {
         if (refusal !== undefined) return refuse(401, "invalid_client", refusal)
         return acceptedAudience.test(parameter("audience"))
-          ? sign(client)
+          ? respondTo(client)
           : refuse(403, "access_denied", `Service not enabled within domain: ${parameter("audience")}`)
       })
     }
@@ -136,11 +184,33 @@ export const make = (
           try: () => Jose.jwtVerify(token, key, { algorithms: [algorithm], issuer, audience, currentDate }),
           catch: verificationFailure
         })
-        const client = clientsByTokenId.get(String(payload.jti))
-        return client ?? (yield* Effect.fail(unauthorized("Invalid token")))
+        const record = issued.get(String(payload.jti))
+        return record?.revoked === false ? record.client : yield* Effect.fail(unauthorized("Invalid token"))
       })
 
-    return { issue, verify, revoke: Effect.sync(() => clientsByTokenId.clear()) }
+    return {
+      issue,
+      verify,
+      issueFor: (id) =>
+        Effect.transposeMapOption(Option.fromNullable(clientsById.get(id)), sign).pipe(
+          Effect.map(Option.getOrUndefined)
+        ),
+      all: Effect.sync(() => [...issued.values()]),
+      revoke: (selects = () => true) => setRevoked(true, selects),
+      restore: Effect.asVoid(setRevoked(false, () => true)),
+      load: (tokens, signingKey) =>
+        Effect.gen(function*() {
+          if (signingKey !== undefined) {
+            key = yield* Effect.promise(() => Jose.importJWK(signingKey, algorithm, { extractable: true }))
+          }
+          issued.clear()
+          for (const { client: id, ...token } of tokens.slice(-size)) {
+            const client = clientsById.get(id)
+            if (client !== undefined) issued.set(token.id, { ...token, client })
+          }
+        }),
+      signingKey: Effect.promise(() => Jose.exportJWK(key))
+    }
   })
 
 /** Fails for a client that has none of these scopes, or is not global where only global clients may call. */

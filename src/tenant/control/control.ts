@@ -1,0 +1,49 @@
+/** The control of a tenant: the interface below `/_tenant/`, what it records, and its clock. Loaded only if it is asked for. */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomId } from "../server/randomId.js"
+import * as Clock from "./clock.js"
+import * as Controlled from "./controlled.js"
+import * as Access from "./http/access.js"
+import * as Routes from "./http/routes.js"
+import type { Observer } from "./observer.js"
+import * as Recorder from "./recording/recorder.js"
+
+export interface Control {
+  readonly key: Redacted.Redacted<string>
+  readonly observer: Observer
+  /** Runs an effect by the tenant's clock, which may have been moved. */
+  readonly provideClock: Clock.MovableClock["provide"]
+  /** Serves the control interface beside the tenant, which runs by its clock. */
+  readonly beside: (app: HttpApp.Default) => HttpApp.Default
+}
+
+const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolean =>
+  /^(?:https?:\/\/[^/?#]*)?\/_tenant(?:[/?]|$)/.test(originalUrl)
+
+export const make = (
+  parts: Controlled.ControlledParts,
+  key: Redacted.Redacted<string> | undefined
+): Effect.Effect<Control> =>
+  Effect.gen(function*() {
+    const clock = Clock.make()
+    const secrets = parts.clients.flatMap(({ secret }) => secret === undefined ? [] : [Redacted.value(secret)])
+    const recorder = Recorder.make(secrets.filter((secret) => secret !== ""), parts.buckets)
+    const chosen = key ?? (yield* Access.makeKey)
+    const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
+    const control = yield* Routes.make(controlled, chosen)
+    return {
+      key: chosen,
+      observer: recorder,
+      provideClock: clock.provide,
+      beside: (app) => {
+        const tenant = clock.provide(app)
+        return Effect.flatMap(
+          HttpServerRequest.HttpServerRequest,
+          (request) => isControl(request) ? control : tenant
+        )
+      }
+    }
+  })

@@ -1,0 +1,120 @@
+/** Serves the control interface: checks who asks, validates what is asked, and responds as JSON. */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type { Fields } from "../../../Endpoint.js"
+import { text as bodyText } from "../../../internal/http/errorBody.js"
+import { readBody, splitTarget } from "../../server/app.js"
+import { decodeQuery, type FieldError } from "../../server/formDecoding.js"
+import { check } from "../../server/requestInput.js"
+import * as Actions from "../actions.js"
+import type { Controlled } from "../controlled.js"
+import { addresses, type Refusal } from "../messages.js"
+import { refusalOf } from "./access.js"
+import { type Declaration, declarations } from "./declarations.js"
+import * as OpenApi from "./openapi.js"
+import * as EventStream from "./stream.js"
+
+/** The size of the largest body, in bytes: of a saved state, and of any other. */
+const bodyLimits = { load: 67_108_864, other: 1_048_576 }
+
+const withCommonHeaders = HttpServerResponse.setHeaders({
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin"
+})
+
+const json = (body: unknown, status = 200) =>
+  HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json; charset=utf-8" })
+
+const refuse = (refusal: Refusal) => json(refusal, refusal.status)
+
+const invalid = ({ message, path }: FieldError): Refusal => ({
+  status: 400,
+  message: path === "" ? message : `${path}: ${message}`,
+  ...(path !== "" && { field: path })
+})
+
+const parse = (text: string): Either.Either<unknown, FieldError> =>
+  text.trim() === "" ? Either.right({}) : Either.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => ({ path: "", message: "The body is not valid JSON" })
+  })
+
+const checkFields = (fields: Fields | undefined, decoded: Either.Either<unknown, FieldError>) =>
+  fields === undefined
+    ? Either.right({})
+    : Either.flatMap(decoded, (value) => check(Schema.typeSchema(Schema.Struct(fields)), value))
+
+/** Reads the input of an address; fails with the refusal that names the invalid field. */
+const readInput = (name: string, { body, params, query }: Declaration) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const [, search] = splitTarget(request)
+    const content = body && (yield* readBody(request, name === "load" ? bodyLimits.load : bodyLimits.other))
+    if (body !== undefined && content === undefined) {
+      return yield* Effect.fail<Refusal>({ status: 413, message: "The body is too large" })
+    }
+    const input = Either.all({
+      params: checkFields(params, Either.right(yield* HttpRouter.params)),
+      query: checkFields(query, decodeQuery(query ?? {}, new URLSearchParams(search))),
+      body: body === undefined || content === undefined
+        ? Either.right({})
+        : Either.flatMap(parse(bodyText(content)), (value) => check(body, value))
+    })
+    return yield* Either.match(input, { onLeft: (error) => Effect.fail(invalid(error)), onRight: Effect.succeed })
+  })
+
+/** The application for all requests below `/_tenant/`. */
+export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Effect.Effect<HttpApp.Default> => {
+  const actions = Actions.make(controlled)
+
+  const openapi = Effect.map(
+    HttpServerRequest.HttpServerRequest,
+    ({ headers: { host = "localhost" } }) => json(OpenApi.make(`http://${host}`))
+  )
+  const events = Effect.sync(() =>
+    HttpServerResponse.stream(EventStream.make(controlled), { contentType: "text/event-stream" })
+  )
+  const respond = (name: Actions.ActionName) => {
+    // Sound: `readInput` validates with the declaration, whose types are those of the action.
+    const action: (input: never) => Effect.Effect<unknown, Refusal> = actions[name]
+    return Effect.map(
+      Effect.flatMap(readInput(name, declarations[name]), (input) => action(input as never)),
+      (body) => json(body)
+    )
+  }
+
+  const router = HttpRouter.fromIterable(
+    Object.entries(addresses).map(([name, { method, path }]) =>
+      HttpRouter.makeRoute(
+        method,
+        path,
+        name === "openapi"
+          ? openapi
+          : name === "events"
+          ? events
+          : respond(name as Actions.ActionName) // sound: the others are named above
+      )
+    )
+  )
+
+  return Effect.map(
+    HttpRouter.toHttpApp(router),
+    (app) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const refusal = refusalOf(request, key)
+        return refusal === undefined ? app : Effect.fail(refusal)
+      }).pipe(
+        Effect.catchAll((refusal) =>
+          Effect.succeed(refuse("status" in refusal ? refusal : { status: 404, message: "There is no such address" }))
+        ),
+        Effect.map(withCommonHeaders)
+      )
+  )
+}

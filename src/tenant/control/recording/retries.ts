@@ -1,0 +1,63 @@
+/** Tells retries from new calls. No request says that it is one: it is like an earlier one that has failed. */
+
+/** The number of failed requests that are remembered. */
+const maxFailed = 1000
+
+/** In milliseconds: an equal request after that time is a new call. */
+const retryWindow = 300_000
+
+export interface Retry {
+  /** 1 for the first retry; 0 if it is none. */
+  readonly retry: number
+  readonly retryOf: number | null
+}
+
+interface Failed {
+  readonly id: number
+  readonly retry: number
+  readonly at: number
+}
+
+const none: Retry = { retry: 0, retryOf: null }
+
+export const make = () => {
+  /** The failed requests that no other has retried yet, by their key, the oldest first. */
+  const failed = new Map<string, ReadonlyArray<Failed>>()
+  let size = 0
+
+  const remove = (key: string): Failed | undefined => {
+    const [first, ...rest] = failed.get(key) ?? []
+    if (first === undefined) return undefined
+    size--
+    if (rest.length === 0) failed.delete(key)
+    else failed.set(key, rest)
+    return first
+  }
+
+  return {
+    /** Finds the request that this one retries. `key` is only called if there is one that has failed. */
+    begin: (key: () => string, at: number): Retry => {
+      if (size === 0) return none
+      const name = key()
+      for (let found = remove(name); found !== undefined; found = remove(name)) {
+        if (at - found.at <= retryWindow) return { retry: found.retry + 1, retryOf: found.id }
+      }
+      return none
+    },
+    /** Remembers a request that has failed in a way that programs retry. */
+    failed: (key: string, request: Failed): void => {
+      failed.set(key, [...failed.get(key) ?? [], request])
+      size++
+      const [oldest] = failed.keys()
+      if (size > maxFailed && oldest !== undefined) remove(oldest)
+    },
+    clear: (): void => {
+      failed.clear()
+      size = 0
+    }
+  }
+}
+
+/** Statuses after which programs retry. */
+export const isRetried = (status: number | null): boolean =>
+  status === null || status === 401 || status === 408 || status === 429 || status >= 500

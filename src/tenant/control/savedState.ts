@@ -1,0 +1,113 @@
+/** The whole state of a tenant as JSON: saves it, and loads it. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import type { Action, Connection, Job, Profile, State, Stream, User } from "../api/state.js"
+import type { Fault, PendingFault } from "../server/faults.js"
+import type { Controlled } from "./controlled.js"
+import { FaultInput as FaultSchema, TokenView } from "./http/schemas.js"
+import type { FaultInput, SavedState as Saved } from "./messages.js"
+import { maskValue } from "./recording/masking.js"
+import { tokenView } from "./snapshot.js"
+
+/** A part of the state, with the fields that the tenant needs. It sends the others as they are. */
+const items = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Array(Schema.Struct(fields, { key: Schema.String, value: Schema.Unknown }))
+
+const dateTime = Schema.String.pipe(
+  Schema.filter((text) => !Number.isNaN(Date.parse(text)), { description: "a date and time" })
+)
+
+const savedState = Schema.Struct({
+  format: Schema.Literal("effect-identity-client/tenant"),
+  version: Schema.Literal(1),
+  savedAt: Schema.Number,
+  clockOffset: Schema.NonNegative.annotations({ description: "a number of at least 0" }),
+  state: Schema.Struct({
+    connections: items({ id: Schema.String, name: Schema.String }),
+    jobs: items({ id: Schema.String, type: Schema.String, status: Schema.String, created_at: dateTime }),
+    profiles: items({ id: Schema.String }),
+    actions: items({ id: Schema.String, versions: items({}) }),
+    streams: items({
+      id: Schema.String,
+      events: items({ id: Schema.String, state: Schema.Literal("failed", "queued", "delivered") })
+    }),
+    users: Schema.optional(items({ user_id: Schema.String }))
+  }),
+  buckets: Schema.Struct({ tenant: Schema.NonNegative, profileUpdates: Schema.NonNegative }),
+  tokens: Schema.Array(TokenView),
+  faults: Schema.Array(FaultSchema),
+  signingKey: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+}).annotations({ identifier: "SavedState" })
+
+/** Sound: the schema checks more of the items than their type says, and it is only used to check. */
+export const SavedState = savedState as unknown as Schema.Schema<Saved>
+
+export const toFault = ({ headers, ...fault }: FaultInput): Fault => ({
+  ...fault,
+  ...(headers && {
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? undefined]))
+  })
+})
+
+const toInput = ({ fault: { delay, headers, ...fault }, left }: PendingFault): FaultInput => ({
+  ...fault,
+  times: left,
+  ...(delay !== undefined && { delay: Duration.toMillis(delay) }),
+  ...(headers && {
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? null]))
+  })
+})
+
+/** Saves the state. Without secrets, the values of secret fields are masked, and links to files are left out. */
+export const save = (
+  { advanced, buckets, clock, faults, now, tokens }: Controlled,
+  withSecrets: boolean
+): Effect.Effect<Saved> =>
+  Effect.gen(function*() {
+    const { users, ...lists } = yield* advanced
+    const state = { ...lists, ...(typeof users !== "function" && { users }) }
+    const pending = (yield* faults.all).map(toInput)
+    return {
+      format: "effect-identity-client/tenant",
+      version: 1,
+      savedAt: yield* now,
+      clockOffset: clock.offset(),
+      // Sound: masking keeps the shape, and replaces only the values of secret fields.
+      state: withSecrets
+        ? state
+        : maskValue({ ...state, jobs: state.jobs.map(Struct.omit("links")) }) as typeof state,
+      buckets: { tenant: yield* buckets.tenant.left, profileUpdates: yield* buckets.profileUpdates.left },
+      tokens: (yield* tokens.all).map(tokenView),
+      faults: withSecrets ? pending : maskValue(pending) as typeof pending, // sound: as above
+      ...(withSecrets && { signingKey: { ...yield* tokens.signingKey } })
+    }
+  })
+
+/** Replaces the state by a saved one, and gives the number of its items. */
+export const load = (
+  { buckets, clock, faults, state, tokens }: Controlled,
+  saved: Saved
+): Effect.Effect<number> =>
+  Effect.gen(function*() {
+    clock.setOffset(saved.clockOffset)
+    const { actions, connections, jobs, profiles, streams, users } = saved.state
+    yield* Ref.update(state, (before): State => ({
+      // Sound: the schema has checked the fields that the tenant needs, and it only sends the others.
+      actions: actions as ReadonlyArray<Action>,
+      connections: connections as ReadonlyArray<Connection>,
+      jobs: jobs as ReadonlyArray<Job>,
+      profiles: profiles as ReadonlyArray<Profile>,
+      streams: streams as ReadonlyArray<Stream>,
+      users: users as ReadonlyArray<User> | undefined ?? before.users
+    }))
+    yield* tokens.load(saved.tokens, saved.signingKey)
+    for (const name of ["tenant", "profileUpdates"] as const) {
+      yield* clock.provide(buckets[name].setLeft(Math.min(saved.buckets[name], buckets[name].burst)))
+    }
+    yield* faults.remove()
+    yield* Effect.forEach(saved.faults, (fault) => faults.add(toFault(fault)))
+    return [connections, jobs, profiles, actions, streams, users ?? [], saved.tokens, saved.faults].flat().length
+  })
