@@ -4,6 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 import * as Tenant from "../../Tenant.js"
+import { keyFragment } from "../../tenant/control/messages.js"
 import { define } from "../shared/definition.js"
 import { Exited, WrongUsage } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
@@ -57,19 +59,36 @@ const demoIds = () => {
   ]
 }
 
-/** Lists the variables for a client, the clients, and ids to try. */
-const welcome = (origin: string, isDemo: boolean): string =>
+/** The variables of programs that use the control interface. */
+const controlVariables = (origin: string, key: string) => ({
+  IDENTITY_CONTROL_URL: `${origin}/_tenant`,
+  IDENTITY_CONTROL_KEY: key
+})
+
+const exports = (variables: Readonly<Record<string, string>>) =>
+  Object.entries(variables).map(([name, value]) => `  export ${name}=${value}`)
+
+/** Lists the variables for a client, the clients, ids to try, and the pages. */
+const welcome = (origin: string, key: string, isDemo: boolean): string =>
   [
     [bold(`The tenant listens at ${origin}`)],
     [
       bold("Variables for a client"),
-      ...Object.entries(variables(origin)).map(([name, value]) => `  export ${name}=${value}`)
+      ...exports(variables(origin))
     ],
     [bold("Clients") + dim(" (id, secret, use)"), indentedTable(clients())],
     ...(isDemo ? [[bold("Ids to try"), indentedTable(demoIds())]] : []),
     [
       bold("In a browser"),
-      indentedTable([["all operations, with forms", `${origin}/docs`], ["OpenAPI 3.1", `${origin}/openapi.json`]])
+      indentedTable([
+        ["live page", `${origin}/#${keyFragment}=${key}`],
+        ["operations", `${origin}/docs#${keyFragment}=${key}`],
+        ["OpenAPI 3.1", `${origin}/openapi.json`]
+      ])
+    ],
+    [
+      bold("For tests in any language, to look at the tenant and to control it"),
+      ...exports(controlVariables(origin, key))
     ],
     [dim("Press Ctrl-C to stop.")]
   ].map((section) => section.join("\n")).join("\n\n")
@@ -82,21 +101,33 @@ const logRequest = (method: string, url: string, status: number, json: boolean) 
   )
 
 /** A tenant that prints a line for each request. */
-const loggingTenant = (seed: Tenant.Seed | undefined, json: boolean) =>
+const loggingTenant = (options: Tenant.Options, json: boolean) =>
   Layer.effect(
     Tenant.Tenant,
-    Effect.map(Tenant.make({ ...(seed !== undefined && { seed }) }), (tenant) => ({
+    Effect.map(Tenant.make(options), (tenant) => ({
       ...tenant,
       app: Effect.tap(
         tenant.app,
         ({ status }) =>
           Effect.flatMap(
             HttpServerRequest.HttpServerRequest,
-            ({ method, url }) => logRequest(method, url, status, json)
+            ({ method, url }) => url.startsWith("/_tenant/") ? Effect.void : logRequest(method, url, status, json)
           )
       )
     }))
   )
+
+/** The key that the environment sets, so that an open page stays connected over a restart; `true` for a random one. */
+const control = Effect.flatMap(
+  Config.option(Config.redacted("IDENTITY_CONTROL_KEY")),
+  Option.match({
+    onNone: () => Effect.succeed<Tenant.Options["control"]>(true),
+    onSome: (key) =>
+      /^[\w.~-]{16,}$/.test(Redacted.value(key))
+        ? Effect.succeed({ key })
+        : new WrongUsage({ message: "IDENTITY_CONTROL_KEY must have at least 16 letters, digits or any of . _ ~ -" })
+  })
+)
 
 /** The parts of a seed, with the fields that the tenant needs. It sends the others as they are. */
 const anything = Schema.Record({ key: Schema.String, value: Schema.Unknown })
@@ -118,18 +149,24 @@ const readSeed = (file: string) =>
     return seed as unknown as Tenant.Seed // sound: the tenant uses no other field than to send it
   }).pipe(Effect.mapError(({ message }) => new WrongUsage({ message: `${file} is not a seed: ${message}` })))
 
-const serve = (port: number, seed: Tenant.Seed | undefined, json: boolean) => {
+const serve = (port: number, options: Tenant.Options, json: boolean) => {
   const server = createServer()
   return Effect.gen(function*() {
     yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     yield* Layer.build(Tenant.layerServer)
+    const { control } = yield* Tenant.Tenant
+    const key = control === undefined ? "" : Redacted.value(control.key)
     yield* HttpServer.addressFormattedWith((origin) =>
-      Console.log(json ? JSON.stringify(variables(origin)) : welcome(origin, seed === undefined))
+      Console.log(
+        json
+          ? JSON.stringify({ ...variables(origin), ...controlVariables(origin, key) })
+          : welcome(origin, key, options.seed === undefined)
+      )
     )
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Effect.provide(Layer.merge(loggingTenant(seed, json), NodeHttpServer.layer(() => server, { host, port })))
+    Effect.provide(Layer.merge(loggingTenant(options, json), NodeHttpServer.layer(() => server, { host, port })))
   )
 }
 
@@ -137,8 +174,8 @@ export const definition = define({
   name: "tenant",
   usage: "[--port NUMBER] [--seed FILE] [--json]",
   about:
-    `Serves a tenant on ${host} until Ctrl-C, for programs in any language. It prints the variables for a client, and ` +
-    "a line for each request. Nothing is kept when it ends.",
+    `Serves a tenant on ${host} until Ctrl-C, for programs in any language. It prints the variables for a client, the ` +
+    "address of a live page with the key for it, and a line for each request. Nothing is kept when it ends.",
   config: {
     port: Options.integer("port").pipe(
       Options.withDefault(8787),
@@ -156,7 +193,7 @@ export const definition = define({
         return yield* new WrongUsage({ message: `${port} is not a port: expected a number from 0 to 65535.` })
       }
       const data = yield* Option.match(seed, { onNone: () => Effect.succeed(undefined), onSome: readSeed })
-      yield* serve(port, data, json)
+      yield* serve(port, { control: yield* control, ...(data !== undefined && { seed: data }) }, json)
     }).pipe(Effect.catchTag("ServeError", ({ cause }) => {
       const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : "unknown error"
       const reason = code === "EADDRINUSE" ? "is already in use" : `cannot be used (${code})`
