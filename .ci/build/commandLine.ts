@@ -5,7 +5,7 @@
 import { build, type BuildOptions, type Metafile } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { finishedPages } from "./pages.js"
+import { finishedPages, pageLibrary } from "./pages.js"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -68,6 +68,8 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     plugins: [finishedPages],
     metafile: true
   })
-  const folders = packagesIn(metafile).filter((folder) => existsSync(join(root, folder, "package.json")))
+  const folders = [...packagesIn(metafile), pageLibrary].sort().filter((folder) =>
+    existsSync(join(root, folder, "package.json"))
+  )
   writeFileSync(join(directory, "cli", "LICENSES.txt"), `${licences(folders)}\n`)
 }

@@ -7,8 +7,9 @@ import { build, pageNames } from "../../src/tenant/page/build.js"
 const root = join(import.meta.dirname, "../..")
 const folder = join(root, "src/tenant/page")
 
-/** The licence of the library in the pages, which has to come with its code. */
-const licence = readFileSync(join(root, "node_modules/preact/LICENSE"), "utf8").trim()
+/** The package whose code is in the pages, and its licence, which has to come with it. */
+export const pageLibrary = "node_modules/preact"
+const licence = readFileSync(join(root, pageLibrary, "LICENSE"), "utf8").trim()
 
 /** The module with the pages as texts. */
 const finished = async (): Promise<string> => {

@@ -67,13 +67,15 @@ const useSaid = () => {
   return [said, say] as const
 }
 
-const Parts = ({ act, model, say, tenantKey }: {
+const Parts = ({ act, isConnected, model, say, tenantKey }: {
+  readonly isConnected: boolean
   readonly act: Act
   readonly model: Model
   readonly say: (problem: string) => void
   readonly tenantKey: string
 }) => {
-  const now = performance.now()
+  // The page stands still while it hears nothing.
+  const now = isConnected ? performance.now() : model.heardAt
   const time = tenantTime(model, now)
   const { buckets, clockOffset, counts, faults, instance, jobs, operations, streams, tokens } = model.snapshot
   const [selected, select] = useState<number>()
@@ -148,7 +150,13 @@ export const App = () => {
         ? connection === "connecting" && key !== "" && <p class="soft notice">Waiting for the tenant …</p>
         : (
           <div class={connection === "connected" ? "" : "stale"}>
-            <Parts act={act} model={model} say={(text) => say({ text, failed: true })} tenantKey={key} />
+            <Parts
+              isConnected={connection === "connected"}
+              act={act}
+              model={model}
+              say={(text) => say({ text, failed: true })}
+              tenantKey={key}
+            />
           </div>
         )}
     </>

@@ -24,16 +24,20 @@ const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]
 export const duration = (millis: number): string => {
   if (millis < 1000) return `${Math.max(0, Math.round(millis))} ms`
   if (millis < 10_000) return `${(millis / 1000).toFixed(1)} s`
-  const index = units.findIndex(([, size]) => millis >= size)
-  const [name, size] = units[index] ?? units[3]
-  const [nextName, nextSize] = units[index + 1] ?? ["", Infinity]
-  const whole = Math.floor(millis / size)
-  const rest = Math.floor((millis - whole * size) / nextSize)
-  return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${nextName}`
+  let rest = millis
+  const parts = units.flatMap(([name, size]) => {
+    const whole = Math.floor(rest / size)
+    rest -= whole * size
+    return whole === 0 ? [] : [`${whole} ${name}`]
+  })
+  return parts.slice(0, 2).join(" ")
 }
 
 export const count = (value: number, one: string, many = `${one}s`): string =>
   `${value.toLocaleString("en")} ${value === 1 ? one : many}`
+
+/** A rate, with one digit where that shows more. */
+export const rate = (value: number): string => String(Math.round(value * 10) / 10)
 
 /** A number of calls: whole, or with one digit where that shows more. */
 export const level = (value: number): string =>

@@ -14,7 +14,7 @@ export const KeyForm = ({ onKey, refused }: { readonly refused: boolean; readonl
   >
     <h2>{refused ? "The tenant has another key" : "The page needs the tenant's key"}</h2>
     <p>
-      {refused ? "It was started anew. " : ""}
+      {refused ? "It may have been started anew. " : ""}
       Open the address that the command printed, or paste the address or the key here.
     </p>
     <label>

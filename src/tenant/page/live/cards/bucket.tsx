@@ -2,7 +2,7 @@
 import type { BucketView } from "../../../control/messages.js"
 import type { Act } from "../act.js"
 import { columnsOf, columnWidth, levelNow, type Point, span } from "../data/history.js"
-import { count, level } from "../format.js"
+import { count, level, rate } from "../format.js"
 
 const [width, height, columnsHeight] = [600, 70, 44]
 
@@ -119,7 +119,7 @@ export const Bucket = ({ act, bucket, now, points }: {
       { parameter: name, body: { left: calls } },
       ({ left }) => `${title}: ${count(Math.floor(left), "call")} left`
     )
-  const rate = refillPerSecond >= 1 ? `${level(refillPerSecond)} a second` : `${level(refillPerSecond * 60)} a minute`
+  const refill = refillPerSecond > 2 ? `${rate(refillPerSecond)} a second` : `${rate(refillPerSecond * 60)} a minute`
   return (
     <section class="card bucket" aria-labelledby={id}>
       <div class="row head">
@@ -127,7 +127,7 @@ export const Bucket = ({ act, bucket, now, points }: {
         <span class={`amount ${left < 1 ? "bad" : ""}`} data-left={left.toFixed(2)}>
           {level(left)} <span class="soft">of {burst} left</span>
         </span>
-        <span class="soft">refills {rate}</span>
+        <span class="soft">refills {refill}</span>
         <span class="row push">
           <button type="button" onClick={() => set(0)}>Empty</button>
           <button type="button" onClick={() => set(burst)}>Fill</button>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import type { SavedState, Snapshot } from "../../../control/messages.js"
 import { parseJson } from "../../ui/json.js"
 import type { Act } from "../act.js"
-import { dayAndTime, duration } from "../format.js"
+import { count, dayAndTime, duration } from "../format.js"
 
 const units = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const
 
@@ -98,10 +98,10 @@ export const Control = ({ act, counts, offset, say, time }: {
       <div class="stack">
         <p class="soft">
           {[
-            `${counts.connections} connections`,
-            `${counts.actions} actions`,
-            `${counts.profiles} profiles`,
-            counts.users === null ? "generated users" : `${counts.users.toLocaleString("en")} users`
+            count(counts.connections, "connection"),
+            count(counts.actions, "action"),
+            count(counts.profiles, "profile"),
+            counts.users === null ? "generated users" : count(counts.users, "user")
           ].join(", ")}
         </p>
         <div class="row">

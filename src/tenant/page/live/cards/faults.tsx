@@ -1,4 +1,5 @@
 /** Faults for the next calls: a status, a delay, a broken connection. */
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { FaultInput, FaultView, Snapshot } from "../../../control/messages.js"
 import type { Act } from "../act.js"
@@ -29,6 +30,18 @@ const faultIn = (form: FormData): FaultInput => {
   } satisfies FaultInput
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
+
+/** A field of the form below its label. */
+const Field = ({ children, label, name }: {
+  readonly label: string
+  readonly name: string
+  readonly children: ComponentChildren
+}) => (
+  <div>
+    <label for={`fault-${name}`}>{label}</label>
+    {children}
+  </div>
+)
 
 export const Faults = ({ act, faults, operations }: {
   readonly act: Act
@@ -63,31 +76,36 @@ export const Faults = ({ act, faults, operations }: {
         </button>
       </div>
       <form class="fields" onSubmit={add}>
-        <label>
-          Next calls<input name="times" type="number" min={1} max={1_000_000} value={1} required />
-        </label>
-        <label>
-          of
-          <select name="operation">
-            <option value="">any operation</option>
+        <Field label="Next calls" name="times">
+          <input id="fault-times" name="times" type="number" min={1} max={1_000_000} defaultValue="1" required />
+        </Field>
+        <Field label="Operation" name="operation">
+          <select id="fault-operation" name="operation">
+            <option value="">any</option>
             {operations.map(({ name }) => <option key={name} value={name}>{name}</option>)}
           </select>
-        </label>
-        <label>
-          Status
-          <input name="status" type="number" min={200} max={599} list="statuses" placeholder="as usual" />
+        </Field>
+        <Field label="Status" name="status">
+          <input
+            id="fault-status"
+            name="status"
+            type="number"
+            min={200}
+            max={599}
+            list="statuses"
+            placeholder="as usual"
+          />
           <datalist id="statuses">{statuses.map((status) => <option key={status} value={status} />)}</datalist>
-        </label>
-        <label>
-          Delay, ms<input name="delay" type="number" min={0} max={3_600_000} placeholder="0" />
-        </label>
-        <label>
-          Connection
-          <select name="cut">
+        </Field>
+        <Field label="Delay, ms" name="delay">
+          <input id="fault-delay" name="delay" type="number" min={0} max={3_600_000} placeholder="0" />
+        </Field>
+        <Field label="Connection" name="cut">
+          <select id="fault-cut" name="cut">
             <option value="">kept</option>
             {Object.entries(cuts).map(([cut, text]) => <option key={cut} value={cut}>broken {text}</option>)}
           </select>
-        </label>
+        </Field>
         <button class="strong">Add fault</button>
       </form>
       {problem !== "" && <p class="bad nothing" role="alert">{problem}</p>}

@@ -10,6 +10,19 @@ export const OutcomeTag = ({ outcome, status }: Pick<RequestSummary, "outcome" |
   return status === null ? <span class="tag">pending</span> : <Status status={status} />
 }
 
+/** The length of the end of a path that stays in sight if its middle does not fit. */
+const endLength = 14
+
+const Path = ({ path }: { readonly path: string }) => {
+  const middle = path.length > 3 * endLength ? path.length - endLength : path.length
+  return (
+    <span role="gridcell" class="path mono" title={path}>
+      <span>{path.slice(0, middle)}</span>
+      {middle < path.length && <span class="end">{path.slice(middle)}</span>}
+    </span>
+  )
+}
+
 export const RequestRow = ({ active, index, onSelect, request, selected, top }: {
   readonly request: RequestSummary
   readonly index: number
@@ -31,7 +44,7 @@ export const RequestRow = ({ active, index, onSelect, request, selected, top }: 
     >
       <span role="gridcell" class="time mono soft">{timeOfDay(time)}</span>
       <span role="gridcell" class="method">{method}</span>
-      <span role="gridcell" class="path mono" title={path}>{path}</span>
+      <Path path={path} />
       <span role="gridcell" class="status">
         <OutcomeTag outcome={request.outcome} status={request.status} />
       </span>

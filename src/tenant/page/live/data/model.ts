@@ -20,6 +20,8 @@ export interface Model {
   /** The tenant's time, and the time on the page's own clock at which it was received. */
   readonly time: number
   readonly receivedAt: number
+  /** The time of the last message, on the page's own clock. */
+  readonly heardAt: number
 }
 
 const start = (snapshot: Snapshot, now: number): Model => ({
@@ -30,7 +32,8 @@ const start = (snapshot: Snapshot, now: number): Model => ({
   leftOut: 0,
   points: Object.fromEntries(snapshot.buckets.map((bucket) => [bucket.name, pointsOf(bucket, now)])),
   time: snapshot.time,
-  receivedAt: now
+  receivedAt: now,
+  heardAt: now
 })
 
 /** Puts new requests and new facts about known ones into a list that is ordered by id. */
@@ -53,10 +56,9 @@ export const mergeRequests = (
   return all.slice(-keptRequests)
 }
 
-/** Takes in a message. `now` is a time on the page's own clock, in milliseconds. */
-export const apply = (model: Model | undefined, message: StreamMessage, now: number): Model | undefined => {
-  if (message.type === "snapshot") return start(message.snapshot, now)
-  if (model === undefined) return undefined
+type Change = Exclude<StreamMessage, { readonly type: "snapshot" }>
+
+const change = (model: Model, message: Change, now: number): Model => {
   switch (message.type) {
     case "requests": {
       const leftOut = model.leftOut + message.leftOut
@@ -80,6 +82,12 @@ export const apply = (model: Model | undefined, message: StreamMessage, now: num
       return { ...model, snapshot: { ...model.snapshot, ...parts }, time: message.time, receivedAt: now }
     }
   }
+}
+
+/** Takes in a message. `now` is a time on the page's own clock, in milliseconds. */
+export const apply = (model: Model | undefined, message: StreamMessage, now: number): Model | undefined => {
+  if (message.type === "snapshot") return start(message.snapshot, now)
+  return model && { ...change(model, message, now), heardAt: now }
 }
 
 /** The tenant's time at a time on the page's own clock. */
