@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => /\.tsx?$/.test(file))
 
 describe("src", () => {
   it("has nothing but folders in internal, each of at most twelve files", () => {

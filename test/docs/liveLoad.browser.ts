@@ -1,0 +1,72 @@
+/** The tenant's live page under load: 2,000 requests a second for ten seconds. */
+import { assert, layer } from "@effect/vitest"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Tenant from "../../src/Tenant.js"
+import { Browser, overflow, picture, views } from "./browser.js"
+import { card, connection, go, openPage, row, serve } from "./support/liveTenant.js"
+
+const [desk] = views.slice(-2)
+if (desk === undefined) throw new Error("no view")
+
+const [rate, seconds] = [2000, 10]
+
+/** The time between two groups of requests, in milliseconds. */
+const step = 10
+
+const plenty = { burst: 1500, refill: 1500, per: "1 second" } as const
+
+layer(Browser.layer, { excludeTestServices: true })("the live page under load", (it) => {
+  it.scoped("samples 2,000 requests a second, says so, and keeps its memory bounded", () =>
+    Effect.gen(function*() {
+      const { call, origin, tenant, token } = yield* serve({ buckets: { tenant: plenty } })
+      const { page, problems } = yield* openPage(origin, desk)
+      const session = yield* go(() => page.context().newCDPSession(page))
+      const heap = go(async () => {
+        await session.send("HeapProfiler.collectGarbage")
+        return (await session.send("Runtime.getHeapUsage")).usedSize
+      })
+      // In process, the requests need no sockets: what is measured is the page.
+      const client = yield* Effect.provide(
+        HttpClient.HttpClient,
+        Layer.provide(Tenant.layerHttpClient, Layer.succeed(Tenant.Tenant, tenant))
+      )
+      const authorization = `Bearer ${yield* token}`
+      const send = (path: string) =>
+        Effect.scoped(client.execute(HttpClientRequest.get(`${origin}/api/v2${path}`, { headers: { authorization } })))
+      const before = yield* heap
+      const heaps: Array<number> = []
+      let sent = 0
+      const start = yield* Clock.currentTimeMillis
+      while (sent < rate * seconds) {
+        const due = Math.min(rate * seconds, ((yield* Clock.currentTimeMillis) - start) / 1000 * rate)
+        const group = Array.from({ length: Math.floor(due) - sent }, (_, index) => send(`/jobs/job_${sent + index}`))
+        sent += group.length
+        yield* Effect.all(group, { concurrency: "unbounded", discard: true })
+        yield* Effect.sleep(step)
+        if (sent === rate * seconds || (heaps.length === 0 && sent > rate * 5)) heaps.push(yield* heap)
+        if (heaps.length === 1 && sent < rate * 5.2) {
+          assert.strictEqual(yield* go(() => card(page, "Requests").getByText(/^Sampled: the list lacks \d+ %$/).count()), 1)
+          yield* picture(page, "live load")
+        }
+      }
+      const took = (yield* Clock.currentTimeMillis) - start
+      yield* go(() => card(page, "Requests").getByText(/20,00\d since the start/).waitFor())
+      const rows = yield* go(() => page.getByRole("grid").getByRole("row").count())
+      const kept = yield* go(() => page.getByRole("grid").getAttribute("aria-rowcount"))
+      const elements = yield* go(() => page.evaluate(() => document.querySelectorAll("*").length))
+      console.log({ took, before, heaps, rows, kept, elements })
+      assert.isBelow(rows, 40)
+      assert.isAtMost(Number(kept), 2000)
+      assert.isBelow(elements, 2000)
+      for (const used of heaps) assert.isBelow(used, before + 30_000_000)
+      assert.strictEqual(yield* overflow(page), 0)
+      assert.strictEqual(yield* go(() => connection(page).innerText()), "Live")
+      yield* call("/jobs/last")
+      yield* go(() => row(page, "/jobs/last").waitFor())
+      assert.deepStrictEqual(problems, [])
+    }))
+})
