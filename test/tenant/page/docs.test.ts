@@ -16,7 +16,13 @@ const named = (name: string): Operation => {
   return found
 }
 
-const values = (more: Partial<Values>): Values => ({ parameters: {}, contentType: undefined, body: "", files: {}, ...more })
+const values = (more: Partial<Values>): Values => ({
+  parameters: {},
+  contentType: undefined,
+  body: "",
+  files: {},
+  ...more
+})
 
 describe("the page at /docs", () => {
   it("reads every operation, with its scopes and responses", () => {
@@ -51,7 +57,11 @@ describe("the page at /docs", () => {
   it("writes nested fields of a form in brackets, and refuses to send a form that is not JSON", () => {
     const contentType = "application/x-www-form-urlencoded"
     const operation = named("createUsersExport")
-    const { body, headers } = prepare(operation, values({ contentType, body: "{\"fields\":[{\"name\":\"a b\"}],\"limit\":5}" }), undefined)
+    const { body, headers } = prepare(
+      operation,
+      values({ contentType, body: "{\"fields\":[{\"name\":\"a b\"}],\"limit\":5}" }),
+      undefined
+    )
     assert.strictEqual(body, "fields%5B0%5D%5Bname%5D=a+b&limit=5")
     assert.deepStrictEqual(headers, [["content-type", contentType]])
     assert.throws(() => prepare(operation, values({ contentType, body: "{" }), undefined), /not JSON/)

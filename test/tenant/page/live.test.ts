@@ -60,7 +60,10 @@ const ids = (requests: ReadonlyArray<RequestSummary>) => requests.map(({ id }) =
 
 describe("the model of the live page", () => {
   it("ignores what comes before the first snapshot, and drops what it had at the next one", () => {
-    assert.strictEqual(apply(undefined, { type: "requests", requests: [request(1)], leftOut: 0, total: 1 }, 0), undefined)
+    assert.strictEqual(
+      apply(undefined, { type: "requests", requests: [request(1)], leftOut: 0, total: 1 }, 0),
+      undefined
+    )
     const model = apply(started(), { type: "requests", requests: [request(4)], leftOut: 0, total: 4 }, 5)
     assert.deepStrictEqual(ids(model?.requests ?? []), [2, 3, 4])
     const again = apply(model, { type: "snapshot", snapshot: { ...snapshot, requests: nothing } }, 9)

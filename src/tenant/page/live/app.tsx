@@ -13,6 +13,7 @@ import { Streams } from "./cards/streams.js"
 import { Tokens } from "./cards/tokens.js"
 import { type Connection, follow } from "./data/eventStream.js"
 import { apply, type Model, tenantTime } from "./data/model.js"
+import { focusSoon } from "./focus.js"
 import { KeyForm } from "./keyForm.js"
 
 /** The time between two frames if no message comes, in milliseconds. */
@@ -95,7 +96,10 @@ const Parts = ({ act, isConnected, model, say, tenantKey }: {
             outcome={model.requests.findLast(({ id }) => id === selected)?.outcome}
             tenantKey={tenantKey}
             onSelect={select}
-            onClose={() => select(undefined)}
+            onClose={() => {
+              select(undefined)
+              focusSoon("request-rows")
+            }}
           />
         )}
       </section>

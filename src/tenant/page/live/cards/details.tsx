@@ -58,9 +58,15 @@ export const Details = ({ id, onClose, onSelect, outcome, tenantKey }: {
   const found = useDetails(tenantKey, id, outcome)
   const details = found instanceof Error || found?.id !== id ? undefined : found
   return (
-    <section class="details" aria-labelledby="details" onKeyDown={(event) => event.key === "Escape" && onClose()}>
+    <section
+      id="details"
+      class="details"
+      tabIndex={-1}
+      aria-labelledby="details-heading"
+      onKeyDown={(event) => event.key === "Escape" && onClose()}
+    >
       <div class="row">
-        <h3 id="details">Request #{id}</h3>
+        <h3 id="details-heading">Request #{id}</h3>
         {details !== undefined && <OutcomeTag outcome={details.outcome} status={details.status} />}
         <span class="row push">
           {details !== undefined && <CopyButton label="Copy as curl" text={() => asCurl(details)} />}

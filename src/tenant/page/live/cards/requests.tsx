@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { RequestSummary } from "../../../control/messages.js"
 import { type Model, rateOf } from "../data/model.js"
+import { focusSoon } from "../focus.js"
 import { useNarrow } from "../narrow.js"
 import { RequestRow } from "./requestRow.js"
 
@@ -23,7 +24,7 @@ const Rate = ({ model, now }: { readonly model: Model; readonly now: number }) =
     <>
       <span class="soft">{model.total.toLocaleString("en")} since the start</span>
       {rate >= 1 && <span class="tag">{Math.round(rate).toLocaleString("en")} a second</span>}
-      {leftOut > 0 && <span class="tag warn" role="status">Sampled: the list lacks {Math.ceil(leftOut * 100)} %</span>}
+      {leftOut > 0 && <span class="tag warn">Sampled: the list lacks {Math.ceil(leftOut * 100)} %</span>}
     </>
   )
 }
@@ -101,8 +102,10 @@ export const Requests = ({ model, now, onSelect, selected }: {
     }
     const to = moves[event.key]
     if (to !== undefined) move(to)
-    else if ((event.key === "Enter" || event.key === " ") && active !== undefined) onSelect(active)
-    else return
+    else if ((event.key === "Enter" || event.key === " ") && active !== undefined) {
+      onSelect(active)
+      focusSoon("details")
+    } else return
     event.preventDefault()
   }
   return (
@@ -126,6 +129,7 @@ export const Requests = ({ model, now, onSelect, selected }: {
         )}
         <div
           ref={box}
+          id="request-rows"
           class="rows"
           role="grid"
           aria-labelledby="requests"
