@@ -13,12 +13,31 @@ export const OutcomeTag = ({ outcome, status }: Pick<RequestSummary, "outcome" |
 /** The length of the end of a path that stays in sight if its middle does not fit. */
 const endLength = 14
 
-const Path = ({ path }: { readonly path: string }) => {
+/** The path, and beside it the fault that the request took, and the request that it retries. */
+const PathCell = ({ onSelect, request: { fault, path, retry, retryOf } }: {
+  readonly request: RequestSummary
+  readonly onSelect: (id: number) => void
+}) => {
   const middle = path.length > 3 * endLength ? path.length - endLength : path.length
   return (
-    <span role="gridcell" class="path mono" title={path}>
-      <span>{path.slice(0, middle)}</span>
-      {middle < path.length && <span class="end">{path.slice(middle)}</span>}
+    <span role="gridcell" class="path">
+      <span class="mono start" title={path}>{path.slice(0, middle)}</span>
+      {middle < path.length && <span class="mono">{path.slice(middle)}</span>}
+      {fault !== null && <span class="tag bad">fault</span>}
+      {retryOf !== null && (
+        <button
+          type="button"
+          class="tag info"
+          tabIndex={-1}
+          title={`Retries request ${retryOf}`}
+          onClick={(event) => {
+            event.stopPropagation()
+            onSelect(retryOf)
+          }}
+        >
+          retry {retry} of #{retryOf}
+        </button>
+      )}
     </span>
   )
 }
@@ -31,7 +50,7 @@ export const RequestRow = ({ active, index, onSelect, request, selected, top }: 
   readonly selected: boolean
   readonly onSelect: (id: number) => void
 }) => {
-  const { client, id, method, path, retry, retryOf, time } = request
+  const { client, id, method, time } = request
   return (
     <div
       id={`request-${id}`}
@@ -44,30 +63,13 @@ export const RequestRow = ({ active, index, onSelect, request, selected, top }: 
     >
       <span role="gridcell" class="time mono soft">{timeOfDay(time)}</span>
       <span role="gridcell" class="method">{method}</span>
-      <Path path={path} />
+      <PathCell request={request} onSelect={onSelect} />
       <span role="gridcell" class="status">
         <OutcomeTag outcome={request.outcome} status={request.status} />
       </span>
       <span role="gridcell" class="duration soft">{request.duration === null ? "" : duration(request.duration)}</span>
       <span role="gridcell" class="client soft" title={client ?? ""}>{client ?? "no client"}</span>
-      <span role="gridcell" class="notes">
-        {request.fault !== null && <span class="tag bad">fault</span>}
-        {retryOf !== null && (
-          <button
-            type="button"
-            class="tag info"
-            tabIndex={-1}
-            title={`Retries request ${retryOf}`}
-            onClick={(event) => {
-              event.stopPropagation()
-              onSelect(retryOf)
-            }}
-          >
-            retry {retry} of #{retryOf}
-          </button>
-        )}
-        <span class="soft number">#{id}</span>
-      </span>
+      <span role="gridcell" class="number soft">#{id}</span>
     </div>
   )
 }
