@@ -53,6 +53,7 @@ export const actionHandlers: Handlers<
 > = {
   listActions: {
     status: 200,
+    numbered: true,
     run: ({ input, success }, state) => {
       const { actionName, deployed, installed, triggerId } = input
       const found = state.actions.filter((action) =>
@@ -77,6 +78,7 @@ export const actionHandlers: Handlers<
 
   listActionVersions: {
     status: 200,
+    numbered: true,
     run: ({ input, success }, state) => {
       const action = state.actions.find(({ id }) => id === input.actionId)
       const page = numberedPage(action?.versions ?? [], input)

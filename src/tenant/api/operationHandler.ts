@@ -26,6 +26,8 @@ export interface OperationHandler<Input> {
   readonly bucket?: "profileUpdates"
   /** Only global clients may call it. */
   readonly global?: boolean
+  /** Its pages have numbers, and a limited size. */
+  readonly numbered?: boolean
   readonly run: (context: HandlerContext<Input>, state: State) => readonly [response: PlainResponse, state: State]
 }
 

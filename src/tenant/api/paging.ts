@@ -5,6 +5,9 @@ import { invalidQuery } from "./operationHandler.js"
 /** The size of a page by checkpoints, unless the call sets one. */
 export const defaultTake = 50
 
+/** The size of the largest page by number. */
+export const maxPerPage = 100
+
 interface Checkpoint {
   readonly from?: string | undefined
   readonly take?: number | undefined
@@ -25,7 +28,7 @@ export const numberedPage = <Item>(
   items: ReadonlyArray<Item>,
   { page = 0, per_page = 20 }: { readonly page?: number | undefined; readonly per_page?: number | undefined }
 ): { readonly page: ReadonlyArray<Item>; readonly fields: object } | PlainResponse =>
-  per_page > 100 ? invalidQuery("per_page", "Must be at most 100") : {
+  per_page > maxPerPage ? invalidQuery("per_page", `Must be at most ${maxPerPage}`) : {
     page: items.slice(page * per_page, (page + 1) * per_page),
     fields: { total: items.length, ...(page > 0 && { page }), per_page }
   }

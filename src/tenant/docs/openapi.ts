@@ -2,11 +2,13 @@
 import * as Schema from "effect/Schema"
 import { type Any, type ContentType, type Fields, scopesOf } from "../../Endpoint.js"
 import { version } from "../../internal/http/requestEncoder.js"
+import { maxPerPage } from "../api/paging.js"
 import { allScopes, prefix, type ServedOperation, servedOperations, tokenPaths } from "../api/routes.js"
 import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.js"
 import { TokenBody, TokenRequest } from "../server/tokens.js"
+import { type Description, descriptions } from "./descriptions.js"
 import { examples } from "./examples.js"
-import { type Converter, type Json, type JsonObject, make as makeConverter } from "./jsonSchema.js"
+import { type Converter, isJsonObject, type Json, type JsonObject, make as makeConverter } from "./jsonSchema.js"
 
 const contentTypes: ReadonlyArray<ContentType> = ["application/json", "application/x-www-form-urlencoded"]
 
@@ -16,6 +18,31 @@ const capitalize = (name: string): string => name.replace(/./, (letter) => lette
 const words = (name: string): string => capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
 
 const examplesByName: Readonly<Record<string, object | undefined>> = examples
+
+const descriptionsByName: Readonly<Record<string, Description | undefined>> = descriptions
+
+/** The description of an operation of this package; none of one that a program declares, even if it has the same name. */
+const descriptionOf = ({ endpoint: { name, path } }: ServedOperation): Description | undefined =>
+  servedOperations.some(({ endpoint }) => endpoint.name === name && endpoint.path === path)
+    ? descriptionsByName[name]
+    : undefined
+
+/** The tenant refuses larger pages than the declarations, which leave that to the service. */
+const limitPage = ({ handler }: ServedOperation, parameters: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+  parameters.map((parameter) =>
+    isJsonObject(parameter) && parameter["name"] === "per_page" && handler.numbered === true &&
+      isJsonObject(parameter["schema"])
+      ? { ...parameter, schema: { ...parameter["schema"], maximum: maxPerPage } }
+      : parameter
+  )
+
+/** Tells that a text of a path, which is never empty, may not fit its schema: the tenant refuses it with 400. */
+const canBeRefused = (parameter: Json): boolean =>
+  isJsonObject(parameter) && isJsonObject(parameter["schema"]) &&
+  Object.entries(parameter["schema"]).some(([name, value]) =>
+    !["type", "description", "title", "examples", "example"].includes(name) &&
+    !(name === "minLength" && Number(value) <= 1)
+  )
 
 /** The part of the operation's example that these fields carry. */
 const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
@@ -101,15 +128,41 @@ const response = (status: number, description: string, content: Json | undefined
   ...(content !== undefined && { content })
 })
 
+/** The meanings of failures by status, where an operation has none of its own. */
+const meanings: Readonly<Record<number, string>> = {
+  400: "A field of the request is not valid: `message` names it.",
+  401: "There is no token, or it is expired, revoked or not of this tenant; or only global clients may call this.",
+  403: "The token has none of the scopes that the operation needs: `message` names them.",
+  404: "There is no such thing.",
+  409: "The state does not allow this.",
+  429: "The bucket is empty: `Retry-After` says when it has a call again."
+}
+
 /** The error responses of all operations; as keys of an object, repeated statuses become one. */
 const failures = (converter: Converter, served: ReadonlyArray<ServedOperation>): JsonObject =>
   Object.fromEntries([
-    ...served.flatMap(({ endpoint }) => endpoint.error).map(({ status }) => [
+    ...[{ status: 400 }, ...served.flatMap(({ endpoint }) => endpoint.error)].map(({ status }) => [
       status,
-      response(status, reasonPhrase(status), jsonContent(converter, FailureBody))
+      response(status, meanings[status] ?? reasonPhrase(status), jsonContent(converter, FailureBody))
     ]),
-    ["default", response(0, "Any other failure", jsonContent(converter, FailureBody))]
+    ["default", response(0, "Any other failure.", jsonContent(converter, FailureBody))]
   ])
+
+/** The failures that an operation can have, with their meaning if it is one of its own. */
+const failuresOf = (
+  { error }: Any,
+  description: Description | undefined,
+  pathParameters: ReadonlyArray<Json>
+): JsonObject =>
+  Object.fromEntries(
+    [...pathParameters.some(canBeRefused) ? [{ status: 400 }] : [], ...error, { status: "default" }].map(
+      ({ status }) => {
+        const meaning = description?.failures?.[Number(status)]
+        const reference = { $ref: `#/components/responses/${status}` }
+        return [status, meaning === undefined ? reference : { ...reference, description: meaning }]
+      }
+    )
+  )
 
 /** Names the scopes; a call needs any of them. */
 const needs = (scopes: ReadonlyArray<string>): string => {
@@ -118,12 +171,16 @@ const needs = (scopes: ReadonlyArray<string>): string => {
   return names.length === 1 ? `Needs the scope ${names[0]}` : `Needs one of the scopes ${names.join(", ")}`
 }
 
-const describe = ({ endpoint, handler: { bucket, global } }: ServedOperation): string =>
+const describe = (
+  { endpoint, handler: { bucket, global } }: ServedOperation,
+  { again = "A second call may take effect again.", details = "" }: Partial<Description>
+): string =>
   [
+    details,
     `${needs(scopesOf(endpoint))}${global === true ? " and a global client" : ""}.`,
     endpoint.idempotent
       ? "Idempotent: repeating the call is harmless."
-      : "Not idempotent: each call takes effect again.",
+      : `Not idempotent. ${again}`,
     bucket === undefined ? "" : "Has its own rate limit."
   ].filter((sentence) => sentence !== "").join(" ")
 
@@ -142,14 +199,16 @@ const security = (scopes: ReadonlyArray<string>): ReadonlyArray<Json> =>
 const operation = (converter: Converter, served: ServedOperation): Json => {
   const { endpoint, handler: { status } } = served
   const body = requestBody(converter, endpoint)
+  const description = descriptionOf(served)
+  const pathParameters = parameters(converter, endpoint, "path", endpoint.params)
   return {
     operationId: endpoint.name,
-    summary: words(endpoint.name),
-    description: describe(served),
+    summary: description?.summary.replace(/\.$/, "") ?? words(endpoint.name),
+    description: describe(served, description ?? {}),
     security: security(scopesOf(endpoint)),
     parameters: [
-      ...parameters(converter, endpoint, "path", endpoint.params),
-      ...parameters(converter, endpoint, "query", endpoint.query),
+      ...pathParameters,
+      ...limitPage(served, parameters(converter, endpoint, "query", endpoint.query)),
       ...parameters(converter, endpoint, "header", endpoint.headers)
     ],
     ...(body !== undefined && { requestBody: body }),
@@ -163,22 +222,26 @@ const operation = (converter: Converter, served: ServedOperation): Json => {
       ...(endpoint.success !== undefined && Schema.is(endpoint.success)(undefined) && {
         204: response(204, reasonPhrase(204), undefined)
       }),
-      ...Object.fromEntries(
-        [...endpoint.error, { status: "default" }]
-          .map(({ status }) => [status, { $ref: `#/components/responses/${status}` }])
-      )
+      ...failuresOf(endpoint, description, pathParameters)
     }
   }
 }
 
-const tokenOperation = (converter: Converter, operationId: string): Json => {
+/** The meanings of failures of the token endpoint. */
+const tokenMeanings: Readonly<Record<number, string>> = {
+  400: "A parameter is missing or not valid: `error` is `invalid_request` or `unsupported_grant_type`.",
+  401: "The client is unknown, or does not prove itself.",
+  403: "The audience is not that of this tenant."
+}
+
+const tokenOperation = (converter: Converter, operationId: string, summary: string): Json => {
   const response = (status: number, schema: Schema.Schema.AnyNoContext): Json => ({
-    description: reasonPhrase(status),
+    description: tokenMeanings[status] ?? reasonPhrase(status),
     content: jsonContent(converter, schema)
   })
   return {
     operationId,
-    summary: "Get a token",
+    summary,
     description:
       "OAuth 2.0 client credentials. The client sends its secret or an assertion, unless its TLS certificate proves it.",
     security: [],
@@ -200,8 +263,10 @@ const paths = (converter: Converter, served: ReadonlyArray<ServedOperation>): Js
   }
   return {
     ...all,
-    [tokenUrl]: { post: tokenOperation(converter, "token") },
-    [practicalTokenUrl]: { post: tokenOperation(converter, "tokenWithoutSlash") }
+    [tokenUrl]: { post: tokenOperation(converter, "token", "Gets a token, at the path of the contract") },
+    [practicalTokenUrl]: {
+      post: tokenOperation(converter, "tokenWithoutSlash", "Gets a token, at the path that tenants have in practice")
+    }
   }
 }
 
@@ -227,9 +292,11 @@ export const make = (served: ReadonlyArray<ServedOperation>): JsonObject => {
     info: {
       title: "Embedded tenant of an identity service",
       version,
+      license: { name: "MIT", identifier: "MIT" },
       description:
         "The operations of the management interface and the token endpoint, as the embedded tenant serves them."
     },
+    servers: [{ url: "/", description: "The tenant that serves this document." }],
     paths: described,
     components: {
       schemas: converter.definitions,
