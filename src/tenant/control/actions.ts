@@ -19,7 +19,7 @@ import type {
   Refusal,
   Snapshot
 } from "./messages.js"
-import { step } from "./recording/history.js"
+import { rounded, step } from "./recording/history.js"
 import * as SavedState from "./savedState.js"
 import { faultView, stateViews, tokensView, tokenView } from "./snapshot.js"
 
@@ -62,7 +62,7 @@ const bucketView = ({ buckets, clock, recorder }: Controlled, name: BucketName):
     name,
     burst: buckets[name].burst,
     refillPerSecond: buckets[name].refillPerSecond,
-    left,
+    left: rounded(left),
     history: { step, samples }
   }))
 

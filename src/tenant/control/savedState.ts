@@ -39,7 +39,13 @@ const savedState = Schema.Struct({
   buckets: Schema.Struct({ tenant: Schema.NonNegative, profileUpdates: Schema.NonNegative }),
   tokens: Schema.Array(TokenView),
   faults: Schema.Array(FaultSchema),
-  signingKey: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+  signingKey: Schema.optional(Schema.Struct(
+    {
+      kty: Schema.Literal("oct"),
+      k: Schema.String.pipe(Schema.pattern(/^[\w-]{43,}$/, { description: "a key of at least 256 bits in base64url" }))
+    },
+    { key: Schema.String, value: Schema.Unknown }
+  ))
 }).annotations({ identifier: "SavedState" })
 
 /** Sound: the schema checks more of the items than their type says, and it is only used to check. */
@@ -79,7 +85,10 @@ export const save = (
       state: withSecrets
         ? state
         : maskValue({ ...state, jobs: state.jobs.map(Struct.omit("links")) }) as typeof state,
-      buckets: { tenant: yield* buckets.tenant.left, profileUpdates: yield* buckets.profileUpdates.left },
+      buckets: {
+        tenant: yield* clock.provide(buckets.tenant.left),
+        profileUpdates: yield* clock.provide(buckets.profileUpdates.left)
+      },
       tokens: (yield* tokens.all).map(tokenView),
       faults: withSecrets ? pending : maskValue(pending) as typeof pending, // sound: as above
       ...(withSecrets && { signingKey: { ...yield* tokens.signingKey } })

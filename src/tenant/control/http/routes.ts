@@ -78,8 +78,9 @@ export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Ef
     HttpServerRequest.HttpServerRequest,
     ({ headers: { host = "localhost" } }) => json(OpenApi.make(`http://${host}`))
   )
-  const events = Effect.sync(() =>
-    HttpServerResponse.stream(EventStream.make(controlled), { contentType: "text/event-stream" })
+  const events = Effect.map(
+    Effect.clock,
+    (clock) => HttpServerResponse.stream(EventStream.make(controlled, clock), { contentType: "text/event-stream" })
   )
   const respond = (name: Actions.ActionName) => {
     // Sound: `readInput` validates with the declaration, whose types are those of the action.

@@ -2,12 +2,14 @@
  * The stream of server-sent events. Each reader takes what has changed when it is ready for more, at most every 100 ms: a slow one
  * holds up nothing, and nothing is kept for it but the newest requests.
  */
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import * as Actions from "../actions.js"
 import type { Controlled } from "../controlled.js"
 import type { BucketName, Snapshot, StreamMessage } from "../messages.js"
+import { rounded } from "../recording/history.js"
 import type { Reader } from "../recording/recorder.js"
 import { faultView, stateViews, tokensView } from "../snapshot.js"
 
@@ -51,7 +53,7 @@ const makeNext = (controlled: Controlled, reader: Reader): Effect.Effect<Readonl
           const reading = used.find((each) => each.name === name) ?? { name, left: level, allowed: 0, refused: 0 }
           const isChanged = lastLevels.get(name) !== level || reading.allowed + reading.refused > 0
           lastLevels.set(name, level)
-          return { ...reading, left: Math.min(reading.left, level), now: level, isChanged }
+          return { ...reading, left: rounded(Math.min(reading.left, level)), now: rounded(level), isChanged }
         })
     )
     if (!readings.some(({ isChanged }) => isChanged)) return []
@@ -78,6 +80,7 @@ const makeNext = (controlled: Controlled, reader: Reader): Effect.Effect<Readonl
     reader.takeReadings()
     reader.takeRequests()
     yield* changedParts
+    yield* bucketMessage
     return [{ type: "snapshot", snapshot: yield* Actions.snapshotOf(controlled, false) } as const]
   })
 
@@ -93,14 +96,19 @@ const makeNext = (controlled: Controlled, reader: Reader): Effect.Effect<Readonl
   return Effect.suspend(() => seen === -1 ? begin : Effect.zipRight(Effect.sleep(batchMillis), next))
 }
 
-/** The stream for one reader, who is registered while it runs. */
-export const make = (controlled: Controlled): Stream.Stream<Uint8Array> => {
+/**
+ * The stream for one reader, who is registered while it runs. It goes by this clock: a server may run it without that of the request.
+ */
+export const make = (controlled: Controlled, clock: Clock.Clock): Stream.Stream<Uint8Array> => {
   const encoder = new TextEncoder()
   return Stream.unwrapScoped(
-    Effect.map(controlled.recorder.subscribe, (reader) =>
-      Stream.repeatEffect(makeNext(controlled, reader)).pipe(
-        Stream.filter((messages) => messages.length > 0),
-        Stream.map((messages) => encoder.encode(messages.map(encode).join("")))
-      ))
+    Effect.map(
+      controlled.recorder.subscribe,
+      (reader) =>
+        Stream.repeatEffect(Effect.withClock(makeNext(controlled, reader), clock)).pipe(
+          Stream.filter((messages) => messages.length > 0),
+          Stream.map((messages) => encoder.encode(messages.map(encode).join("")))
+        )
+    )
   )
 }

@@ -5,6 +5,9 @@ import type { BucketSample } from "../messages.js"
 export const step = 200
 const steps = 300
 
+/** Rounds a number of calls to thousandths. */
+export const rounded = (left: number): number => Math.max(0, Math.round(left * 1000) / 1000)
+
 export interface History {
   /** Records the calls left after a call. Times are of the clock that only runs. */
   readonly took: (at: number, left: number, allowed: boolean) => void
@@ -56,8 +59,7 @@ export const make = (burst: number, refillPerSecond: number): History => {
       const newest = placeAt(at)
       return Array.from({ length: steps }, (_, index) => {
         const place = (newest + 1 + index) % steps
-        const left = Math.max(0, Math.round((lowest[place] ?? burst) * 1000) / 1000)
-        return { left, allowed: allowed[place] ?? 0, refused: refused[place] ?? 0 }
+        return { left: rounded(lowest[place] ?? burst), allowed: allowed[place] ?? 0, refused: refused[place] ?? 0 }
       })
     }
   }

@@ -61,6 +61,10 @@ const keep = (headers: Readonly<Record<string, string>>, body: RawBody["body"] =
   return isText && body.length <= limits.body ? { headers, body, size: 0 } : { headers, body: null, size: sizeOf(body) }
 }
 
+/** The id of the trace that a request is part of. */
+const traceOf = ({ headers }: ObservedRequest): string | undefined =>
+  /^[^-]*-([^-]+)/.exec(headers["traceparent"] ?? "")?.[1]
+
 /**
  * Makes a recorder. `secrets` are hidden wherever they occur; buckets are given with their size.
  */
@@ -108,14 +112,8 @@ export const make = (
     for (const subscription of subscriptions) subscription.changed(recorded)
   }
 
-  const keyOf = ({ client, method, path }: Recorded, { body, headers }: ObservedRequest): string =>
-    JSON.stringify([
-      method,
-      path,
-      client,
-      /^[^-]*-([^-]*)/.exec(headers["traceparent"] ?? "")?.[1],
-      body && bodyText(body)
-    ])
+  const keyOf = ({ client, method, path }: Recorded, { body }: ObservedRequest): string =>
+    JSON.stringify([method, path, client, body && bodyText(body)])
 
   const begin = (request: ObservedRequest, started: number): Recorded => {
     const recorded: Recorded = {
@@ -137,7 +135,7 @@ export const make = (
       request: keep(request.headers, request.body),
       response: null
     }
-    Object.assign(recorded, retries.begin(() => keyOf(recorded, request), started))
+    Object.assign(recorded, retries.begin(() => keyOf(recorded, request), traceOf(request), started))
     add(recorded)
     announce(recorded)
     return recorded
@@ -149,7 +147,12 @@ export const make = (
     recorded.status = response?.status ?? null
     recorded.duration = Math.round((at - recorded.started) * 100) / 100
     if (ending.outcome !== "responded" || Retries.isRetried(recorded.status)) {
-      retries.failed(keyOf(recorded, request), { id: recorded.id, retry: recorded.retry, at })
+      retries.failed(keyOf(recorded, request), {
+        id: recorded.id,
+        retry: recorded.retry,
+        at,
+        trace: traceOf(request)
+      })
     }
     if (!requests.has(recorded.id)) return
     if (response !== undefined) {

@@ -16,6 +16,8 @@ interface Failed {
   readonly id: number
   readonly retry: number
   readonly at: number
+  /** The trace that it says it is part of: equal requests at the same time are told apart by it. */
+  readonly trace: string | undefined
 }
 
 const none: Retry = { retry: 0, retryOf: null }
@@ -25,21 +27,23 @@ export const make = () => {
   const failed = new Map<string, ReadonlyArray<Failed>>()
   let size = 0
 
-  const remove = (key: string): Failed | undefined => {
-    const [first, ...rest] = failed.get(key) ?? []
-    if (first === undefined) return undefined
+  /** Removes and gives the oldest one of a key, of this trace if there is one. */
+  const remove = (key: string, trace?: string): Failed | undefined => {
+    const all = failed.get(key) ?? []
+    const found = all.find((each) => trace !== undefined && each.trace === trace) ?? all[0]
+    if (found === undefined) return undefined
     size--
-    if (rest.length === 0) failed.delete(key)
-    else failed.set(key, rest)
-    return first
+    if (all.length === 1) failed.delete(key)
+    else failed.set(key, all.filter((each) => each !== found))
+    return found
   }
 
   return {
     /** Finds the request that this one retries. `key` is only called if there is one that has failed. */
-    begin: (key: () => string, at: number): Retry => {
+    begin: (key: () => string, trace: string | undefined, at: number): Retry => {
       if (size === 0) return none
       const name = key()
-      for (let found = remove(name); found !== undefined; found = remove(name)) {
+      for (let found = remove(name, trace); found !== undefined; found = remove(name, trace)) {
         if (at - found.at <= retryWindow) return { retry: found.retry + 1, retryOf: found.id }
       }
       return none

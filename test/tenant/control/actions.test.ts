@@ -1,0 +1,328 @@
+/** Each action of the control interface works, refuses bad input by the field's name, and is undone by a reset. */
+import * as HttpClient from "@effect/platform/HttpClient"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/TestClock"
+import * as Tenant from "../../../src/Tenant.js"
+import {
+  action,
+  call,
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  redeliverEvent,
+  send,
+  stream,
+  tokenOf,
+  waitForSleep
+} from "../support/calls.js"
+import { act, control, itControlled, snapshot } from "../support/control.js"
+
+const list = (token: string) => send(listActionVersions, { params: { actionId: action.id }, token })
+const statusOf = (token: string) => Effect.map(list(token), ({ status }) => status)
+const reset = act("reset", "POST", "/reset")
+
+describe("faults", () => {
+  itControlled(
+    "fail the next calls of an operation, in their order, until they are used up",
+    () =>
+      Effect.gen(function*() {
+        const token = yield* tokenOf()
+        const fault = yield* act("addFault", "POST", "/faults", {
+          operation: "listActionVersions",
+          status: 503,
+          times: 2
+        })
+        assert.deepStrictEqual(fault, {
+          id: 1,
+          operation: "listActionVersions",
+          times: 2,
+          left: 2,
+          status: 503,
+          delay: 0,
+          cut: null,
+          carriedOut: false
+        })
+        assert.strictEqual((yield* send(deleteEventStream, { params: { id: stream.id }, token })).status, 204)
+        assert.strictEqual(yield* statusOf(token), 503)
+        assert.strictEqual((yield* snapshot).faults[0]?.left, 1)
+        assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(token)], [503, 200])
+        assert.deepStrictEqual((yield* snapshot).faults, [])
+      })
+  )
+
+  itControlled(
+    "set headers and a body, remove headers, delay by the clock, and break connections",
+    () =>
+      Effect.gen(function*() {
+        const token = yield* tokenOf()
+        yield* act("addFault", "POST", "/faults", {
+          status: 429,
+          headers: { "retry-after": "7", date: null },
+          body: { a: 1 }
+        })
+        const { headers, json, status } = yield* list(token)
+        assert.deepStrictEqual([status, json, headers["retry-after"], headers["date"]], [429, { a: 1 }, "7", undefined])
+        yield* act("addFault", "POST", "/faults", { delay: 60_000 })
+        const delayed = yield* Effect.fork(statusOf(token))
+        yield* waitForSleep
+        assert.strictEqual((yield* snapshot).requests.items[0]?.outcome, "pending")
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* Fiber.join(delayed), 200)
+        yield* act("addFault", "POST", "/faults", { cut: "before" })
+        assert.include(String(yield* Effect.flip(list(token))), "RequestError")
+        assert.deepInclude((yield* snapshot).requests.items[0], { outcome: "cut", status: null, fault: 3 })
+        yield* act("addFault", "POST", "/faults", { cut: "within" })
+        yield* Effect.exit(list(token))
+        assert.deepInclude((yield* snapshot).requests.items[0], { outcome: "cut", status: 200 })
+      })
+  )
+
+  itControlled("are removed one by one, and all together", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      for (const status of [501, 502, 503]) yield* act("addFault", "POST", "/faults", { status })
+      assert.deepStrictEqual(yield* act("removeFault", "DELETE", "/faults/2"), { changed: 1 })
+      assert.strictEqual((yield* control("DELETE", "/faults/2")).status, 404)
+      assert.strictEqual(yield* statusOf(token), 501)
+      assert.deepStrictEqual(yield* act("removeFaults", "DELETE", "/faults"), { changed: 1 })
+      assert.strictEqual(yield* statusOf(token), 200)
+    }))
+})
+
+describe("buckets", () => {
+  itControlled("are emptied, filled to a level, and refill from there", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      const emptied = yield* act("setBucket", "POST", "/buckets/tenant")
+      assert.deepStrictEqual([emptied.name, emptied.left, emptied.burst, emptied.refillPerSecond], [
+        "tenant",
+        0,
+        50,
+        16
+      ])
+      assert.strictEqual(yield* statusOf(token), 429)
+      yield* TestClock.adjust("63 millis")
+      assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(token)], [200, 429])
+      yield* act("setBucket", "POST", "/buckets/tenant", { left: 1 })
+      assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(token)], [200, 429])
+      assert.strictEqual((yield* snapshot).buckets[1]?.left, 5)
+    }))
+
+  itControlled("show the last minute: bursts, refusals, and the refill between them", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      yield* TestClock.setTime(1_000_000)
+      for (let count = 0; count < 52; count++) yield* statusOf(token)
+      yield* TestClock.adjust("1 second")
+      const [{ history, left } = assert.fail("no bucket")] = (yield* snapshot).buckets
+      const { samples, step } = history
+      assert.deepStrictEqual([samples.length * step, left], [60_000, 16])
+      assert.deepStrictEqual(samples.at(-1 - 1000 / step), { left: 0, allowed: 50, refused: 2 })
+      assert.deepStrictEqual(samples.slice(-5).map(({ left }) => left), [3.2, 6.4, 9.6, 12.8, 16])
+      assert.strictEqual(samples[0]?.left, 50)
+    }))
+})
+
+describe("tokens", () => {
+  itControlled("are revoked: all, those of a client, one; and issued without a secret", () =>
+    Effect.gen(function*() {
+      const { demoClients: { full, readsActions } } = Tenant
+      const [one, other, reads] = [yield* tokenOf(full), yield* tokenOf(full), yield* tokenOf(readsActions)]
+      const { items, total } = (yield* snapshot).tokens
+      assert.deepStrictEqual([total, items.map(({ client }) => client)], [3, [readsActions.id, full.id, full.id]])
+      assert.deepStrictEqual(items[0], {
+        ...items[0]!,
+        scopes: ["read:actions"],
+        revoked: false,
+        expiresAt: items[0]!.issuedAt + 86_400_000
+      })
+      assert.deepStrictEqual(yield* act("revokeTokens", "POST", "/tokens/revoke", { id: items[2]!.id }), { changed: 1 })
+      assert.deepStrictEqual([yield* statusOf(one), yield* statusOf(other), yield* statusOf(reads)], [401, 200, 200])
+      assert.deepStrictEqual(yield* act("revokeTokens", "POST", "/tokens/revoke", { client: full.id }), { changed: 1 })
+      assert.deepStrictEqual([yield* statusOf(other), yield* statusOf(reads)], [401, 200])
+      assert.deepStrictEqual(yield* act("revokeTokens", "POST", "/tokens/revoke"), { changed: 1 })
+      assert.strictEqual(yield* statusOf(reads), 401)
+      const issued = yield* act("issueToken", "POST", "/tokens", { client: readsActions.id })
+      assert.strictEqual(yield* statusOf(issued.token), 200)
+      assert.strictEqual(issued.view.client, readsActions.id)
+      assert.deepStrictEqual((yield* snapshot).tokens.items.map(({ revoked }) => revoked), [false, true, true, true])
+    }))
+})
+
+describe("deliveries", () => {
+  const stateOf = (event: number) =>
+    Effect.map(Effect.flatMap(Tenant.Tenant, ({ state }) => state), ({ streams }) => streams[0]!.events[event]!)
+
+  itControlled("fail at once if they are queued, and later as often as asked", () =>
+    Effect.gen(function*() {
+      const done = yield* act("failDeliveries", "POST", "/deliveries/fail", {
+        stream: stream.id,
+        times: 1,
+        error: "closed"
+      })
+      assert.deepStrictEqual(done, { changed: 3 })
+      const failed = yield* stateOf(2)
+      assert.deepStrictEqual([failed.state, failed.attempts?.at(-1)?.error_message, failed.failsAgain], [
+        "failed",
+        "closed",
+        1
+      ])
+      assert.isUndefined(failed.queued_at)
+      assert.strictEqual((yield* stateOf(3)).state, "delivered")
+      assert.strictEqual((yield* call(redeliverEvent, { params: { id: stream.id, event_id: failed.id } })).status, 202)
+      const queued = (yield* snapshot).streams.items[0]!
+      assert.deepInclude(queued, { failed: 2, queued: 1, delivered: 1, enabled: true, destination: "webhook" })
+      assert.strictEqual(queued.events.items.find(({ id }) => id === failed.id)?.dueAt, 30_000)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* stateOf(2)).state, "failed")
+      yield* call(redeliverEvent, { params: { id: stream.id, event_id: failed.id } })
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* stateOf(2)).state, "delivered")
+    }))
+
+  itControlled("fail of named events, even of delivered ones, and no other", () =>
+    Effect.gen(function*() {
+      const delivered = stream.events[3].id
+      assert.deepStrictEqual(yield* act("failDeliveries", "POST", "/deliveries/fail", { events: [delivered] }), {
+        changed: 1
+      })
+      assert.deepStrictEqual([(yield* stateOf(3)).state, (yield* stateOf(2)).state], ["failed", "queued"])
+      assert.deepStrictEqual(yield* act("failDeliveries", "POST", "/deliveries/fail"), { changed: 1 })
+    }))
+})
+
+describe("the clock", () => {
+  itControlled(
+    "moves jobs, tokens, buckets and the header date forward, and the tenant's service with them",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const token = yield* tokenOf()
+        const { json: { id } } = yield* send(createUsersExport, { body: {}, token })
+        assert.deepStrictEqual((yield* snapshot).jobs.items[0]!.status, "pending")
+        yield* act("setBucket", "POST", "/buckets/tenant")
+        assert.deepStrictEqual(yield* act("moveClock", "POST", "/clock", { forward: 1500 }), {
+          time: 1500,
+          clockOffset: 1500
+        })
+        assert.deepInclude((yield* snapshot).jobs.items.find((job) => job.id === id), {
+          status: "processing",
+          percentageDone: 66,
+          timeLeftSeconds: 1
+        })
+        assert.strictEqual((yield* snapshot).buckets[0]!.left, 24)
+        yield* act("moveClock", "POST", "/clock", { forward: 3_600_000 })
+        const response = yield* list(token)
+        assert.deepStrictEqual([response.status, response.headers["date"]], [200, "Thu, 01 Jan 1970 01:00:01 GMT"])
+        assert.strictEqual((yield* tenant.state).jobs.find((job) => job.id === id)?.status, "completed")
+        yield* act("moveClock", "POST", "/clock", { forward: 86_400_000 })
+        assert.strictEqual(yield* statusOf(token), 401)
+        assert.strictEqual((yield* snapshot).time, 1500 + 3_600_000 + 86_400_000)
+        yield* tenant.seed({ streams: [{ id: stream.id, events: [{ id: "new", state: "queued" }] }] })
+        assert.strictEqual((yield* tenant.state).streams[0]?.events[0]?.queued_at, 90_001_500)
+      })
+  )
+})
+
+describe("a reset", () => {
+  itControlled("undoes every action, and forgets the requests", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const before = yield* tenant.state
+      const token = yield* tokenOf()
+      yield* send(deleteEventStream, { params: { id: stream.id }, token })
+      yield* act("moveClock", "POST", "/clock", { forward: 5000 })
+      yield* act("addFault", "POST", "/faults", { status: 500, times: 100 })
+      yield* act("setBucket", "POST", "/buckets/tenant")
+      yield* act("failDeliveries", "POST", "/deliveries/fail", { times: 3 })
+      yield* act("revokeTokens", "POST", "/tokens/revoke")
+      yield* reset
+      const after = yield* snapshot
+      assert.deepStrictEqual([after.clockOffset, after.time, after.faults, after.requests.total], [0, 0, [], 0])
+      assert.deepStrictEqual(after.buckets.map(({ left }) => left), [50, 5])
+      assert.deepStrictEqual(yield* tenant.state, before)
+      assert.lengthOf(yield* tenant.requests, 0)
+      assert.strictEqual(yield* statusOf(token), 200)
+      assert.deepStrictEqual((yield* snapshot).requests.items.map(({ id, retry }) => [id, retry]), [[3, 0]])
+    }))
+})
+
+describe("bad input", () => {
+  const cases: ReadonlyArray<readonly [path: string, body: unknown, field: string | undefined]> = [
+    ["/faults", { status: 199 }, "status"],
+    ["/faults", { status: 600 }, "status"],
+    ["/faults", { status: 404.5 }, "status"],
+    ["/faults", {}, "status"],
+    ["/faults", { times: 3 }, "status"],
+    ["/faults", { status: 500, times: 0 }, "times"],
+    ["/faults", { status: 500, times: 1e9 }, "times"],
+    ["/faults", { delay: -1 }, "delay"],
+    ["/faults", { delay: 3_600_001 }, "delay"],
+    ["/faults", { cut: "after" }, "cut"],
+    ["/faults", { status: 500, operation: "nothing" }, "operation"],
+    ["/faults", { headers: { ok: "line\nbreak" } }, "headers.ok"],
+    ["/faults", { headers: { "a b": "x" } }, "headers.a b"],
+    ["/faults", { status: 500, other: 1 }, "other"],
+    ["/faults", [], undefined],
+    ["/faults", null, undefined],
+    ["/buckets/tenant", { left: 51 }, "left"],
+    ["/buckets/tenant", { left: -1 }, "left"],
+    ["/buckets/other", {}, "name"],
+    ["/tokens", {}, "client"],
+    ["/tokens", { client: "nobody" }, "client"],
+    ["/tokens/revoke", { id: 7 }, "id"],
+    ["/deliveries/fail", { stream: "none" }, "stream"],
+    ["/deliveries/fail", { events: [stream.events[0].id, "none"] }, "events[1]"],
+    ["/deliveries/fail", { times: -1 }, "times"],
+    ["/clock", {}, "forward"],
+    ["/clock", { forward: 0 }, "forward"],
+    ["/clock", { forward: -1 }, "forward"],
+    ["/clock", { forward: "1 hour" }, "forward"],
+    ["/clock", { forward: 1e15 }, "forward"],
+    ["/load", {}, "format"],
+    ["/load", { format: "other" }, "format"]
+  ]
+
+  itControlled("is refused with 400 that names the field, and changes nothing", () =>
+    Effect.gen(function*() {
+      const before = yield* snapshot
+      for (const [path, body, field] of cases) {
+        const { json, status } = yield* control("POST", path, { body })
+        assert.deepStrictEqual([status, json.status, json.field], [400, 400, field], `${path} ${JSON.stringify(body)}`)
+        assert.isAbove(json.message.length, 5)
+      }
+      for (
+        const path of [
+          "/requests?limit=0",
+          "/requests?limit=501",
+          "/requests?limit=x",
+          "/state?secrets=yes",
+          "/save?a=1"
+        ]
+      ) {
+        const { json, status } = yield* control("GET", path)
+        assert.deepStrictEqual([status, json.field], [400, /\?(\w+)/.exec(path)?.[1]], path)
+      }
+      const notJson = yield* control("POST", "/clock", { text: "{" })
+      assert.deepStrictEqual([notJson.status, notJson.json.message], [400, "The body is not valid JSON"])
+      assert.deepStrictEqual(yield* snapshot, before)
+    }))
+
+  itControlled("that is too large is refused with 413", () =>
+    Effect.gen(function*() {
+      const { status } = yield* control("POST", "/faults", { text: `{"status":500,"body":"${"x".repeat(1_048_576)}"}` })
+      assert.strictEqual(status, 413)
+    }))
+
+  itControlled("in a request that does not exist is a 404", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* control("GET", "/requests/1")).status, 404)
+      assert.strictEqual((yield* control("GET", "/requests/one")).status, 400)
+      yield* HttpClient.get("https://tenant.test/nowhere")
+      assert.strictEqual((yield* control("GET", "/requests/1")).status, 200)
+      assert.deepStrictEqual(yield* act("clearRequests", "DELETE", "/requests"), { changed: 1 })
+      assert.strictEqual((yield* control("GET", "/requests/1")).status, 404)
+    }))
+})

@@ -1,0 +1,151 @@
+/** The whole state is saved as JSON, and loaded into the same tenant or another one. */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/TestClock"
+import * as Tenant from "../../../src/Tenant.js"
+import type { SavedState } from "../../../src/tenant/control/messages.js"
+import {
+  action,
+  createUsersExport,
+  deleteEventStream,
+  listActionVersions,
+  send,
+  stream,
+  tokenOf
+} from "../support/calls.js"
+import { act, control, itControlled, key, snapshot } from "../support/control.js"
+
+const statusOf = (token: string) =>
+  Effect.map(send(listActionVersions, { params: { actionId: action.id }, token }), ({ status }) => status)
+
+/** Runs against another tenant. */
+const elsewhere = <A, E>(
+  run: Effect.Effect<A, E, HttpClient.HttpClient | Tenant.Tenant>,
+  options: Tenant.Options = {}
+) =>
+  Effect.provide(
+    run,
+    Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer({ control: { key: Redacted.make(key) }, ...options }))
+  )
+
+describe("a saved state", () => {
+  itControlled("is plain JSON that brings everything back", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const token = yield* tokenOf()
+      yield* send(createUsersExport, { body: {}, token })
+      yield* send(deleteEventStream, { params: { id: stream.id }, token })
+      yield* act("addFault", "POST", "/faults", {
+        status: 418,
+        times: 3,
+        delay: 5,
+        headers: { "x-a": "b", date: null }
+      })
+      yield* act("setBucket", "POST", "/buckets/tenant", { left: 7.5 })
+      yield* act("moveClock", "POST", "/clock", { forward: 1000 })
+      const saved = yield* act("save", "GET", "/save?secrets=include")
+      const [state, before] = [yield* tenant.state, yield* snapshot]
+      assert.deepStrictEqual(JSON.parse(JSON.stringify(saved)), saved)
+      yield* act("reset", "POST", "/reset")
+      yield* act("revokeTokens", "POST", "/tokens/revoke")
+      assert.strictEqual(yield* statusOf(token), 401)
+      yield* act("load", "POST", "/load", saved)
+      const after = yield* snapshot
+      assert.deepStrictEqual(yield* tenant.state, state)
+      for (const name of ["tokens", "jobs", "streams", "counts", "clockOffset", "time"] as const) {
+        assert.deepStrictEqual(after[name], before[name], name)
+      }
+      assert.deepInclude(after.faults[0], { status: 418, left: 3, delay: 5 })
+      assert.deepStrictEqual(after.buckets.map(({ left }) => left), before.buckets.map(({ left }) => left))
+      yield* act("removeFaults", "DELETE", "/faults")
+      assert.strictEqual(yield* statusOf(token), 200)
+    }))
+
+  itControlled("makes tokens valid in another tenant only if it has the signing key", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      const [without, withSecrets] = [
+        yield* act("save", "GET", "/save"),
+        yield* act("save", "GET", "/save?secrets=include")
+      ]
+      const loadAndTry = (saved: SavedState) =>
+        elsewhere(Effect.zipRight(act("load", "POST", "/load", saved), statusOf(token)))
+      assert.deepStrictEqual([yield* loadAndTry(without), yield* loadAndTry(withSecrets)], [401, 200])
+      const otherClients = { clients: [Tenant.demoClients.readsActions] }
+      const others = yield* elsewhere(
+        Effect.zipRight(act("load", "POST", "/load", withSecrets), snapshot),
+        otherClients
+      )
+      assert.strictEqual(others.tokens.total, 0)
+    }))
+
+  itControlled("keeps the users that a function makes, and takes others from the file", () =>
+    Effect.gen(function*() {
+      const saved = yield* act("save", "GET", "/save")
+      assert.isFalse("users" in saved.state)
+      const tenant = yield* Tenant.Tenant
+      yield* act("load", "POST", "/load", saved)
+      assert.isFunction((yield* tenant.state).users)
+      assert.isNull((yield* snapshot).counts.users)
+      yield* act("load", "POST", "/load", { ...saved, state: { ...saved.state, users: [{ user_id: "a", more: 1 }] } })
+      assert.deepStrictEqual((yield* tenant.state).users, [{ user_id: "a", more: 1 }])
+    }), { seed: { users: Tenant.makeUsers(3) } })
+
+  itControlled(
+    "that is not one is refused by the field's name, and nothing of it is loaded",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const [saved, state] = [yield* act("save", "GET", "/save"), yield* tenant.state]
+        const broken: ReadonlyArray<readonly [object, string]> = [
+          [{ ...saved, version: 2 }, "version"],
+          [{ ...saved, clockOffset: -1 }, "clockOffset"],
+          [{ ...saved, more: 1 }, "more"],
+          [{ ...saved, buckets: { tenant: 1 } }, "buckets.profileUpdates"],
+          [{ ...saved, tokens: [{ id: "x" }] }, "tokens[0].client"],
+          [{ ...saved, faults: [{ status: 1 }] }, "faults[0].status"],
+          [
+            { ...saved, state: { ...saved.state, jobs: [{ id: "a", type: "b", status: "c", created_at: "no" }] } },
+            "state.jobs[0].created_at"
+          ],
+          [
+            { ...saved, state: { ...saved.state, streams: [{ id: "a", events: [{ id: "b", state: "x" }] }] } },
+            "state.streams[0].events[0].state"
+          ],
+          [{ ...saved, state: { ...saved.state, actions: [{ id: "a" }] } }, "state.actions[0].versions"]
+        ]
+        for (const [body, field] of broken) {
+          const { json, status } = yield* control("POST", "/load", { body })
+          assert.deepStrictEqual([status, json.field], [400, field])
+        }
+        assert.deepStrictEqual(yield* tenant.state, state)
+      })
+  )
+
+  itControlled("with a signing key that is none is refused", () =>
+    Effect.gen(function*() {
+      const saved = yield* act("save", "GET", "/save")
+      for (
+        const [signingKey, field] of [[{ kty: "RSA" }, "signingKey.kty"], [
+          { kty: "oct", k: "c2hvcnQ" },
+          "signingKey.k"
+        ]]
+      ) {
+        const { json, status } = yield* control("POST", "/load", { body: { ...saved, signingKey } })
+        assert.deepStrictEqual([status, json.field], [400, field])
+      }
+    }))
+
+  itControlled("goes on from the time at which it was saved", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      yield* send(createUsersExport, { body: {}, token })
+      const saved = yield* act("save", "GET", "/save")
+      yield* TestClock.adjust("2 seconds")
+      yield* act("load", "POST", "/load", saved)
+      assert.strictEqual((yield* snapshot).jobs.items[0]?.status, "completed")
+    }))
+})
