@@ -460,6 +460,40 @@ describe("tenant", () => {
       )
     }).pipe(Effect.provide(TenantLive)))
 
+  it.scopedLive("prints the key of the control interface, a new one or that of the environment, and no line for its requests", () =>
+    Effect.gen(function*() {
+      const serve = (variables: Readonly<Record<string, string>>) => {
+        const statuses: Array<number> = []
+        return Effect.map(
+          run(["tenant", "--port", "0", "--json"], {
+            variables,
+            interruptAfter: "IDENTITY_CONTROL_KEY",
+            beforeInterrupt: (stdout) =>
+              Effect.promise(async () => {
+                const { IDENTITY_CONTROL_KEY: key, IDENTITY_CONTROL_URL: url } = JSON.parse(stdout)
+                for (const headers of [{ "x-tenant-key": key }, { "x-tenant-key": "another key" }]) {
+                  statuses.push((await fetch(`${url}/state`, { headers })).status)
+                }
+              })
+          }),
+          ({ code, stderr, stdout }) => ({ code, stderr, statuses, lines: stdout.trim().split("\n") })
+        )
+      }
+      const keys = new Set<string>()
+      for (const variables of [{}, {}, { IDENTITY_CONTROL_KEY: "a-key-of-my-own_1" }]) {
+        const { lines, statuses } = yield* serve(variables)
+        assert.deepStrictEqual(statuses, [200, 403])
+        assert.lengthOf(lines, 1)
+        keys.add(JSON.parse(lines[0] ?? "").IDENTITY_CONTROL_KEY)
+      }
+      assert.strictEqual(keys.size, 3)
+      assert.isTrue(keys.has("a-key-of-my-own_1"))
+      const { code, stderr } = yield* run(["tenant", "--port", "0"], { variables: { IDENTITY_CONTROL_KEY: "short" } })
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /IDENTITY_CONTROL_KEY must have at least 16/)
+      assert.notInclude(stderr, "short")
+    }).pipe(Effect.provide(TenantLive)))
+
   it.scopedLive("refuses a seed that it cannot serve, with exit code 2", () =>
     Effect.gen(function*() {
       for (const text of ["{", "{\"acions\":[]}", "{\"actions\":[{\"id\":\"a\"}]}"]) {
