@@ -100,7 +100,10 @@ const logRequest = (method: string, url: string, status: number, json: boolean) 
       : `${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${printable(url)}`
   )
 
-/** A tenant that prints a line for each request. */
+/** The addresses of the pages, and of the control interface. */
+const ofPages = /^\/(?:docs|_tenant\/[^?]*)?(?:\?|$)/
+
+/** A tenant that prints a line for each request but those of its pages. */
 const loggingTenant = (options: Tenant.Options, json: boolean) =>
   Layer.effect(
     Tenant.Tenant,
@@ -111,7 +114,7 @@ const loggingTenant = (options: Tenant.Options, json: boolean) =>
         ({ status }) =>
           Effect.flatMap(
             HttpServerRequest.HttpServerRequest,
-            ({ method, url }) => url.startsWith("/_tenant/") ? Effect.void : logRequest(method, url, status, json)
+            ({ method, url }) => ofPages.test(url) ? Effect.void : logRequest(method, url, status, json)
           )
       )
     }))
