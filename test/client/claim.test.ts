@@ -9,20 +9,20 @@ import { baseUrl, bearer, scripted } from "../support/client.js"
 const id = "est_0000000000000000000001"
 
 /** A limiter whose permits come when the test says so, and what became of them. */
-const gatedLimiter = Effect.gen(function*() {
-  const gate = yield* Deferred.make<void>()
+const slowLimiter = Effect.gen(function*() {
+  const opened = yield* Deferred.make<void>()
   const ends: Array<string> = []
   const end = (name: string) => Effect.sync(() => void ends.push(name))
   const layer = Layer.succeed(RateLimiter.RateLimiter, {
     acquire: () =>
-      Effect.as(Deferred.await(gate), {
+      Effect.as(Deferred.await(opened), {
         settle: (response) => end(response === undefined ? "without a response" : "with a response"),
         giveBack: end("given back")
       }),
     status: Effect.succeed([]),
     changes: Stream.empty
   })
-  return { open: Deferred.succeed(gate, undefined), ends, layer }
+  return { open: Deferred.succeed(opened, undefined), ends, layer }
 })
 
 /** A client over scripted replies and a limiter, a call of it with this claim, and the requests so far. */
@@ -55,7 +55,7 @@ const counted = () => {
 describe("a claim", () => {
   it.scoped("comes after the permit and before the request", () =>
     Effect.gen(function*() {
-      const { layer, open } = yield* gatedLimiter
+      const { layer, open } = yield* slowLimiter
       const seen: Array<string> = []
       const claim: Effect.Effect<void> = Effect.suspend(() =>
         Effect.map(requests, (count) => void seen.push(`claimed after ${count} requests`))
@@ -71,7 +71,7 @@ describe("a claim", () => {
 
   it.scoped("leaves nothing behind if the call is interrupted while it waits for its permit", () =>
     Effect.gen(function*() {
-      const { layer } = yield* gatedLimiter
+      const { layer } = yield* slowLimiter
       const { claim, count } = counted()
       const { call, requests } = yield* setUp(layer, claim)
       const fiber = yield* Effect.fork(call.run)
@@ -93,7 +93,7 @@ describe("a claim", () => {
 
   it.scoped("that fails is the failure of the call: nothing is sent, once, and the permit is given back", () =>
     Effect.gen(function*() {
-      const { ends, layer, open } = yield* gatedLimiter
+      const { ends, layer, open } = yield* slowLimiter
       yield* open
       let claims = 0
       const claim = Effect.suspend(() => Effect.fail(`refused ${++claims}`))
@@ -104,7 +104,7 @@ describe("a claim", () => {
 
   it.scoped("that is interrupted gives the permit back, and nothing is sent", () =>
     Effect.gen(function*() {
-      const { ends, layer, open } = yield* gatedLimiter
+      const { ends, layer, open } = yield* slowLimiter
       yield* open
       const begun = yield* Deferred.make<void>()
       const { call, requests } = yield* setUp(layer, Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never))

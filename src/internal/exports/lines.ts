@@ -43,7 +43,7 @@ const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 /** A line that is too long: its beginning and the mark. */
 const tooLong = (line: Uint8Array): string => `${lossy.decode(line.subarray(0, shownBytes))}${marks.tooLong}\n`
 
-/** Decodes whole lines, of which some may be too long. */
+/** Decodes whole lines. Some may be too long. */
 const decodeBounded = (lines: Uint8Array, maxBytes: number): string => {
   if (lines.length <= maxBytes) return decode(lines)
   let text = ""
