@@ -47,6 +47,27 @@ describe("versions", () => {
     }).pipe(Effect.provide(TenantLive)))
 })
 
+describe("an action that does not exist", () => {
+  for (const args of [["versions", "none"], ["diff", "none"], ["rollback", "none", "1"]]) {
+    it.live(`has exit code 3: ${args.join(" ")}`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* run(args)
+        assert.deepStrictEqual([code, stdout], [3, ""])
+        assert.match(stderr, /^UnexpectedResponse: listActionVersions: status 404 /)
+        assert.match((yield* run([...args, "--help"])).stdout, /^ {2}3 {4}no such action/m)
+      }).pipe(Effect.provide(TenantLive)))
+  }
+
+  it.live("is not mixed up with a token endpoint that does not exist, which has exit code 1", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "token", status: 404, times: 10 })
+      const { code, stderr } = yield* run(["versions", action.id])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^TokenError: .*404/)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
 describe("diff", () => {
   it.live("shows code, dependencies and secrets, with colours on a terminal only", () =>
     Effect.gen(function*() {

@@ -313,7 +313,23 @@ describe("deliveries", () => {
       const missing = yield* run(["deliveries", "est_0000000000000000000000"])
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)
-      assert.match((yield* run(["deliveries", stream.id, "--from", "noon"])).stderr, /^InvalidInput: from: /)
+      for (
+        const [wrong, message] of [
+          [[stream.id, "--from", "noon"], "--from: expected "],
+          [["est_none"], "STREAM: expected "],
+          [[stream.id, "--event-type", "a,b"], "--event-type: expected a type of event, without commas"],
+          [
+            [stream.id, "--from", "2026-02-01", "--to", "2026-01-01"],
+            "--to: expected a time that is not before --from"
+          ]
+        ] as const
+      ) {
+        const { code, stderr } = yield* run(["deliveries", ...wrong])
+        assert.strictEqual(code, 2)
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client deliveries STREAM")
+      }
+      assert.deepStrictEqual(yield* sent, ["listDeliveries"])
     }).pipe(Effect.provide(TenantLive)))
 })
 
@@ -379,6 +395,9 @@ describe("delete", () => {
       const json = yield* run(["delete", "--yes", "--json", stream.id])
       assert.deepStrictEqual(json, { code: 0, stdout: `{"id":"${stream.id}"}\n`, stderr: "" })
       assert.deepStrictEqual(yield* sent, ["deleteEventStream", "deleteEventStream"])
+      const wrong = yield* run(["delete", "--yes", "est_none"])
+      assert.deepStrictEqual([wrong.code, wrong.stdout], [2, ""])
+      assert.match(wrong.stderr, /^STREAM: expected .*\n\nUsage: effect-identity-client delete STREAM/)
     }).pipe(Effect.provide(TenantLive)))
 })
 
@@ -394,8 +413,11 @@ describe("update", () => {
   it.live("names a value that is invalid, and a profile that does not exist with exit code 3", () =>
     Effect.gen(function*() {
       const short = yield* run(["update", profile.id, "--name", "x"])
-      assert.strictEqual(short.code, 1)
-      assert.match(short.stderr, /^InvalidInput: name: /)
+      assert.strictEqual(short.code, 2)
+      assert.match(short.stderr, /^--name: expected .*\n\nUsage: effect-identity-client update PROFILE/)
+      const both = yield* run(["update", profile.id, "--name", "x", "--subject-token-type", "no URI"])
+      assert.strictEqual(both.code, 2)
+      assert.match(both.stderr, /^--name: expected .*\n--subject-token-type: expected .*\n\nUsage: /)
       const missing = yield* run(["update", "tep_none", "--name", "Renamed"])
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)

@@ -53,7 +53,7 @@ export const definition = define({
   about:
     "Exports users into a file, which appears once it is complete. If the command is interrupted or crashes, run it again: " +
     "it goes on with the same job.",
-  codes: { 130: "interrupted; run it again to go on with the same job" },
+  codes: { 3: "no such job", 130: "interrupted; run it again to go on with the same job" },
   config: {
     fields,
     out: Options.text("out").pipe(Options.withDescription("The file to write")),

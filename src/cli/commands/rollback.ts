@@ -22,7 +22,7 @@ export const definition = define({
   about:
     "Shows the changes between the deployed version of an action and another one, asks, deploys that one, and waits until " +
     "it is live. The service makes a new version of it.",
-  codes: { 3: "no such version" },
+  codes: { 3: "no such action or version" },
   config: {
     action,
     number: Args.integer({ name: "number" }).pipe(Args.withDescription("The number of the version to deploy")),
