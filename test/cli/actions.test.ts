@@ -169,6 +169,27 @@ describe("rollback", () => {
       assert.match(stderr, /\nDeploymentFailed: version 4 is deployed, but was not live in time\n$/)
     }).pipe(Effect.provide(TenantLive)))
 
+  it.live("says that the service may have deployed it if it is interrupted before the response", () =>
+    Effect.gen(function*() {
+      const { injectFault, requests } = yield* Tenant.Tenant
+      yield* deploying(true)
+      yield* injectFault({ operation: "deployActionVersion", delay: "3 seconds" })
+      const isSent = Effect.map(
+        requests,
+        (requests) => requests.some(({ operation }) => operation === "deployActionVersion")
+      )
+      const ran = yield* run(["rollback", action.id, "2", "--yes"], {
+        interruptAfter: "code of",
+        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isSent, "20 millis"), { until: (is) => is }))
+      })
+      assert.strictEqual(ran.code, 130)
+      assert.strictEqual(
+        ran.stderr,
+        "Interrupted. The service may have deployed it. See which version is deployed: " +
+          `effect-identity-client versions ${action.id}\n`
+      )
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("says that the deployment goes on if it is interrupted then", () =>
     Effect.gen(function*() {
       yield* deploying(false)
