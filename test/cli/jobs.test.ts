@@ -3,6 +3,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { rmSync, writeFileSync } from "node:fs"
 import { TenantLive } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
 import { run } from "./support/run.js"
@@ -90,6 +91,63 @@ describe("redeliver", () => {
       const { code, stderr } = yield* run(unknown)
       assert.strictEqual(code, 3)
       assert.match(stderr, /^RunError: .*stream/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("prints the summary and says how to resume if the list of failed events ends with a failure", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      const { args, journal } = yield* prepared("")
+      yield* injectFault({ operation: "listDeliveries", status: 403, body: { message: "No." } })
+      const { code, stderr, stdout } = yield* run([...args, "--failed-since", "2020-01-01"])
+      assert.deepStrictEqual([code, stdout], [1, "0 events in 0s\n"])
+      assert.strictEqual(stderr, `Forbidden: No.\nRun the same command to resume; the journal is ${journal}\n`)
+      const missing = yield* run([
+        "redeliver",
+        "est_0000000000000000000000",
+        "--journal",
+        `${journal}-2`,
+        "--failed-since",
+        "2020-01-01"
+      ])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: .*\nRun the same command to resume; /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("prints the summary and says how to resume if the journal cannot be written any more", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", delay: "300 millis", times: 2 })
+      const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const { code, stderr, stdout } = yield* run([...args, "--json", "--concurrency", "1", "--file", file], {
+        onWrite: (text) => {
+          if (text.includes(first.id)) rmSync(journal, { recursive: true, force: true })
+        }
+      })
+      assert.strictEqual(code, 1)
+      assert.deepInclude(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""), { done: 1, accepted: 1, stopped: false })
+      assert.match(stderr, /^JournalError: .*\nRun the same command to resume; the journal is .*\n$/s)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names a wrong argument, with the usage and exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { args, file } = yield* prepared(`${first.id}\n`)
+      for (
+        const [wrong, message] of [
+          [
+            [...args, "--file", file, "--stop-after", "0"],
+            "--stop-after: expected an integer of at least 1, or Infinity"
+          ],
+          [[...args, "--file", file, "--concurrency", "0"], "--concurrency: expected an integer of at least 1"],
+          [[...args, "--failed-since", "noon"], "--failed-since: expected "],
+          [["redeliver", "est_none", ...args.slice(2), "--file", file], "STREAM: expected "]
+        ] as const
+      ) {
+        const { code, stderr, stdout } = yield* run(wrong)
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client redeliver STREAM")
+      }
+      assert.deepStrictEqual(yield* sent, [])
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("redelivers what has failed since a time, and refuses ids beside it", () =>
@@ -192,7 +250,7 @@ describe("redeliver --one-call", () => {
   it.scopedLive("writes lines of JSON, and takes what has no result in time as pending", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(
-        [...args, "--event-type", "user.created", "--yes", "--json", "--follow-for", "1"]
+        [...args, "--event-type", "user.created", "--yes", "--json", "--delivered-after", "1", "--follow-for", "2"]
       )
       const [result, summary] = stdout.trim().split("\n").map((line) => JSON.parse(line) as unknown)
       assert.deepStrictEqual(result, { id: first.id, outcome: "pending", attempts: 2 })
@@ -276,14 +334,22 @@ describe("redeliver --one-call", () => {
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)
       const noon = yield* run([...args, "--from", "noon"])
-      assert.strictEqual(noon.code, 1)
-      assert.match(noon.stderr, /^InvalidInput: from: /)
+      assert.strictEqual(noon.code, 2)
+      assert.match(noon.stderr, /^--from: expected .*\n\nUsage: /)
       for (
         const [wrong, message] of [
           [[...args, "--failed-since", "2020-01-01"], "--failed-since cannot be used with --one-call."],
           [[...args, "--stop-after", "5"], "--stop-after cannot be used with --one-call."],
           [["redeliver", stream.id, "--from", "2020-01-01"], "--from needs --one-call."],
-          [["redeliver", stream.id, "--yes"], "--yes needs --one-call."]
+          [["redeliver", stream.id, "--yes"], "--yes needs --one-call."],
+          [
+            [...args, "--yes", "--delivered-after", "700"],
+            "--delivered-after (700 s) must be shorter than --follow-for (600 s): else no event counts as delivered."
+          ],
+          [
+            [...args, "--yes", "--follow-for", "60"],
+            "--delivered-after (60 s) must be shorter than --follow-for (60 s)"
+          ]
         ] as const
       ) {
         const { code, stderr } = yield* run(wrong)
