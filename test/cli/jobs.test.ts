@@ -421,7 +421,7 @@ describe("export", () => {
       assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
       const again = yield* run(["export", "--out", out])
       assert.deepStrictEqual([again.code, again.stdout], [1, ""])
-      assert.match(again.stderr, /^ExportError: /)
+      assert.strictEqual(again.stderr, "ExportError: the file is there already; --overwrite replaces it\n")
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("goes on with the same job after Ctrl-C", () =>
@@ -445,6 +445,34 @@ describe("export", () => {
         assert.deepStrictEqual([code, yield* sent], [2, []])
         assert.match(stderr, /^The field "[^"]*" has /)
       }
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names a wrong argument, with exit code 2, and a job that does not exist, with exit code 3", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      for (
+        const [wrong, message] of [
+          [["--limit", "0"], "--limit: expected an integer of at least 1"],
+          [["--connection", "con_1"], "--connection: expected "]
+        ] as const
+      ) {
+        const { code, stderr } = yield* run(["export", "--out", out, ...wrong])
+        assert.deepStrictEqual([code, yield* sent], [2, []])
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client export --out FILE")
+      }
+      const missing = yield* run(["export", "--out", out, "--job", "job_0000000000000000"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names the options that help if an earlier run may have started a job", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      writeFileSync(`${out}.export.json`, "")
+      const { code, stderr } = yield* run(["export", "--out", out])
+      assert.deepStrictEqual([code, yield* sent], [1, []])
+      assert.match(stderr, /^ExportError: an earlier run .* with --job, or .* with --start-again\n$/)
     }).pipe(Effect.provide(TenantLive)))
 })
 
