@@ -283,9 +283,9 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
   ])
   say(`the command line runs on ${runtimes.join(", ")}`)
   say("everything is installed with all peers and compilers")
-  const rows = compilers.flatMap((version, index) =>
+  const rows = compilers.flatMap((version) =>
     (["node16", "bundler"] as const)
-      .filter((_, nth) => !isQuick || ((version === oldest || version === newest) && nth === index % 2))
+      .filter((_, nth) => !isQuick || (version === newest && nth === 0) || (version === oldest && nth === 1))
       .map((resolution) => [version, resolution] as const)
   )
   const compileAll = async () => {

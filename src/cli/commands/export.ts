@@ -104,7 +104,9 @@ export const definition = define({
         Effect.onInterrupt(() =>
           Effect.flatMap(progress, ({ job }) =>
             Console.error(
-              `Interrupted. Run the same command to go on${job === undefined ? "" : ` with ${job}`}, for 24 hours.`
+              job === undefined
+                ? "Interrupted. Run the same command again: it says so if a job may have been started."
+                : `Interrupted. Run the same command to go on with ${job}, for 24 hours.`
             ))
         ),
         wrongArguments({
