@@ -14,7 +14,7 @@ import type { CheckFailure, StreamCheck } from "./streamCheck.js"
 
 export type EventFailure = Outcome.CallFailure | Journal.JournalError
 
-export type EventCall = ClaimedCall<void, EventFailure>
+type EventCall = ClaimedCall<void, EventFailure>
 
 export interface SendOptions {
   readonly store: Journal.EntryStore
