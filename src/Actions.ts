@@ -3,6 +3,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { IdentityClient } from "./IdentityClient.js"
+import { isPassing } from "./internal/exports/exportError.js"
+import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
+import { withSetting } from "./internal/runtime/fiber.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import type * as Operation from "./Operation.js"
 import { deployActionVersion } from "./operations/deployActionVersion.js"
@@ -22,22 +25,26 @@ export class VersionNotFound extends TaggedError("VersionNotFound")<{
 }
 
 /**
- * A version was deployed, but did not become live: its build `failed`, or it was not live at the `timeout`, after which it still may
- * become so.
+ * A version was deployed, but did not become live: its build `failed`, it is `superseded` by a later version that is live, or it was
+ * not live at the `timeout`, after which it still may become so.
  * @since 0.1.0 @category errors
  */
 export class DeploymentFailed extends TaggedError("DeploymentFailed")<{
   readonly actionId: string
-  readonly reason: "failed" | "timeout"
+  readonly reason: "failed" | "superseded" | "timeout"
   /** The version that was deployed. */
   readonly version: ActionVersion
-  /** The messages of the build. */
+  /** The messages of the build; after a `timeout` the message of the last look at the action, if it failed. */
   readonly details: ReadonlyArray<string>
 }> {
   override get message(): string {
     const { details, reason, version: { number = "?" } } = this
-    const what = reason === "failed" ? "could not be built" : "is deployed, but was not live in time"
-    return [`version ${number} ${what}`, ...details].join(": ")
+    const problems = {
+      failed: "could not be built",
+      superseded: "was deployed, but a later version is live",
+      timeout: "is deployed, but was not live in time"
+    }
+    return [`version ${number} ${problems[reason]}`, ...details].join(": ")
   }
 }
 
@@ -126,37 +133,78 @@ const isSame = (version: ActionVersion, other: ActionVersion): boolean =>
     ? version.number === other.number
     : version.code === other.code
 
-/** Checks whether a version is live. Fails if its build has. */
-const isLive = (actionId: string, version: ActionVersion) =>
+/** A deployment that `rollback` waits for. */
+interface Deployment {
+  readonly actionId: string
+  readonly version: ActionVersion
+  /** The version that was live before. */
+  readonly before: ActionVersion | undefined
+}
+
+/** Checks that a version was deployed after the awaited one: versions are numbered in the order of their deployments. */
+const isLater = (live: ActionVersion, { before, version }: Deployment): boolean =>
+  live.number !== undefined && version.number !== undefined && live.number > version.number &&
+  (before === undefined || !isSame(live, before))
+
+/** Checks whether a version is live. Fails if its build has, or if a later one is live. */
+const isLive = (deployment: Deployment) =>
   Effect.gen(function*() {
+    const { actionId, version } = deployment
     const { deployed_version: live } = yield* getAction({ id: actionId })
     if (live !== undefined && isSame(version, live)) return true
+    if (live !== undefined && isLater(live, deployment)) {
+      return yield* new DeploymentFailed({ actionId, reason: "superseded", version, details: [] })
+    }
     if (version.id === undefined) return false
     const { errors = [], status } = yield* getActionVersion({ actionId, id: version.id })
     const details = errors.flatMap(({ msg }) => msg ?? [])
     return status === "failed" ? yield* new DeploymentFailed({ actionId, reason: "failed", version, details }) : false
   })
 
-/** Polls after half a second, then ever later, up to every 5 s. */
-const awaitLive = (actionId: string, version: ActionVersion, timeout: Duration.DurationInput) => {
-  const poll = (millis: number): Effect.Effect<void, Effect.Effect.Error<ReturnType<typeof isLive>>, IdentityClient> =>
-    Effect.flatMap(
-      isLive(actionId, version),
-      (live) => live ? Effect.void : Effect.delay(poll(Math.min(5000, millis * 1.5)), Duration.millis(millis))
+/**
+ * Polls after half a second, then ever later, up to every 5 s. Endures failures of the connection, of the limit and of the service,
+ * because the deployment goes on meanwhile.
+ */
+const awaitLive = (deployment: Deployment, timeout: Duration.DurationInput) =>
+  Effect.suspend(() => {
+    let details: ReadonlyArray<string> = []
+    const look = isLive(deployment).pipe(
+      Effect.tap(() =>
+        Effect.sync(() => {
+          details = []
+        })
+      ),
+      Effect.catchIf((error) => error._tag !== "DeploymentFailed" && isPassing(error), ({ message }) =>
+        Effect.sync(() => {
+          details = [message]
+          return false
+        })),
+      // Looks are cheap for others: they leave the limiter's reserve alone.
+      (look) =>
+        withSetting(look, isBackgroundWork, () =>
+          true)
     )
-  return Effect.timeoutFail(poll(500), {
-    duration: timeout,
-    onTimeout: () => new DeploymentFailed({ actionId, reason: "timeout", version, details: [] })
+    const poll = (millis: number): typeof look =>
+      Effect.flatMap(
+        look,
+        (live) =>
+          live ? Effect.succeed(live) : Effect.delay(poll(Math.min(5000, millis * 1.5)), Duration.millis(millis))
+      )
+    const { actionId, version } = deployment
+    return Effect.timeoutFail(poll(500), {
+      duration: timeout,
+      onTimeout: () => new DeploymentFailed({ actionId, reason: "timeout", version, details })
+    })
   })
-}
 
 /**
  * Rolls an action back to an earlier version: deploys it and waits until it is live, which takes the service some seconds.
  *
  * The service makes a new version of it, with a new number. Nothing is changed if the version is live already. Fails with
  * `VersionNotFound` if the action has no such version, with `DeploymentFailed` if the new version does not become live, and like
- * `listActionVersions`, `deployActionVersion`, `getAction`, `getActionVersion` and `confirm`. Interruption ends the wait, not the
- * deployment. The deployment is not idempotent: after a `TransportError` of outcome `unknown`, look at `versions` first.
+ * `listActionVersions`, `deployActionVersion`, `getAction`, `getActionVersion` and `confirm`. The wait endures failed connections,
+ * limited calls and an unavailable service until the time-out. Interruption ends the wait, not the deployment. The deployment is not
+ * idempotent: after a `TransportError` of outcome `unknown`, look at `versions` first.
  * @since 0.1.0 @category constructors @example `Actions.rollback(actionId, 3)`
  */
 export const rollback = <E = never, R = never>(
@@ -183,6 +231,6 @@ export const rollback = <E = never, R = never>(
     if (!(yield* confirm(deployed, wanted))) return { outcome: "declined", version: wanted }
     const version = yield* deployActionVersion({ actionId, id: wanted.id })
     yield* onDeployed(version)
-    yield* awaitLive(actionId, version, timeout)
+    yield* awaitLive({ actionId, version, before: deployed }, timeout)
     return { outcome: "live", version }
   })

@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { claimed } from "./internal/call/claim.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
 import {
@@ -87,9 +88,9 @@ export const makeProgress: Effect.Effect<SubscriptionRef.SubscriptionRef<Progres
   Progress.initial
 )
 
-/** Failures after which a job is of no use any more. */
+/** Failures after which a job is of no use any more: there is none of its id, or it has no file. */
 const isOver = (error: Failure | PlatformError): boolean =>
-  error._tag === "NotFound" ||
+  ["NotFound", "BadRequest", "InvalidInput"].includes(error._tag) ||
   (error._tag === "ExportError" && ["job-failed", "expired", "not-an-export"].includes(error.reason))
 
 /** The parts of an export over the services. */
@@ -105,23 +106,31 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
       // Looks are cheap for others: they leave the limiter's reserve alone.
       withSetting(client.execute(getJob.endpoint, { id }), isBackgroundWork, () => true)
 
+    /** Waits for the end of a job. Once it has ended, that is one look, for a new link. */
+    const awaitEnd = (id: string) => Job.awaitEnd(look(id), isPassing, track)
+
     return {
       track,
       note,
-      /** Starts a job, whose id is noted by the caller first. */
-      start: <E>(also: (id: string) => Effect.Effect<void, E>): Effect.Effect<string, Failure | E> =>
-        Effect.map(
-          Job.start<Failure, E, never, never>(client.execute(createUsersExport.endpoint, input), also),
-          ({ id }) => id
-        ),
+      start: <E>({ claim, keep, undo }: File.StartSteps<E>): Effect.Effect<string, Failure | E> => {
+        const create = Effect.tapError(
+          client.execute(createUsersExport.endpoint, input),
+          (error) => wasNotStarted(error) ? undo : Effect.void
+        )
+        const started = Job.start(
+          claimed<Job.Job, Failure, E>(client, create, claim),
+          (id) => Effect.zipRight(keep(id), note(id))
+        )
+        return Effect.map(started, ({ id }) => id)
+      },
       format: (job: Job.Job): "json" | "csv" => (job.format ?? input.format) === "csv" ? "csv" : "json",
       /** Waits for a job, and streams its file. */
       download: (id: string) =>
         Effect.gen(function*() {
-          const job = yield* Job.awaitEnd(look(id), isPassing, track)
+          const job = yield* awaitEnd(id)
           const link = yield* Job.linkOf(job)
           yield* track({ phase: "downloading", percentage: 100 })
-          const freshLink = Effect.flatMap(look(id), Job.linkOf)
+          const freshLink = Effect.flatMap(awaitEnd(id), Job.linkOf)
           const bytes = download({ client: http, freshLink, track }, link)
           return { job, bytes }
         })
@@ -157,8 +166,8 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
     const issues = integerIssues("maxRowSize", maxRowSize, 1)
     if (issues.length > 0) return yield* new InvalidInput({ operation: "Exports.run", issues })
     const { download, format, note, start, track } = yield* make(input, options)
-    const id = options.job ?? (yield* start(() => Effect.void))
-    yield* note(id)
+    const id = options.job ?? (yield* start({ claim: Effect.void, undo: Effect.void, keep: () => Effect.void }))
+    if (options.job !== undefined) yield* note(id)
     const { bytes, job } = yield* Effect.mapError(download(id), withJob(id))
     const lines = makeLineDecoder(maxRowSize)
     const decode = makeDecoder(schema)
@@ -197,9 +206,9 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
  * Exports users into a file. The file appears under its name once it is complete and synced to disk: all of it or nothing. Until
  * then it has another name beside it, `PATH.….part`, and `PATH.export.json` keeps the id of the job.
  *
- * Run it again with the same path and input after a crash: it goes on with the same job and downloads its file anew. Before a job
- * is started, that is written down; if a run ends before it has the id, the next one fails with `unknown-start`, because a second
- * job might be started. Then look for the job in the tenant and give its id (`job`), or allow another one (`startAgain`).
+ * Run it again with the same path and input after a crash: it goes on with the same job and downloads its file anew. Right before
+ * the request that starts a job, that is written down; if a run ends before it has the id, the next one fails with `unknown-start`,
+ * because a second job might be started. Then look for the job in the tenant and give its id (`job`), or allow another one (`startAgain`).
  *
  * A file that exists is left alone unless `overwrite` is set. Rows are not decoded: the file has the bytes of the service. With
  * `gzip` they are compressed, and checked all the same.
@@ -227,9 +236,9 @@ export const toFile = (
       overwrite,
       startAgain,
       start,
-      download: (id) => Effect.zipRight(note(id), download(id)),
+      note,
+      download,
       format,
-      wasNotStarted,
       isOver,
       track
     })

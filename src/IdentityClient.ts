@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import type { ContentType, Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import type { CircuitOptions } from "./internal/call/circuit.js"
+import { carriesOutClaims } from "./internal/call/claim.js"
 import * as RunningCalls from "./internal/call/drain.js"
 import * as Guards from "./internal/call/guards.js"
 import * as Pipeline from "./internal/call/pipeline.js"
@@ -145,7 +146,7 @@ export const make = (options: Options): Effect.Effect<
       })
     }
     // Sound: the only failure that the type lacks is the limiter's `RateLimited`, which all operations must declare.
-    return { execute: execute as Context.Tag.Service<IdentityClient>["execute"] }
+    return carriesOutClaims({ execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
   })
 
 /** Provides a client. Build it once: all calls share token, limits and connections. @since 0.1.0 @category layers */

@@ -12,6 +12,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Deliveries from "./Deliveries.js"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { claimed } from "./internal/call/claim.js"
 import { encode, type Filter } from "./internal/deliveries/filter.js"
 import { streamIssues } from "./internal/deliveries/streamId.js"
 import * as Request from "./internal/http/requestEncoder.js"
@@ -83,7 +84,7 @@ export interface Options {
   readonly total?: number | undefined
   /** Updated after each result, and when the run pauses; make one with `Redelivery.makeProgress`. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Progress> | undefined
-  /** The time that running calls get to end when the run is interrupted (default 5 s). After that they are `unknown`. */
+  /** The time that sent calls get to end when the run is interrupted (default 5 s). After that they are `unknown`. */
   readonly grace?: Duration.DurationInput | undefined
 }
 
@@ -100,11 +101,11 @@ export type Ids<E, R> = Stream.Stream<string, E, R> | Iterable<string>
  * Redelivers the events with these ids, each once, and streams one result per id in the order of completion. An id that
  * comes again gets the result of its first occurrence. Ids are taken only as fast as results are consumed.
  *
- * With a journal, the run writes an entry before it sends an event and the outcome after it. If you run the same ids again
- * after a crash, the run sends no event twice (the `fetch` of Deno and of Chromium may): an id that has a result keeps it, and
+ * With a journal, the run writes an entry right before it sends an event, once the call has its permit, and the outcome after it. If you
+ * run the same ids again after a crash, the run sends no event twice (the `fetch` of Deno and of Chromium may): an id that has a result keeps it, and
  * an event that was being sent is `unknown`. So is an event whose entry cannot be read. One run at a time holds a journal: the
  * next one waits until the holder's `lockExpiry` has passed without a sign of life, and fails if it sees one. An interrupted
- * run takes no more ids and gives running calls the `grace` period; their results are in the journal and in `progress`, but
+ * run takes no more ids, ends calls that wait for a permit, and gives sent ones the `grace` period; their results are in the journal and in `progress`, but
  * not in the stream.
  *
  * Fails with `InvalidInput` if an option is invalid, with `JournalError` if the journal cannot be used, with `RunError` if no event has a
@@ -148,7 +149,8 @@ export const run = <E = never, R = never>(
       outage,
       streamCheck: yield* StreamCheck.make(readStream(client, stream)),
       attempts: pauseAfter === Infinity ? 1 : pauseAfter,
-      redeliver: (event_id) => client.execute(redeliverEvent.endpoint, { id: stream, event_id }),
+      redeliver: (event_id, claim) =>
+        claimed(client, client.execute(redeliverEvent.endpoint, { id: stream, event_id }), claim),
       validate: (event_id) => validateIds(stream, event_id)
     })
     const onResult = (result: Result, stopInput: () => void) =>

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { afterClaim, carriesOutClaims } from "./internal/call/claim.js"
 import { requestError } from "./internal/http/platformErrors.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import type { Operation } from "./Operation.js"
@@ -40,10 +41,14 @@ export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<Identity
       const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
-        : Effect.flatMap(Request.validate(endpoint, input), (input) => handler.handle(input as never))
+        : Effect.flatMap(Request.validate(endpoint, input), (input) =>
+          afterClaim(Effect.suspend(() => handler.handle(input as never))))
     })
   // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
-  return Layer.succeed(IdentityClient, { execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
+  return Layer.succeed(
+    IdentityClient,
+    carriesOutClaims({ execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
+  )
 }
 
 /** A scripted HTTP reply, or the error code of a connection that fails without one. @since 0.1.0 @category models */

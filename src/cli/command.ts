@@ -6,7 +6,7 @@ import { catalog } from "./catalog.js"
 import { exiting, invoke, isHelp, parse } from "./invoke.js"
 import { type Environment, program, section } from "./shared/definition.js"
 import { Exited } from "./shared/exit.js"
-import { bold, complain, withoutColours } from "./shared/text.js"
+import { bold, complain, withoutColours, wrap } from "./shared/text.js"
 
 const usage = `Usage: ${program} COMMAND …, or COMMAND --help`
 
@@ -39,7 +39,7 @@ const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environm
   if (entry === undefined) {
     const problem = name === "" ? "Name a command." : `There is no command "${name}".`
     return Effect.zipRight(
-      complain(`${problem}\n\n${usage}\nCommands: ${Object.keys(catalog).join(", ")}`),
+      complain(`${problem}\n\n${usage}\n${wrap(`Commands: ${Object.keys(catalog).join(", ")}`, 80).join("\n")}`),
       new Exited({ code: 2 })
     )
   }

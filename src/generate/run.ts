@@ -32,12 +32,18 @@ const filesOf = (spec: string, selection: Selection) =>
 const describe = ({ detail, kind, path }: Change): string =>
   `${kind.padEnd(9)} ${path}${detail === "" ? "" : `: ${detail}`}`
 
-const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<string> => {
-  if (text === undefined) return ["the folder does not say which interface it is for"]
-  const before = JSON.parse(text) as Interface // sound: this command wrote it, and only a report depends on it
-  const changes = compare(before, now).map(describe)
-  return changes.length > 0 ? changes : ["the interface is the same, but the files differ"]
-}
+/** The changes since the interface that a folder is for, if it says that. */
+const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<Change> | undefined =>
+  text === undefined
+    ? undefined
+    : compare(JSON.parse(text) as Interface, now) // sound: this command wrote it, and only a report depends on it
+
+const report = (changes: ReadonlyArray<Change> | undefined): ReadonlyArray<string> =>
+  changes === undefined
+    ? ["the folder does not say which interface it is for"]
+    : changes.length === 0
+    ? ["the interface is the same, but the files differ"]
+    : changes.map(describe)
 
 const shown = 20
 
@@ -52,22 +58,28 @@ export const run = (options: {
   readonly group: ReadonlyArray<string>
   readonly stage: typeof stages[number]
   readonly check: boolean
+  /** Prints the result as a line of JSON. */
+  readonly json: boolean
 }) =>
   Effect.gen(function*() {
     const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
     const { files, interface: facts, notes } = yield* filesOf(options.spec, selection)
     yield* Effect.forEach(notes, ({ message, pointer }) => Console.error(`note: ${message} (at ${pointer})`))
-    const operations = Object.keys(facts.operations).length
+    const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]
+    const result = { folder: options.out, operations, schemas }
+    const print = (line: string, more: object = {}) =>
+      Console.log(options.json ? JSON.stringify({ ...result, ...more }) : line)
     if (!options.check) {
       yield* Folder.write(options.out, files)
-      return yield* Console.log(
-        `${options.out}: ${operations} operations, ${Object.keys(facts.schemas).length} schemas`
-      )
+      return yield* print(`${options.out}: ${operations} operations, ${schemas} schemas`)
     }
     const existing = yield* Folder.read(options.out)
     const differences = Folder.differences(existing, files)
-    if (differences.length === 0) return yield* Console.log(`${options.out}: ${operations} operations, nothing changed`)
-    yield* Effect.forEach(changesOf(existing.get(Folder.interfaceFile), facts), (line) => Console.log(line))
-    yield* Effect.forEach(summary(differences), (line) => Console.error(line))
+    if (differences.length === 0) {
+      return yield* print(`${options.out}: ${operations} operations, nothing changed`, { changes: [], files: [] })
+    }
+    const changes = changesOf(existing.get(Folder.interfaceFile), facts)
+    yield* print(report(changes).join("\n"), { changes, files: differences })
+    if (!options.json) yield* Effect.forEach(summary(differences), (line) => Console.error(line))
     return yield* new Outdated({ message: `${options.out} is not what would be generated` })
   })

@@ -1,6 +1,7 @@
 /** Runs an export: starts its job in the service once, and waits until the file is there. */
 import * as Effect from "effect/Effect"
 import { IdentityClient } from "../IdentityClient.js"
+import { claimed } from "../internal/call/claim.js"
 import { type CallFailure, ExportError, wasNotStarted } from "../internal/exports/exportError.js"
 import * as Job from "../internal/exports/job.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
@@ -27,7 +28,7 @@ const unknownStart = failed(
   })
 )
 
-/** Starts the job in the service: notes that it is being started, and then its id. */
+/** Starts the job in the service: notes that it is being started, right before the request, and then its id. */
 const start = (store: JobStore, record: JobRecord) =>
   Effect.gen(function*() {
     const client = yield* IdentityClient
@@ -38,15 +39,16 @@ const start = (store: JobStore, record: JobRecord) =>
         (isNoted) => isNoted,
         () => passing({ _tag: "NotRunning", message: "the job does not run any more" })
       )
-    yield* note(starting, ["running"])
+    let isNoted = false
+    const claim = Effect.tap(note(starting, ["running"]), () => Effect.sync(() => void (isNoted = true)))
     const create = client.execute(createUsersExport.endpoint, decodeExport(record.definition)).pipe(
       Effect.catchAll((error) =>
         wasNotStarted(error)
-          ? Effect.zipRight(note(undefined), Effect.fail(toRunFailure(error)))
+          ? Effect.zipRight(isNoted ? note(undefined) : Effect.void, Effect.fail(toRunFailure(error)))
           : Effect.fail(unknownStart)
       )
     )
-    return (yield* Job.start(create, (id) => note(id))).id
+    return (yield* Job.start(claimed(client, create, claim), (id) => note(id))).id
   })
 
 /** Runs a job until its file is there. Goes on with the job in the service that an earlier run has started. */

@@ -39,7 +39,7 @@ const { atOnce, goodput, pace, work }: Size = quick
     work: { tenants: 8, eventsEach: 60, burst: 20, rate: 8, limitMs: 120_000 },
     pace: { firstMs: 1000, killEveryMs: 1000, kills: 3, pauseMs: 10_000, stopMs: 1500 },
     goodput: 0.1,
-    atOnce: 2
+    atOnce: 3
   }
   : {
     work: { tenants: 20, eventsEach: 1000, burst: 50, rate: 16, limitMs: 600_000 },

@@ -47,6 +47,27 @@ describe("versions", () => {
     }).pipe(Effect.provide(TenantLive)))
 })
 
+describe("an action that does not exist", () => {
+  for (const args of [["versions", "none"], ["diff", "none"], ["rollback", "none", "1"]]) {
+    it.live(`has exit code 3: ${args.join(" ")}`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* run(args)
+        assert.deepStrictEqual([code, stdout], [3, ""])
+        assert.match(stderr, /^UnexpectedResponse: listActionVersions: status 404 /)
+        assert.match((yield* run([...args, "--help"])).stdout, /^ {2}3 {4}no such action/m)
+      }).pipe(Effect.provide(TenantLive)))
+  }
+
+  it.live("is not mixed up with a token endpoint that does not exist, which has exit code 1", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "token", status: 404, times: 10 })
+      const { code, stderr } = yield* run(["versions", action.id])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^TokenError: .*404/)
+    }).pipe(Effect.provide(TenantLive)))
+})
+
 describe("diff", () => {
   it.live("shows code, dependencies and secrets, with colours on a terminal only", () =>
     Effect.gen(function*() {
@@ -146,6 +167,27 @@ describe("rollback", () => {
       const { code, stderr } = yield* run(["rollback", action.id, "2", "--yes", "--timeout", "0"])
       assert.strictEqual(code, 1)
       assert.match(stderr, /\nDeploymentFailed: version 4 is deployed, but was not live in time\n$/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("says that the service may have deployed it if it is interrupted before the response", () =>
+    Effect.gen(function*() {
+      const { injectFault, requests } = yield* Tenant.Tenant
+      yield* deploying(true)
+      yield* injectFault({ operation: "deployActionVersion", delay: "3 seconds" })
+      const isSent = Effect.map(
+        requests,
+        (requests) => requests.some(({ operation }) => operation === "deployActionVersion")
+      )
+      const ran = yield* run(["rollback", action.id, "2", "--yes"], {
+        interruptAfter: "code of",
+        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isSent, "20 millis"), { until: (is) => is }))
+      })
+      assert.strictEqual(ran.code, 130)
+      assert.strictEqual(
+        ran.stderr,
+        "Interrupted. The service may have deployed it. See which version is deployed: " +
+          `effect-identity-client versions ${action.id}\n`
+      )
     }).pipe(Effect.provide(TenantLive)))
 
   it.live("says that the deployment goes on if it is interrupted then", () =>

@@ -7,6 +7,8 @@ import { catalog } from "../../src/cli/catalog.js"
 import { isQuick } from "../../src/cli/quickCommands.js"
 import { codeOf } from "../../src/cli/shared/exit.js"
 import { printable, wrap } from "../../src/cli/shared/text.js"
+import * as Errors from "../../src/Errors.js"
+import * as Exports from "../../src/Exports.js"
 import { runAlone } from "./support/run.js"
 
 const names = Object.keys(catalog)
@@ -47,7 +49,8 @@ describe("complaints", () => {
         const { code, stderr, stdout } = yield* runAlone(args)
         assert.deepStrictEqual([code, stdout, lines(stderr)[0]], [2, "", problem])
         assert.include(stderr, "\nUsage: effect-identity-client COMMAND")
-        assert.include(stderr, `Commands: ${names.join(", ")}`)
+        assert.include(stderr.replace(/\s+/g, " "), `Commands: ${names.join(", ")}`)
+        for (const line of lines(stderr)) assert.isAtMost([...line].length, 80, line)
       }
     }))
 
@@ -68,6 +71,9 @@ describe("complaints", () => {
         const { code, stderr, stdout } = yield* runAlone(args)
         assert.match(stderr, message)
         assert.match(stderr, new RegExp(`^Usage: effect-identity-client ${args[0]} `, "m"))
+        const [, usage = ""] = stderr.split(/^(?=Usage: )/m)
+        for (const line of lines(usage)) assert.isAtMost([...line].length, 80, line)
+        assert.include((yield* runAlone([...args.slice(0, 1), "--help"])).stdout, `\n${usage.trimEnd()}\n`)
         assert.notInclude(stderr, "\u001b")
         assert.deepStrictEqual([code, stdout], [2, ""])
         assert.include((yield* runAlone(args, { columns: 80 })).stderr, "\u001b[31m")
@@ -124,16 +130,22 @@ describe("--completions", () => {
 })
 
 describe("the end of a command", () => {
-  it.effect("has exit code 130 if it was interrupted, 3 if something does not exist, else 1", () =>
+  it.effect("has exit code 130 after an interruption, 3 if the service has not what was named, else 1", () =>
     Effect.gen(function*() {
+      const unexpected = (status: number) =>
+        new Errors.UnexpectedResponse({ operation: "getJob", message: "", status, reason: "status", shape: "" })
       const causes: ReadonlyArray<Cause.Cause<unknown>> = [
         Cause.interrupt(FiberId.none),
-        Cause.fail({ _tag: "NotFound", status: 404, message: "gone" }),
+        Cause.fail(new Errors.NotFound({ operation: "getJob", message: "gone" })),
+        Cause.fail(unexpected(404)),
+        Cause.fail(unexpected(409)),
+        Cause.fail(new Errors.TokenError({ operation: "getJob", message: "no token", status: 404 })),
+        Cause.fail(new Exports.ExportError({ reason: "status", message: "no file", status: 404 })),
         Cause.fail("no reason"),
         Cause.die(new Error("a defect"))
       ]
       const codes = yield* Effect.forEach(causes, (cause) => codeOf(cause, "Usage"))
-      assert.deepStrictEqual(codes, [130, 3, 1, 1])
+      assert.deepStrictEqual(codes, [130, 3, 3, 1, 1, 1, 1, 1])
     }))
 })
 

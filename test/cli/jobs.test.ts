@@ -3,6 +3,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { rmSync, writeFileSync } from "node:fs"
 import { TenantLive } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
 import { run } from "./support/run.js"
@@ -90,6 +91,63 @@ describe("redeliver", () => {
       const { code, stderr } = yield* run(unknown)
       assert.strictEqual(code, 3)
       assert.match(stderr, /^RunError: .*stream/)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("prints the summary and says how to resume if the list of failed events ends with a failure", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      const { args, journal } = yield* prepared("")
+      yield* injectFault({ operation: "listDeliveries", status: 403, body: { message: "No." } })
+      const { code, stderr, stdout } = yield* run([...args, "--failed-since", "2020-01-01"])
+      assert.deepStrictEqual([code, stdout], [1, "0 events in 0s\n"])
+      assert.strictEqual(stderr, `Forbidden: No.\nRun the same command to resume; the journal is ${journal}\n`)
+      const missing = yield* run([
+        "redeliver",
+        "est_0000000000000000000000",
+        "--journal",
+        `${journal}-2`,
+        "--failed-since",
+        "2020-01-01"
+      ])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: .*\nRun the same command to resume; /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("prints the summary and says how to resume if the journal cannot be written any more", () =>
+    Effect.gen(function*() {
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", delay: "300 millis", times: 2 })
+      const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
+      const { code, stderr, stdout } = yield* run([...args, "--json", "--concurrency", "1", "--file", file], {
+        onWrite: (text) => {
+          if (text.includes(first.id)) rmSync(journal, { recursive: true, force: true })
+        }
+      })
+      assert.strictEqual(code, 1)
+      assert.deepInclude(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""), { done: 1, accepted: 1, stopped: false })
+      assert.match(stderr, /^JournalError: .*\nRun the same command to resume; the journal is .*\n$/s)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names a wrong argument, with the usage and exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { args, file } = yield* prepared(`${first.id}\n`)
+      for (
+        const [wrong, message] of [
+          [
+            [...args, "--file", file, "--stop-after", "0"],
+            "--stop-after: expected an integer of at least 1, or Infinity"
+          ],
+          [[...args, "--file", file, "--concurrency", "0"], "--concurrency: expected an integer of at least 1"],
+          [[...args, "--failed-since", "noon"], "--failed-since: expected "],
+          [["redeliver", "est_none", ...args.slice(2), "--file", file], "STREAM: expected "]
+        ] as const
+      ) {
+        const { code, stderr, stdout } = yield* run(wrong)
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client redeliver STREAM")
+      }
+      assert.deepStrictEqual(yield* sent, [])
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("redelivers what has failed since a time, and refuses ids beside it", () =>
@@ -192,7 +250,7 @@ describe("redeliver --one-call", () => {
   it.scopedLive("writes lines of JSON, and takes what has no result in time as pending", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(
-        [...args, "--event-type", "user.created", "--yes", "--json", "--follow-for", "1"]
+        [...args, "--event-type", "user.created", "--yes", "--json", "--delivered-after", "1", "--follow-for", "2"]
       )
       const [result, summary] = stdout.trim().split("\n").map((line) => JSON.parse(line) as unknown)
       assert.deepStrictEqual(result, { id: first.id, outcome: "pending", attempts: 2 })
@@ -276,14 +334,22 @@ describe("redeliver --one-call", () => {
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)
       const noon = yield* run([...args, "--from", "noon"])
-      assert.strictEqual(noon.code, 1)
-      assert.match(noon.stderr, /^InvalidInput: from: /)
+      assert.strictEqual(noon.code, 2)
+      assert.match(noon.stderr, /^--from: expected .*\n\nUsage: /)
       for (
         const [wrong, message] of [
           [[...args, "--failed-since", "2020-01-01"], "--failed-since cannot be used with --one-call."],
           [[...args, "--stop-after", "5"], "--stop-after cannot be used with --one-call."],
           [["redeliver", stream.id, "--from", "2020-01-01"], "--from needs --one-call."],
-          [["redeliver", stream.id, "--yes"], "--yes needs --one-call."]
+          [["redeliver", stream.id, "--yes"], "--yes needs --one-call."],
+          [
+            [...args, "--yes", "--delivered-after", "700"],
+            "--delivered-after (700 s) must be shorter than --follow-for (600 s): else no event counts as delivered."
+          ],
+          [
+            [...args, "--yes", "--follow-for", "60"],
+            "--delivered-after (60 s) must be shorter than --follow-for (60 s)"
+          ]
         ] as const
       ) {
         const { code, stderr } = yield* run(wrong)
@@ -313,7 +379,23 @@ describe("deliveries", () => {
       const missing = yield* run(["deliveries", "est_0000000000000000000000"])
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)
-      assert.match((yield* run(["deliveries", stream.id, "--from", "noon"])).stderr, /^InvalidInput: from: /)
+      for (
+        const [wrong, message] of [
+          [[stream.id, "--from", "noon"], "--from: expected "],
+          [["est_none"], "STREAM: expected "],
+          [[stream.id, "--event-type", "a,b"], "--event-type: expected a type of event, without commas"],
+          [
+            [stream.id, "--from", "2026-02-01", "--to", "2026-01-01"],
+            "--to: expected a time that is not before --from"
+          ]
+        ] as const
+      ) {
+        const { code, stderr } = yield* run(["deliveries", ...wrong])
+        assert.strictEqual(code, 2)
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client deliveries STREAM")
+      }
+      assert.deepStrictEqual(yield* sent, ["listDeliveries"])
     }).pipe(Effect.provide(TenantLive)))
 })
 
@@ -339,7 +421,7 @@ describe("export", () => {
       assert.lengthOf((yield* sent).filter((name) => name === "createUsersExport"), 1)
       const again = yield* run(["export", "--out", out])
       assert.deepStrictEqual([again.code, again.stdout], [1, ""])
-      assert.match(again.stderr, /^ExportError: /)
+      assert.strictEqual(again.stderr, "ExportError: the file is there already; --overwrite replaces it\n")
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("goes on with the same job after Ctrl-C", () =>
@@ -364,6 +446,34 @@ describe("export", () => {
         assert.match(stderr, /^The field "[^"]*" has /)
       }
     }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names a wrong argument, with exit code 2, and a job that does not exist, with exit code 3", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      for (
+        const [wrong, message] of [
+          [["--limit", "0"], "--limit: expected an integer of at least 1"],
+          [["--connection", "con_1"], "--connection: expected "]
+        ] as const
+      ) {
+        const { code, stderr } = yield* run(["export", "--out", out, ...wrong])
+        assert.deepStrictEqual([code, yield* sent], [2, []])
+        assert.isTrue(stderr.startsWith(message), stderr)
+        assert.include(stderr, "\n\nUsage: effect-identity-client export --out FILE")
+      }
+      const missing = yield* run(["export", "--out", out, "--job", "job_0000000000000000"])
+      assert.strictEqual(missing.code, 3)
+      assert.match(missing.stderr, /^NotFound: /)
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("names the options that help if an earlier run may have started a job", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      writeFileSync(`${out}.export.json`, "")
+      const { code, stderr } = yield* run(["export", "--out", out])
+      assert.deepStrictEqual([code, yield* sent], [1, []])
+      assert.match(stderr, /^ExportError: an earlier run .* with --job, or .* with --start-again\n$/)
+    }).pipe(Effect.provide(TenantLive)))
 })
 
 describe("delete", () => {
@@ -379,6 +489,9 @@ describe("delete", () => {
       const json = yield* run(["delete", "--yes", "--json", stream.id])
       assert.deepStrictEqual(json, { code: 0, stdout: `{"id":"${stream.id}"}\n`, stderr: "" })
       assert.deepStrictEqual(yield* sent, ["deleteEventStream", "deleteEventStream"])
+      const wrong = yield* run(["delete", "--yes", "est_none"])
+      assert.deepStrictEqual([wrong.code, wrong.stdout], [2, ""])
+      assert.match(wrong.stderr, /^STREAM: expected .*\n\nUsage: effect-identity-client delete STREAM/)
     }).pipe(Effect.provide(TenantLive)))
 })
 
@@ -394,8 +507,11 @@ describe("update", () => {
   it.live("names a value that is invalid, and a profile that does not exist with exit code 3", () =>
     Effect.gen(function*() {
       const short = yield* run(["update", profile.id, "--name", "x"])
-      assert.strictEqual(short.code, 1)
-      assert.match(short.stderr, /^InvalidInput: name: /)
+      assert.strictEqual(short.code, 2)
+      assert.match(short.stderr, /^--name: expected .*\n\nUsage: effect-identity-client update PROFILE/)
+      const both = yield* run(["update", profile.id, "--name", "x", "--subject-token-type", "no URI"])
+      assert.strictEqual(both.code, 2)
+      assert.match(both.stderr, /^--name: expected .*\n--subject-token-type: expected .*\n\nUsage: /)
       const missing = yield* run(["update", "tep_none", "--name", "Renamed"])
       assert.strictEqual(missing.code, 3)
       assert.match(missing.stderr, /^NotFound: /)

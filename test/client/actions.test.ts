@@ -1,6 +1,6 @@
 /** Tests `Actions`: versions by number, their changes, and rollbacks. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream, TestClock } from "effect"
+import { Effect, Fiber, FiberRef, Stream, TestClock } from "effect"
 import {
   Actions,
   type ActionVersion,
@@ -8,8 +8,10 @@ import {
   Errors,
   getAction,
   getActionVersion,
-  listActionVersions
+  listActionVersions,
+  type Operation
 } from "../../src/index.js"
+import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
 import * as Testing from "../../src/Testing.js"
 
 const version = (number: number, more: Partial<ActionVersion> = {}): ActionVersion => ({
@@ -21,12 +23,20 @@ const version = (number: number, more: Partial<ActionVersion> = {}): ActionVersi
   ...more
 })
 
-/** A service whose new version is live after a number of polls, or whose build fails. */
+/** A service whose new version is live after a number of polls, or whose build fails. Looks at the action fail with `failures` first. */
 const service = (
-  options: { readonly polls?: number; readonly fails?: boolean; readonly made?: ActionVersion } = {}
+  options: {
+    readonly polls?: number
+    readonly fails?: boolean
+    readonly made?: ActionVersion
+    readonly live?: ActionVersion
+    readonly failures?: ReadonlyArray<Operation.Failure<typeof getAction>>
+  } = {}
 ) => {
   const calls: Array<string> = []
   const { fails = false, made = version(4, { code: "code 1\n" }), polls = 0 } = options
+  const { failures = [], live = version(3) } = options
+  const failing = [...failures]
   let left = polls
   const layer = Testing.layer(
     Testing.handle(listActionVersions, ({ page = 0 }) =>
@@ -40,9 +50,11 @@ const service = (
         return made
       })),
     Testing.handle(getAction, () =>
-      Effect.sync(() => {
-        calls.push("action")
-        return { deployed_version: left-- > 0 || fails ? version(3) : made }
+      Effect.flatMap(FiberRef.get(isBackgroundWork), (isBackground) => {
+        calls.push(isBackground ? "action" : "action in the foreground")
+        const failure = failing.shift()
+        if (failure !== undefined) return Effect.fail(failure)
+        return Effect.succeed({ deployed_version: left-- > 0 || fails ? live : made })
       })),
     Testing.handle(getActionVersion, () =>
       Effect.sync(() => {
@@ -135,6 +147,74 @@ describe("rollback", () => {
       assert.isBelow(calls.filter((call) => call === "action").length, 20)
     }).pipe(Effect.provide(layer))
   })
+
+  const operation = "getAction"
+  const unavailable = new Errors.UnexpectedResponse({
+    operation,
+    message: "getAction: status 503",
+    status: 503,
+    reason: "status",
+    shape: "no content type, 0 bytes"
+  })
+  const passing = [
+    unavailable,
+    new Errors.RateLimited({ operation, message: "too many" }),
+    new Errors.TransportError({ operation, message: "no response", outcome: "unknown", code: "TIMEOUT" }),
+    new Errors.TransportError({ operation, message: "no connection", outcome: "not-sent", code: "ECONNREFUSED" })
+  ]
+
+  it.effect("goes on waiting after failures that pass", () => {
+    const { calls, layer } = service({ failures: passing })
+    return Effect.gen(function*() {
+      const running = yield* Effect.fork(Actions.rollback("a", 1))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(running)).outcome, "live")
+      assert.lengthOf(calls.filter((call) => call === "action"), passing.length + 1)
+      assert.notInclude(calls, "action in the foreground")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("ends at once after a failure that does not pass", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(Actions.rollback("a", 1))
+      assert.instanceOf(failure, Errors.Forbidden)
+    }).pipe(
+      Effect.provide(service({ failures: [new Errors.Forbidden({ operation, message: "no" })] }).layer)
+    ))
+
+  it.effect("names the last failure when the time is up, if the last look failed", () =>
+    Effect.gen(function*() {
+      const running = yield* Effect.fork(Effect.flip(Actions.rollback("a", 1, { timeout: "1 minute" })))
+      yield* TestClock.adjust("1 minute")
+      const failure = yield* Fiber.join(running)
+      assert.instanceOf(failure, Actions.DeploymentFailed)
+      assert.strictEqual(
+        failure.message,
+        "version 4 is deployed, but was not live in time: getAction: status 503"
+      )
+    }).pipe(Effect.provide(service({ failures: Array.from({ length: 100 }, () => unavailable) }).layer)))
+
+  it.effect("names no failure when the time is up, if a later look succeeded", () =>
+    Effect.gen(function*() {
+      const running = yield* Effect.fork(Effect.flip(Actions.rollback("a", 1, { timeout: "1 minute" })))
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* Fiber.join(running), { reason: "timeout", details: [] })
+    }).pipe(Effect.provide(service({ failures: passing, polls: Infinity }).layer)))
+
+  it.effect("fails at once if a version that was deployed later is live", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(Actions.rollback("a", 1))
+      assert.instanceOf(failure, Actions.DeploymentFailed)
+      assert.strictEqual(failure.reason, "superseded")
+      assert.strictEqual(failure.message, "version 4 was deployed, but a later version is live")
+    }).pipe(Effect.provide(service({ polls: Infinity, live: version(5) }).layer)))
+
+  it.effect("waits though the version that was live before has a greater number", () =>
+    Effect.gen(function*() {
+      const running = yield* Effect.fork(Actions.rollback("a", 1))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(running)).outcome, "live")
+    }).pipe(Effect.provide(service({ polls: 3, made: version(2, { id: "made" }) }).layer)))
 
   for (const [what, made] of Object.entries({ number: { number: 4 }, code: { code: "code 1\n" } })) {
     it.effect(`recognizes a version without an id by its ${what}`, () =>

@@ -541,7 +541,8 @@ describe("a permit is settled exactly once", () => {
               limitTimeout: (millis) => millis,
               maySend: () => true,
               pause: () => {},
-              resume: () => {}
+              resume: () => {},
+              claim: undefined
             }
             return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, () => restore(send))
           })

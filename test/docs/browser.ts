@@ -21,9 +21,14 @@ export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {
 }
 
 /** Widths of a phone and a desktop screen, each in light and dark colours. */
-export const views = [390, 1280].flatMap((width) =>
+const allViews = [390, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme, name: `${width} px, ${colorScheme}` }))
 )
+
+/** All views for pictures. Otherwise each width and each colour scheme once: they do not depend on each other. */
+export const views = process.env["SCREENSHOTS"] === undefined
+  ? allViews.filter(({ colorScheme, width }) => (width === 390) === (colorScheme === "light"))
+  : allViews
 
 export type View = (typeof views)[number]
 

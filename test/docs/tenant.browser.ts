@@ -23,7 +23,7 @@ const TenantLive = Layer.provideMerge(
 )
 
 const { full, readsActions } = Tenant.demoClients
-const [desk] = views.slice(-2)
+const desk = views.find(({ width }) => width === 1280)
 if (desk === undefined) throw new Error("no view")
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)

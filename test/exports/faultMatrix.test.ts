@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Exit, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { type ExportReason, type Row, run } from "../../src/Exports.js"
+import { Errors } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import { found, seen as observe } from "../support/canaries.js"
 import { canaries, fastClock, gzip, jobs, ndjson, type Respond, send, serve, users } from "../support/storage.js"
@@ -37,6 +38,18 @@ interface Fault {
   /** The number of requests to the storage, and of looks at the job. */
   readonly requests: number
   readonly looks: number
+  /** The response to a look at the job, counted from 0 (default: it has ended). */
+  readonly look?: Parameters<typeof jobs>[2]
+}
+
+/** A limit, no response, an unavailable service. */
+const failsToLook = (nth: number) => {
+  const details = { operation: "getJob", message: "no" }
+  return nth === 1
+    ? new Errors.RateLimited({ ...details, source: "limiter" })
+    : nth === 2
+    ? new Errors.TransportError({ ...details, outcome: "unknown" })
+    : new Errors.UnexpectedResponse({ ...details, status: 503, reason: "status", shape: "" })
 }
 
 const faults: ReadonlyArray<Fault> = [
@@ -71,6 +84,17 @@ const faults: ReadonlyArray<Fault> = [
     end: "whole",
     requests: 3,
     looks: 2
+  },
+  {
+    name: "a link that ends while the service is unavailable",
+    respond: (to, request, nth) =>
+      request.url.includes("link=0") && nth > 0
+        ? void to.writeHead(403).end("expired")
+        : send(to, request, file, nth === 0 ? { breakAt: half } : {}),
+    look: (nth) => [1, 2, 3].includes(nth) ? failsToLook(nth) : Effect.succeed({}),
+    end: "whole",
+    requests: 3,
+    looks: 5
   },
   { name: "403 for ever", respond: (to) => void to.writeHead(403).end(html), end: "refused", requests: 5, looks: 5 },
   {
@@ -268,10 +292,10 @@ const allRows = digest(users(count))
 const otherRows = digest(users(count).filter((_, nth) => nth !== 1000))
 
 describe.each(clients)("over %s", (_, http) => {
-  it.live.each(faults)("$name", ({ end, looks, requests, respond }) =>
+  it.live.each(faults)("$name", ({ end, look, looks, requests, respond }) =>
     Effect.gen(function*() {
       const storage = yield* serve(respond)
-      const { layer, seen } = jobs(storage.origin)
+      const { layer, seen } = jobs(storage.origin, "json", look)
       const rows: Array<Row> = []
       const bad: Array<string> = []
       const { exit, texts } = yield* observe(

@@ -9,6 +9,7 @@ import { linkOf } from "../../src/internal/exports/job.js"
 import * as Node from "../../src/Node.js"
 import * as Tenant from "../../src/Tenant.js"
 import { cert } from "../support/certificate.js"
+import { gzip, jobs, ndjson, send, serve } from "../support/storage.js"
 import { tlsTenant } from "../support/tlsTenant.js"
 
 const { full } = Tenant.demoClients
@@ -61,6 +62,17 @@ describe("a link", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(linkOf({ ...job, location }))
       assert.deepInclude(error, { _tag: "ExportError", reason: "unsafe-link", job: job.id })
+    }))
+})
+
+describe.each([["fetch", FetchHttpClient.layer], ["undici", Node.layerHttpClient()]] as const)("over %s", (_, http) => {
+  it.scopedLive("a link is requested as the service gave it: its signature covers the bytes", () =>
+    Effect.gen(function*() {
+      const { origin, requests } = yield* serve((to, request) => send(to, request, gzip(ndjson(3))))
+      const target = "/a%20b/~u:@(x)/f.gz?Signature=a~b%2Fc%20d+e==&acl&x=%e4&y=%7E&z=:/@"
+      const { layer } = jobs(origin, "json", () => Effect.succeed({ location: `${origin}${target}` }))
+      assert.strictEqual(yield* Stream.runCount(Exports.run({})).pipe(Effect.provide([layer, http])), 3)
+      assert.deepStrictEqual(requests.map(({ url }) => url), [target])
     }))
 })
 

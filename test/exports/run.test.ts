@@ -4,7 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Duration, Effect, Either, Fiber, Redacted, Schema, Stream, TestClock } from "effect"
 import { inspect } from "node:util"
 import { Errors, Exports, getJob } from "../../src/index.js"
+import { makeCsvParser } from "../../src/internal/exports/csv.js"
 import { nextWait, secondsLeft } from "../../src/internal/exports/job.js"
+import { makeLineDecoder, makeRowCounter } from "../../src/internal/exports/lines.js"
+import { makeNdjsonParser } from "../../src/internal/exports/ndjson.js"
+import { makeDecoder, type RowResult } from "../../src/internal/exports/rows.js"
 import * as Testing from "../../src/Testing.js"
 import { silent } from "../support/client.js"
 import { csv, fastClock, gzip, jobId, jobs, ndjson, type Respond, send, serve, users } from "../support/storage.js"
@@ -76,6 +80,30 @@ describe("rows of NDJSON", () => {
       assert.match(rows[3] ?? "", /^4 {2}line 4: the line is too long/)
     }))
 
+  it.each(["json", "csv"] as const)("of %s are too long or not, wherever the storage's parts end", (format) => {
+    const row = (length: number) =>
+      format === "json" ? `{"a":"${"x".repeat(length - 8)}"}` : `${"x".repeat(length - 2)},y`
+    const broken = format === "json" ? [] : [`"${"x\n".repeat(40)}",y`, `"${"x\n".repeat(60)}",y`]
+    const rows = [row(20), row(100), row(101), row(20), ...broken, row(250), row(20)]
+    const bytes = new TextEncoder().encode(["a,b", ...rows].slice(format === "csv" ? 0 : 1).join("\n"))
+    const read = (size: number) => {
+      const lines = makeLineDecoder(100)
+      const decode = makeDecoder(undefined)
+      const parser = format === "csv"
+        ? makeCsvParser(decode, { undoGuard: false, maxLength: 100 })
+        : makeNdjsonParser(decode)
+      const taken: Array<RowResult<Exports.Row>> = []
+      for (let at = 0; at < bytes.length; at += size) parser.push(lines.push(bytes.subarray(at, at + size)), taken)
+      parser.push(lines.end(), taken)
+      parser.end(taken)
+      return taken.map(Either.match({ onLeft: ({ message }) => message, onRight: (row) => JSON.stringify(row) }))
+    }
+    const whole = read(bytes.length)
+    assert.strictEqual(whole.filter((row) => row.includes("too long")).length, format === "json" ? 2 : 4)
+    assert.strictEqual(whole.filter((row) => row.startsWith("{")).length, format === "json" ? 4 : 5)
+    for (const size of [1, 7, 50, 99, 100, 101, 150, 333]) assert.deepStrictEqual(read(size), whole, String(size))
+  })
+
   it.live("are decoded by a schema; those that do not match say where", () =>
     Effect.gen(function*() {
       const schema = Schema.Struct({ at: Schema.DateFromString, n: Schema.optional(Schema.Number) })
@@ -141,6 +169,18 @@ describe("rows of CSV", () => {
       ])
     }))
 
+  it.live("with one column may have empty values; otherwise an empty line is no row", () =>
+    Effect.gen(function*() {
+      const empty = "{\"a\":\"\"}"
+      assert.deepStrictEqual(outline(yield* read("\na\n\nx\r\n\r\n", "csv")), [empty, "{\"a\":\"x\"}", empty])
+      assert.deepStrictEqual(outline(yield* read("a,b\n\nx,y\n\n", "csv")), ["{\"a\":\"x\",\"b\":\"y\"}"])
+      for (const [text, rows] of [["a\n\nx\n\n", 3], ["\"a,\"\n\nx\n", 2], ["a,b\n\nx,y\n\n", 1]] as const) {
+        const counter = makeRowCounter("csv")
+        for (const byte of new TextEncoder().encode(text)) counter.add(Uint8Array.of(byte))
+        assert.strictEqual(counter.count(), rows, text)
+      }
+    }))
+
   it.live("are all bad if the header is", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(outline(yield* read("i\"d\n1\n", "csv")), [
@@ -156,7 +196,7 @@ describe("rows of CSV", () => {
         Buffer.from([0xff]),
         Buffer.from("\n\"'=1\"\n\"open\n2\n")
       ])
-      const rows = yield* read(content, "csv", { undoGuard: true, maxRowSize: 4 })
+      const rows = yield* read(content, "csv", { undoGuard: true, maxRowSize: 9 })
       assert.deepStrictEqual(outline(rows), [
         "2  line 2: the line is not valid UTF-8 \uFFFD",
         "{\"__proto__\":\"=1\"}",

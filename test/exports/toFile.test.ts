@@ -2,12 +2,13 @@
 import { FetchHttpClient, FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createUsersExport, Errors, Exports } from "../../src/index.js"
+import { createUsersExport, Errors, Exports, IdentityClient, RateLimiter } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
+import { baseUrl, bearer } from "../support/client.js"
 import { crashExport } from "../support/crashExport.js"
 import { csv, fastClock, gzip, jobId, jobs, ndjson, type Respond, send, serve } from "../support/storage.js"
 
@@ -83,6 +84,10 @@ describe("Exports.toFile", () => {
       path = set.path
       assert.strictEqual(yield* set.reason(), "exists")
       assert.strictEqual(readFileSync(path, "utf8"), "mine")
+      // The part holds personal data, so it does not stay; the job does.
+      assert.deepStrictEqual(readdirSync(set.directory), ["users.json", "users.json.export.json"])
+      yield* set.to({ overwrite: true })
+      assert.strictEqual(set.seen.started, 1)
     }))
 
   it.scopedLive("goes on with the job of a run that died, and removes what that has left", () =>
@@ -204,6 +209,90 @@ describe("Exports.toFile", () => {
       yield* Fiber.interrupt(fiber)
       assert.include(readFileSync(state, "utf8"), "job_slow")
     }))
+
+  it.scopedLive("keeps no trace of a start that is interrupted while it waits for its permit, or is refused then", () =>
+    Effect.gen(function*() {
+      const { directory, path, services, state } = yield* setUp()
+      const neverPermits = Layer.succeed(RateLimiter.RateLimiter, {
+        acquire: () => Effect.never,
+        status: Effect.succeed([]),
+        changes: Stream.empty
+      })
+      const client = IdentityClient.layer({ baseUrl }).pipe(
+        Layer.provide([neverPermits, bearer]),
+        Layer.provide(Testing.layerHttp())
+      )
+      const waiting = yield* Effect.fork(Exports.toFile(path, input).pipe(Effect.provide([services, client])))
+      yield* Effect.sleep("50 millis")
+      assert.isFalse(existsSync(state))
+      yield* Fiber.interrupt(waiting)
+      assert.deepStrictEqual(readdirSync(directory), [])
+
+      const begun = yield* Deferred.make<void>()
+      const refusing = Testing.layer(Testing.handle(createUsersExport, () =>
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.zipRight(Effect.sleep("50 millis")),
+          Effect.zipRight(new Errors.Forbidden(details))
+        )))
+      const refused = yield* Effect.fork(Exports.toFile(path, input).pipe(Effect.provide([services, refusing])))
+      yield* Deferred.await(begun)
+      assert.isTrue(existsSync(state))
+      yield* Fiber.interrupt(refused)
+      assert.deepStrictEqual(readdirSync(directory), [])
+    }))
+
+  it.scopedLive("tells the id of a job that it starts, also if it is interrupted meanwhile", () =>
+    Effect.gen(function*() {
+      const { path, services, to } = yield* setUp()
+      const noted: Array<string> = []
+      const onJob = (id: string) => Effect.sync(() => void noted.push(id))
+      yield* to({ onJob })
+      assert.deepStrictEqual(noted, [jobId])
+
+      const programs = [
+        Effect.asVoid(Exports.toFile(path, input, { overwrite: true, onJob })),
+        Stream.runDrain(Exports.run(input, { onJob }))
+      ]
+      for (const program of programs) {
+        const begun = yield* Deferred.make<void>()
+        const slow = Testing.layer(Testing.handle(createUsersExport, () =>
+          Deferred.succeed(begun, undefined).pipe(
+            Effect.zipRight(Effect.sleep("50 millis")),
+            Effect.as({ id: "job_slow", type: "users_export", status: "pending" })
+          )))
+        const fiber = yield* Effect.fork(Effect.provide(program, [services, slow]))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+      }
+      assert.deepStrictEqual(noted, [jobId, "job_slow", "job_slow"])
+    }))
+
+  it.scopedLive.each(["BadRequest", "InvalidInput", "NotFound"] as const)(
+    "is not held up by a wrong id of a job (%s); a start that is not known stays so",
+    (name) =>
+      Effect.gen(function*() {
+        const wrong = {
+          BadRequest: new Errors.BadRequest({ operation: "getJob", message: "no" }),
+          InvalidInput: new Errors.InvalidInput({ operation: "getJob", issues: [{ path: "id", message: "is empty" }] }),
+          NotFound: new Errors.NotFound({ operation: "getJob", message: "no" })
+        }[name]
+        let isWrong = true
+        const { directory, reason, seen, state, to } = yield* setUp(
+          whole,
+          "json",
+          // Sound: the tests' jobs may fail like the operation.
+          () => (isWrong ? Effect.fail(wrong) : Effect.succeed({})) as Effect.Effect<object>
+        )
+        assert.strictEqual(yield* reason({ job: "wrong" }), name)
+        assert.deepStrictEqual(readdirSync(directory), [])
+        writeFileSync(state, stateOf({}))
+        assert.strictEqual(yield* reason({ job: "wrong" }), name)
+        assert.strictEqual(yield* reason(), "unknown-start")
+        isWrong = false
+        assert.strictEqual((yield* to({ job: "job_right" })).job, "job_right")
+        assert.strictEqual(seen.started, 0)
+      })
+  )
 
   it.scopedLive("lets one of two runs begin a file", () =>
     Effect.gen(function*() {

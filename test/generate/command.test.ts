@@ -110,6 +110,35 @@ describe("the command", () => {
       })
     ))
 
+  it.live("prints lines of JSON with --json", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [spec, out] = [`${folder}/spec.json`, `${folder}/out`]
+        const write = (parts: Parts) => fs.writeFileString(spec, JSON.stringify(documentOf(parts)))
+        const generate = (...more: ReadonlyArray<string>) =>
+          Effect.map(generating("--spec", spec, "--out", out, "--json", ...more), ({ stderr, stdout, succeeds }) => {
+            assert.lengthOf(stdout, 1)
+            return { succeeds, stderr, result: JSON.parse(stdout[0] ?? "") as unknown }
+          })
+        const counts = { folder: out, operations: 2, schemas: 0 }
+        yield* write({ body: { type: "object", properties: { a: string } } })
+        assert.deepStrictEqual(yield* generate(), { succeeds: true, stderr: "", result: counts })
+        const same = { ...counts, changes: [], files: [] }
+        assert.deepStrictEqual(yield* generate("--check"), { succeeds: true, stderr: "", result: same })
+        yield* write({ body: { type: "object", properties: { a: string, b: string } } })
+        assert.deepStrictEqual(yield* generate("--check"), {
+          succeeds: false,
+          stderr: `${out} is not what would be generated`,
+          result: {
+            ...counts,
+            changes: [{ kind: "added", path: "createThing input.b", detail: "optional string" }],
+            files: ["differs: createThing.ts", "differs: interface.json"]
+          }
+        })
+      })
+    ))
+
   it.live("says so if only the files differ, or if the folder does not say what it is for", () =>
     inFolder((folder) =>
       Effect.gen(function*() {

@@ -10,6 +10,7 @@ import {
   Exit,
   FastCheck,
   Fiber,
+  Layer,
   Option,
   Ref,
   Stream,
@@ -20,11 +21,11 @@ import {
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Errors, IdentityClient, Redelivery } from "../../src/index.js"
+import { Errors, IdentityClient, RateLimiter, Redelivery } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
-import { baseUrl, over, scripted, silent } from "../support/client.js"
+import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
 import { crash } from "../support/crash.js"
 import {
   collect,
@@ -515,17 +516,48 @@ describe("a run that ends early", () => {
       )
     }))
 
-  it.effect("cuts off calls that start after the grace period", () =>
+  it.effect("does not send an event whose entry is not written within the grace period", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()
       const set: typeof store.set = (key, value) =>
         Effect.zipRight(key === keyOf(idOf(1)) ? Effect.sleep("10 seconds") : Effect.void, store.set(key, value))
-      const fiber = yield* Effect.fork(run(ids(2), { journal: { ...store, set } }, service(() => Effect.never)))
+      const tenant = service(() => Effect.never)
+      const fiber = yield* Effect.fork(run(ids(2), { journal: { ...store, set } }, tenant))
       yield* TestClock.adjust("1 seconds")
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("1 minutes")
       assert.isTrue(Option.isSome(yield* Fiber.poll(interrupting)))
-      for (const id of ids(2)) assert.strictEqual(JSON.parse(entries.get(keyOf(id)) ?? "").outcome, "unknown")
+      assert.strictEqual(JSON.parse(entries.get(keyOf(idOf(0))) ?? "").outcome, "unknown")
+      assert.deepStrictEqual([tenant.sent, entries.has(keyOf(idOf(1)))], [[idOf(0)], false])
+    }))
+
+  it.effect("leaves no entry of events that wait for a permit: they end at once, and a crash loses nothing", () =>
+    Effect.gen(function*() {
+      const { entries, store } = memory()
+      let permits = 3
+      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+        acquire: () =>
+          Effect.suspend(() => permits-- > 0 ? Effect.succeed({ settle: () => Effect.void }) : Effect.never),
+        status: Effect.succeed([]),
+        changes: Stream.empty
+      })
+      const client = IdentityClient.layer({ baseUrl }).pipe(
+        Layer.provide([limiter, bearer]),
+        Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.reply({ status: 202, body: {} }))))
+      )
+      const fiber = yield* Effect.fork(
+        Effect.provide(
+          Stream.runCollect(Redelivery.run(ids(20), { stream, journal: store, concurrency: 8, grace: "1 hour" })),
+          client
+        )
+      )
+      yield* TestClock.adjust("10 seconds")
+      const known = () =>
+        ids(20).flatMap((id) => entries.has(keyOf(id)) ? [JSON.parse(entries.get(keyOf(id)) ?? "").outcome] : [])
+      assert.deepStrictEqual(known(), ["accepted", "accepted", "accepted"])
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(known(), ["accepted", "accepted", "accepted"])
+      assert.isFalse(entries.has("lock"))
     }))
 
   it.effect("ends in the same way when no more results are taken", () =>

@@ -7,6 +7,7 @@ import { confirm } from "../shared/confirm.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { json, stream, yes } from "../shared/parameters.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 export const definition = define({
   name: "delete",
@@ -21,5 +22,5 @@ export const definition = define({
       }
       yield* Effect.provide(deleteEventStream({ id: stream }), Client.layer)
       yield* Console.log(json ? JSON.stringify({ id: stream }) : `event stream ${stream} is deleted`)
-    })
+    }).pipe(wrongArguments({ id: "STREAM" }))
 })

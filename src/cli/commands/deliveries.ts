@@ -9,6 +9,7 @@ import { define } from "../shared/definition.js"
 import { deliveryLine } from "../shared/deliveryLine.js"
 import { eventTypes, json, stream, time } from "../shared/parameters.js"
 import { Stdio } from "../shared/stdio.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 export const definition = define({
   name: "deliveries",
@@ -27,6 +28,7 @@ export const definition = define({
       const show = json ? (delivery: Delivery) => JSON.stringify(delivery) : deliveryLine(output)
       return Deliveries.failed(stream, { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }).pipe(
         Stream.runForEach((delivery) => Console.log(show(delivery))),
+        wrongArguments({ stream: "STREAM", eventTypes: "--event-type", from: "--from", to: "--to" }),
         Effect.provide(Client.layer)
       )
     })

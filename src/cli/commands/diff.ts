@@ -10,6 +10,7 @@ import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { action, json } from "../shared/parameters.js"
 import { complain } from "../shared/text.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 const number = (name: string, text: string) =>
   Args.integer({ name }).pipe(Args.withDescription(text), Args.optional, Args.map(Option.getOrUndefined))
@@ -37,7 +38,7 @@ export const definition = define({
   usage: "ACTION [FROM] [TO] [--json]",
   about:
     "Shows the changes between two versions of an action: code, dependencies, and secrets, whose values nobody can read.",
-  codes: { 3: "no such version" },
+  codes: { 3: "no such action or version" },
   config: {
     action,
     from: number("from", "The number of the older version (default: the one before TO)"),
@@ -52,5 +53,5 @@ export const definition = define({
           ? JSON.stringify({ from: before.number, to: after.number, changes: patches(before, after) })
           : shown(before, after)
       )
-    }).pipe(Effect.provide(Client.layer))
+    }).pipe(wrongArguments({ actionId: "ACTION" }), Effect.provide(Client.layer))
 })

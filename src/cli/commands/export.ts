@@ -8,9 +8,11 @@ import * as Layer from "effect/Layer"
 import * as Exports from "../../Exports.js"
 import * as Node from "../../Node.js"
 import { define } from "../shared/definition.js"
+import { Exited } from "../shared/exit.js"
 import { json, optional } from "../shared/parameters.js"
 import * as ProgressBar from "../shared/progressBar.js"
-import { table } from "../shared/text.js"
+import { complain, table } from "../shared/text.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 const flag = (name: string, text: string) => Options.boolean(name).pipe(Options.withDescription(text))
 
@@ -47,13 +49,33 @@ const statusOf = ({ bytes, percentage, phase, remaining, totalBytes }: Exports.P
   return { done, total, text: `${part}, ${ProgressBar.formatTime(remaining)} left` }
 }
 
+/** The message of a failure that an option helps against. The library's own message names options of its functions. */
+const adviceOn = ({ message, reason }: Exports.ExportError): string | undefined => {
+  switch (reason) {
+    case "exists":
+      return `${message}; --overwrite replaces it`
+    case "unknown-start":
+      return "an earlier run ended while it started a job: look for it in the tenant, then give its id with --job, or start " +
+        "another one with --start-again"
+    default:
+      return undefined
+  }
+}
+
+const advise = (error: Exports.ExportError): Effect.Effect<never, Exports.ExportError | Exited> => {
+  const message = adviceOn(error)
+  return message === undefined
+    ? error
+    : Effect.zipRight(complain(`${error._tag}: ${message}`), new Exited({ code: 1 }))
+}
+
 export const definition = define({
   name: "export",
   usage: "--out FILE [--format json|csv] [--job ID] [--json] [FIELD…]",
   about:
     "Exports users into a file, which appears once it is complete. If the command is interrupted or crashes, run it again: " +
     "it goes on with the same job.",
-  codes: { 130: "interrupted; run it again to go on with the same job" },
+  codes: { 3: "no such job", 130: "interrupted; run it again to go on with the same job" },
   config: {
     fields,
     out: Options.text("out").pipe(Options.withDescription("The file to write")),
@@ -82,9 +104,18 @@ export const definition = define({
         Effect.onInterrupt(() =>
           Effect.flatMap(progress, ({ job }) =>
             Console.error(
-              `Interrupted. Run the same command to go on${job === undefined ? "" : ` with ${job}`}, for 24 hours.`
+              job === undefined
+                ? "Interrupted. Run the same command again: it says so if a job may have been started."
+                : `Interrupted. Run the same command to go on with ${job}, for 24 hours.`
             ))
-        )
+        ),
+        wrongArguments({
+          connection_id: "--connection",
+          limit: "--limit",
+          fields: "FIELD",
+          ...(job !== undefined && { id: "--job" })
+        }),
+        Effect.catchTag("ExportError", advise)
       )
       yield* Console.log(
         json ? JSON.stringify(file) : table([

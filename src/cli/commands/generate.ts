@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import { stages } from "../../generate/model/operation.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
+import { json } from "../shared/parameters.js"
 import { complain } from "../shared/text.js"
 
 const packages = "@seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript yaml"
@@ -31,7 +32,7 @@ const names = (name: string, text: string) => Options.text(name).pipe(Options.wi
 
 export const definition = define({
   name: "generate",
-  usage: "--spec FILE --out FOLDER [--only NAME…] [--group NAME…] [--check]",
+  usage: "--spec FILE --out FOLDER [--only NAME…] [--group NAME…] [--check] [--json]",
   about: "Writes a declaration for each operation of an OpenAPI document. Needs packages of its own, which it names.",
   config: {
     spec: Options.text("spec").pipe(Options.withDescription("The OpenAPI document, 3.0 or 3.1, as JSON or YAML")),
@@ -46,7 +47,8 @@ export const definition = define({
     ),
     check: Options.boolean("check").pipe(
       Options.withDescription("Write nothing; fail if the folder differs from what would be written")
-    )
+    ),
+    json: json("one line of JSON: operations and schemas, and changes with --check")
   },
   run: (options) =>
     Effect.flatMap(

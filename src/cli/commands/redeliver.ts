@@ -12,12 +12,13 @@ import type { IdentityClient } from "../../IdentityClient.js"
 import * as Node from "../../Node.js"
 import * as Redelivery from "../../Redelivery.js"
 import { define } from "../shared/definition.js"
-import { describe, Exited, WrongUsage } from "../shared/exit.js"
+import { describe, exitCode, Exited, WrongUsage } from "../shared/exit.js"
 import { eventTypes, json, optional, stream, time } from "../shared/parameters.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
 import { complain, table } from "../shared/text.js"
-import { redeliverWithOneCall } from "./redeliverWithOneCall.js"
+import { type Names, wrongArguments } from "../shared/wrongArguments.js"
+import { defaults, redeliverWithOneCall } from "./redeliverWithOneCall.js"
 
 const config = {
   stream,
@@ -58,6 +59,14 @@ const config = {
 
 type Parsed = Types.Simplify<Command.Command.ParseConfig<typeof config>>
 
+/** Refuses to follow events for a time in which none can count as delivered. */
+const tooShort = (
+  { deliveredAfter = defaults.deliveredAfter, followFor = defaults.followFor }: Parsed
+): string | undefined =>
+  deliveredAfter < followFor
+    ? undefined
+    : `--delivered-after (${deliveredAfter} s) must be shorter than --follow-for (${followFor} s): else no event counts as delivered.`
+
 /** Names an option that the others make useless, or that needs another one. */
 const contradiction = (args: Parsed): string | undefined => {
   const given = (options: Readonly<Record<string, unknown>>) =>
@@ -71,7 +80,7 @@ const contradiction = (args: Parsed): string | undefined => {
     "--stop-after": args.stopAfter,
     "--repeat-unknown": args.repeatUnknown
   })
-  if (oneCall) return useless === undefined ? undefined : `${useless} cannot be used with --one-call.`
+  if (oneCall) return useless === undefined ? tooShort(args) : `${useless} cannot be used with --one-call.`
   const lonely = given({
     "--from": args.from,
     "--to": args.to,
@@ -85,6 +94,16 @@ const contradiction = (args: Parsed): string | undefined => {
     ? "--event-type needs --failed-since or --one-call."
     : undefined
 }
+
+/** The arguments by the fields of `Redelivery.run`, `Redelivery.runFiltered` and of the filter. */
+const namesOf = ({ oneCall }: Parsed): Names => ({
+  stream: "STREAM",
+  concurrency: "--concurrency",
+  stopAfter: "--stop-after",
+  eventTypes: "--event-type",
+  from: oneCall ? "--from" : "--failed-since",
+  to: "--to"
+})
 
 /** Reads ids, one per line. Blank lines, and text after a #, are ignored. */
 const idsFrom = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
@@ -171,6 +190,7 @@ const redeliverEach = (args: Parsed) =>
       total,
       progress
     })
+    const howToResume = `Run the same command to resume; the journal is ${directory}`
     const reasons = new Map<string, number>()
     const countReason = ({ error, outcome }: Redelivery.Result) =>
       Effect.sync(() => {
@@ -192,19 +212,16 @@ const redeliverEach = (args: Parsed) =>
         (result) => args.json ? Console.log(JSON.stringify(result)) : countReason(result)
       )
     })).pipe(
-      Effect.catchTag("RunError", (error) =>
+      wrongArguments(namesOf(args)),
+      // With wrong arguments nothing was sent; before any other failure, events may have been.
+      Effect.catchIf((error) => !(error instanceof WrongUsage), (error) =>
         printSummary.pipe(
+          Effect.zipRight(complain(`${describe(error)}\n${howToResume}`)),
           Effect.zipRight(
-            complain(`${describe(error)}\nRun the same command to resume; the journal is ${directory}`)
-          ),
-          Effect.zipRight(new Exited({ code: error.reason === "refused" ? 1 : 3 }))
+            new Exited({ code: error._tag === "RunError" && error.reason !== "refused" ? 3 : exitCode(error) })
+          )
         )),
-      Effect.onInterrupt(() =>
-        Effect.zipRight(
-          printSummary,
-          Console.error(`Interrupted. Run the same command to resume; the journal is ${directory}`)
-        )
-      )
+      Effect.onInterrupt(() => Effect.zipRight(printSummary, Console.error(`Interrupted. ${howToResume}`)))
     )
     yield* printSummary
     const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress
@@ -229,6 +246,6 @@ export const definition = define({
     Effect.gen(function*() {
       const message = contradiction(args)
       if (message !== undefined) return yield* new WrongUsage({ message })
-      yield* args.oneCall ? redeliverWithOneCall(args) : redeliverEach(args)
+      yield* args.oneCall ? wrongArguments(namesOf(args))(redeliverWithOneCall(args)) : redeliverEach(args)
     }).pipe(Effect.provide(Node.layer))
 })

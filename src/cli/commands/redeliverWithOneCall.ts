@@ -26,6 +26,9 @@ interface Settings {
   readonly json: boolean
 }
 
+/** The seconds that are used without the options. */
+export const defaults = { deliveredAfter: 60, followFor: 600 }
+
 /** The deliveries that match, as they are shown: the first ones, and the number of all. */
 interface Matched {
   readonly count: number
@@ -90,7 +93,17 @@ const whatGoesOn = ({ request, total }: Redelivery.FilteredProgress, stream: str
 
 /** Lists what matches, asks, and follows the redelivery, all with this client. */
 export const redeliverWithOneCall = (
-  { deliveredAfter = 60, dryRun, eventTypes, followFor = 600, from, json, stream, to, yes }: Settings
+  {
+    deliveredAfter = defaults.deliveredAfter,
+    dryRun,
+    eventTypes,
+    followFor = defaults.followFor,
+    from,
+    json,
+    stream,
+    to,
+    yes
+  }: Settings
 ) =>
   Effect.gen(function*() {
     const { errorOutput, output } = yield* Stdio

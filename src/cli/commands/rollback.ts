@@ -13,6 +13,15 @@ import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { action, json, yes } from "../shared/parameters.js"
 import { complain } from "../shared/text.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
+
+/** Says on Ctrl-C what has become of the deployment: `sending` lasts until the service has responded. */
+const onInterrupt = {
+  before: () => "Nothing was deployed.",
+  sending: (action: string) =>
+    `The service may have deployed it. See which version is deployed: effect-identity-client versions ${action}`,
+  deployed: (action: string) => `The deployment goes on: effect-identity-client versions ${action}`
+}
 
 const title = ({ number }: ActionVersion): string => `version ${number ?? "?"}`
 
@@ -22,7 +31,7 @@ export const definition = define({
   about:
     "Shows the changes between the deployed version of an action and another one, asks, deploys that one, and waits until " +
     "it is live. The service makes a new version of it.",
-  codes: { 3: "no such version" },
+  codes: { 3: "no such action or version" },
   config: {
     action,
     number: Args.integer({ name: "number" }).pipe(Args.withDescription("The number of the version to deploy")),
@@ -35,26 +44,24 @@ export const definition = define({
   },
   run: ({ action, json, number, timeout, yes }) =>
     Effect.gen(function*() {
-      let isDeployed = false
+      let phase: keyof typeof onInterrupt = "before"
       const { outcome, version } = yield* Actions.rollback(action, number, {
         timeout: Duration.seconds(timeout),
         confirm: (before, after) =>
           Effect.zipRight(
             json ? Effect.void : Console.log(before === undefined ? "No version is deployed." : shown(before, after)),
-            confirm(`Deploy version ${number}?`, yes)
+            Effect.tap(confirm(`Deploy version ${number}?`, yes), (isConfirmed) =>
+              Effect.sync(() => {
+                if (isConfirmed) phase = "sending"
+              }))
           ),
         onDeployed: (version) => {
-          isDeployed = true
+          phase = "deployed"
           return Console.error(`${title(version)} is deployed; waiting until it is live`)
         }
       }).pipe(
-        Effect.onInterrupt(() =>
-          Console.error(
-            isDeployed
-              ? `Interrupted. The deployment goes on: effect-identity-client versions ${action}`
-              : "Interrupted. Nothing was deployed."
-          )
-        ),
+        Effect.onInterrupt(() => Console.error(`Interrupted. ${onInterrupt[phase](action)}`)),
+        wrongArguments({ actionId: "ACTION" }),
         Effect.catchTag("VersionNotFound", () =>
           Effect.zipRight(complain(`This action has no version ${number}.`), new Exited({ code: 3 })))
       )

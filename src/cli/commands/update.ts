@@ -10,6 +10,7 @@ import { define } from "../shared/definition.js"
 import { WrongUsage } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
 import { printable } from "../shared/text.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 const text = (name: string, description: string) =>
   Options.text(name).pipe(
@@ -22,6 +23,7 @@ export const definition = define({
   name: "update",
   usage: "PROFILE [--name NAME] [--subject-token-type URI] [--json]",
   about: "Changes the name of a token exchange profile, or the type of token that it accepts.",
+  codes: { 3: "no such profile" },
   config: {
     profile: Args.text({ name: "profile" }).pipe(Args.withDescription("The id of the profile")),
     name: text("name", "The new name: 3 to 50 characters"),
@@ -42,5 +44,5 @@ export const definition = define({
           ? JSON.stringify(profile ?? { id })
           : `profile ${id} is updated${profile?.name === undefined ? "" : `: ${printable(profile.name)}`}`
       )
-    })
+    }).pipe(wrongArguments({ id: "PROFILE", name: "--name", subject_token_type: "--subject-token-type" }))
 })

@@ -8,6 +8,7 @@ import * as Client from "../client.js"
 import { define } from "../shared/definition.js"
 import { action, json } from "../shared/parameters.js"
 import { table } from "../shared/text.js"
+import { wrongArguments } from "../shared/wrongArguments.js"
 
 const row = ({ built_at, deployed, number, runtime, status }: ActionVersion) => [
   number ?? "?",
@@ -21,17 +22,16 @@ export const definition = define({
   name: "versions",
   usage: "ACTION [--json]",
   about: "Lists the versions of an action, the newest first.",
+  codes: { 3: "no such action" },
   config: { action, json: json("a line of JSON per version") },
   run: ({ action, json }) => {
     const versions = Actions.versions(action)
-    return Effect.provide(
-      json
-        ? Stream.runForEach(versions, (version) => Console.log(JSON.stringify(version)))
-        : Effect.flatMap(
-          Stream.runCollect(Stream.map(versions, row)),
-          (rows) => Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
-        ),
-      Client.layer
-    )
+    const print = json
+      ? Stream.runForEach(versions, (version) => Console.log(JSON.stringify(version)))
+      : Effect.flatMap(
+        Stream.runCollect(Stream.map(versions, row)),
+        (rows) => Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))
+      )
+    return print.pipe(wrongArguments({ actionId: "ACTION" }), Effect.provide(Client.layer))
   }
 })

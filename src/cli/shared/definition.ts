@@ -16,6 +16,7 @@ export const program = "effect-identity-client"
 export type Environment = CliApp.Environment | Stdio
 
 export interface Definition {
+  /** The usage in lines of 80 columns. */
   readonly usage: string
   readonly help: string
   readonly command: Command.Command<string, Environment, unknown, unknown>
@@ -77,7 +78,7 @@ export const define = <const Config extends Command.Command.Config, E>(settings:
 }): Definition => {
   const { about, config, name, run } = settings
   const values = Object.values(config)
-  const usage = `Usage: ${program} ${name} ${settings.usage}`
+  const usage = wrap(`Usage: ${program} ${name} ${settings.usage}`, width - 9).join("\n         ")
   const exitCodes = Object.entries({ ...codes, ...settings.codes })
   const made = Command.make(name, config, run)
   return {
@@ -85,7 +86,7 @@ export const define = <const Config extends Command.Command.Config, E>(settings:
     help: [
       ...wrap(about, width),
       "",
-      ...wrap(usage, width - 9).map((line, nth) => nth === 0 ? line : `         ${line}`),
+      usage,
       ...section("Arguments", values.flatMap((value) => Args.isArgs(value) ? rowsOf(Args.getHelp(value)) : [])),
       ...section("Options", values.flatMap((value) => Options.isOptions(value) ? rowsOf(Options.getHelp(value)) : [])),
       ...section("Exit codes", exitCodes.map(([code, meaning]) => [code, meaning]))

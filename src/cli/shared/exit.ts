@@ -34,7 +34,14 @@ export const describe = (failure: unknown): string => {
   return Predicate.hasProperty(failure, "_tag") ? `${String(failure._tag)}: ${message}` : message
 }
 
-const isNotFound = (failure: unknown): boolean => Predicate.hasProperty(failure, "status") && failure.status === 404
+/** Other failures have a status, too, which is that of the token endpoint or of a storage. */
+const isNotFound = (failure: unknown): boolean =>
+  Predicate.isTagged(failure, "NotFound") ||
+  (Predicate.isTagged(failure, "UnexpectedResponse") && Predicate.hasProperty(failure, "status") &&
+    failure.status === 404)
+
+/** The exit code of a failure: 3 if the service says that something does not exist, else 1. */
+export const exitCode = (failure: unknown): number => isNotFound(failure) ? 3 : 1
 
 /** Prints what a command failed with, unless it has, and gives its exit code. */
 export const codeOf = (cause: Cause.Cause<unknown>, usage: string): Effect.Effect<number> =>
@@ -45,6 +52,6 @@ export const codeOf = (cause: Cause.Cause<unknown>, usage: string): Effect.Effec
       // The parser has printed its own.
       if (isValidationError(failure)) return Effect.as(complain(usage), 2)
       if (failure instanceof WrongUsage) return Effect.as(complain(`${failure.message}\n\n${usage}`), 2)
-      return Effect.as(complain(describe(failure)), isNotFound(failure) ? 3 : 1)
+      return Effect.as(complain(describe(failure)), exitCode(failure))
     }
   })

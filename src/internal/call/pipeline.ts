@@ -11,6 +11,7 @@ import type { Tokens } from "../token/cache.js"
 import type { AccessToken } from "../token/issuedToken.js"
 import { isValidToken } from "../token/tokenResponse.js"
 import { openCode } from "./circuit.js"
+import { unclaimedCode } from "./claim.js"
 import type { AttemptContext } from "./retry.js"
 import { transportError } from "./transportError.js"
 
@@ -74,9 +75,9 @@ export const authorized = <E>(
 }
 
 /**
- * Waits for a permit, sends the request, and settles the permit with the response, or with `undefined` if none came. If the circuit
- * has opened meanwhile, gives it back instead. The wait does not count towards the total time. Must run in an uninterruptible region;
- * only the waits can be interrupted.
+ * Waits for a permit, carries the claim of the call out, sends the request, and settles the permit with the response, or with `undefined`
+ * if none came. If the claim fails, or the circuit has opened meanwhile, gives the permit back instead. The wait for the permit does not
+ * count towards the total time. Must run in an uninterruptible region; only the waits can be interrupted.
  */
 export const permitted = <E>(
   limiter: Limiter,
@@ -93,13 +94,19 @@ export const permitted = <E>(
       return Effect.failCause(cause)
     },
     onSuccess: (permit) => {
-      let withoutResponse = permit.settle(undefined)
+      let withoutResponse = permit.giveBack ?? permit.settle(undefined)
+      const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
+      const begin = (): Effect.Effect<RawResponse, E | TransportError> => {
+        if (!attempt.maySend()) return notSent(openCode)
+        withoutResponse = permit.settle(undefined)
+        return attempt.telemetry.attempt(send)
+      }
       // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend((): Effect.Effect<RawResponse, E | TransportError> => {
+      const sent = Effect.suspend(() => {
         attempt.resume()
-        if (attempt.maySend()) return attempt.telemetry.attempt(send)
-        withoutResponse = permit.giveBack ?? withoutResponse
-        return transportError(call.operation, call.tenant, "not-sent", openCode)
+        return attempt.claim === undefined
+          ? begin()
+          : Effect.flatMap(attempt.restore(attempt.claim), (mayGoOn) => mayGoOn ? begin() : notSent(unclaimedCode))
       })
       return Effect.matchCauseEffect(sent, {
         onFailure: (cause) => Effect.zipRight(withoutResponse, Effect.failCause(cause)),

@@ -12,6 +12,7 @@ import * as FiberAccess from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import { openCode } from "./circuit.js"
+import { currentClaim } from "./claim.js"
 import type { Guards } from "./guards.js"
 import type { RetryBudget } from "./retryBudget.js"
 import {
@@ -36,6 +37,8 @@ export interface AttemptContext {
   readonly resume: () => void
   /** Checks that the attempt may be sent: while it waited the client's circuit may have opened. */
   readonly maySend: () => boolean
+  /** The claim of the call, if it has one; it gives false if nothing may be sent. */
+  readonly claim: Effect.Effect<boolean> | undefined
 }
 
 const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "TransportError" || error.outcome === "not-sent"
@@ -50,6 +53,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   private readonly fiber: FiberAccess.AnyFiber
   readonly restore: FiberAccess.Restore
   readonly telemetry: CallTelemetry
+  readonly claim: Effect.Effect<boolean> | undefined
   private readonly attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
   private readonly clock: Clock.Clock
   private readonly guards: Guards
@@ -86,6 +90,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     this.telemetry = telemetry
     this.attempt = attempt
     this.clock = FiberAccess.clockOf(fiber)
+    this.claim = FiberAccess.settingOf(fiber, currentClaim)
     this.guards = guards
     this.startedAt = this.pausedAt = this.now()
     guards.budget?.callStarted()

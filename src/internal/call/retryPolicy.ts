@@ -11,6 +11,7 @@ import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import { openCode } from "./circuit.js"
+import { unclaimedCode } from "./claim.js"
 
 /**
  * The limits of retries.
@@ -79,8 +80,10 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
 /** The failures of an attempt that got no response. */
 export type AttemptFailure = TokenError | TransportError | RateLimited
 
-/** Checks that the program itself ended the attempt: the client's scope was closed, its circuit is open, or a stream failed. */
-const isOwn = ({ code }: TransportError): boolean => code === "CLOSED" || code === openCode || code === bodyFailed
+/** The codes of attempts that the program itself ended: its client was closed, a circuit is open, a claim or a stream failed. */
+const ownCodes: ReadonlyArray<string | undefined> = ["CLOSED", openCode, unclaimedCode, bodyFailed]
+
+const isOwn = ({ code }: TransportError): boolean => code !== undefined && ownCodes.includes(code)
 
 /** Checks that the time of an attempt was up before it was sent, for example while it waited for one of the client's connections. */
 const wasTooLate = ({ code, outcome }: TransportError): boolean => code === "TIMEOUT" && outcome === "not-sent"

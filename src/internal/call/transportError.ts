@@ -4,6 +4,7 @@ import { hostOf } from "../http/baseUrl.js"
 import { bodyFailed, inParentheses } from "../http/rawExchange.js"
 import { defined } from "../runtime/defined.js"
 import { openCode } from "./circuit.js"
+import { unclaimedCode } from "./claim.js"
 
 export const transportError = (
   operation: string,
@@ -16,6 +17,8 @@ export const transportError = (
     ? `the client of ${host} was closed`
     : code === openCode
     ? `${host} is unavailable, and the circuit is open`
+    : code === unclaimedCode
+    ? `nothing was sent to ${host}, because that could not be written down first`
     : code === bodyFailed
     ? `the stream in the request to ${host} failed`
     : outcome === "not-sent"

@@ -42,10 +42,7 @@ class Reader {
         let hasDoubled = false
         for (;;) {
           at = text.indexOf("\"", at)
-          if (at < 0) {
-            this.line = startLine
-            return undefined
-          }
+          if (at < 0) return undefined
           if (text.charCodeAt(at + 1) !== quote) break
           hasDoubled = true
           at += 2
@@ -70,15 +67,14 @@ class Reader {
         this.line++
         return { fields }
       }
-      this.line = startLine
-      return this.skipLine("a double quote is out of place")
+      return this.skipLine("a double quote is out of place", start, startLine)
     }
   }
 
-  /** Skips the line of a row that is not valid. */
-  skipLine(problem: string) {
-    this.at = this.text.indexOf("\n", this.at) + 1
-    this.line++
+  /** Skips the first line of a row that is not valid, which begins at an index, on a line. */
+  skipLine(problem: string, start: number, line: number) {
+    this.at = this.text.indexOf("\n", start) + 1
+    this.line = line + 1
     return { fields: [], problem }
   }
 }
@@ -103,9 +99,16 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
     const hasMark = markProblem(reader.text) !== undefined
     while (reader.at < reader.text.length) {
       const { at: start, line } = reader
-      const read = reader.row()
-      if (read === undefined && !isEnd && reader.text.length - start <= maxLength) break
-      const { fields, problem } = read ?? reader.skipLine("a double quote is not closed")
+      const whole = reader.row()
+      // A row is too long or not, wherever the blocks end. Its last newline does not count.
+      const isLong = (whole === undefined ? reader.text.length : reader.at) - start - 1 > maxLength
+      if (whole === undefined && !isEnd && !isLong) {
+        reader.line = line
+        break
+      }
+      const { fields, problem } = isLong
+        ? reader.skipLine("the row is too long, or a double quote is not closed", start, line)
+        : whole ?? reader.skipLine("a double quote is not closed", start, line)
       const text = () => reader.text.slice(start, reader.at - 1)
       const bad = (message: string) => rows.push(Either.left(undecodable(line, text(), message)))
       const mark = hasMark ? markProblem(text()) : undefined
@@ -113,7 +116,8 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
         isHeaderBad ||= recordOf === undefined
         bad(mark ?? problem ?? "")
       } else if (isHeaderBad) bad("the header row cannot be read")
-      else if (fields.length === 1 && fields[0] === "" && reader.at - start <= 2) continue // an empty line
+      // An empty line, which is a row only where there is one column: a value that is missing.
+      else if (columns !== 1 && fields.length === 1 && fields[0] === "" && reader.at - start <= 2) continue
       else if (recordOf === undefined) {
         columns = fields.length
         recordOf = makeRecord(fields)

@@ -15,6 +15,12 @@ const maxFailures = 5
 /** A link is good for 60 s, so it is not used after this time. */
 const linkMillis = 50_000
 
+/**
+ * The number of chunks, of up to 64 KB each, that are read ahead, so that the next request is under way while rows are taken. Without
+ * them the throughput is a tenth less, with 32 the memory grows by 80 MB instead of 20 (`npm run bench:export`).
+ */
+const chunksAhead = 4
+
 export interface DownloadOptions<E> {
   readonly client: HttpClient.HttpClient
   /** Asks the job for a new link. */
@@ -150,5 +156,5 @@ export const download = <E>(
         Stream.concat(Stream.suspend(() => state.isComplete ? Stream.empty : rest))
       )
     )
-    return Stream.tap(rest, () => track({ bytes: state.offset }))
+    return Stream.bufferChunks(Stream.tap(rest, () => track({ bytes: state.offset })), { capacity: chunksAhead })
   }))

@@ -100,9 +100,9 @@ export type CallFailure =
   | RateLimited
   | Unauthorized
 
-/** Failures of a call that may pass while the job goes on. */
+/** Failures of a call that may pass while the service goes on with what was started. That its client was closed does not pass. */
 export const isPassing = (error: CallFailure | ExportError): boolean =>
-  error._tag === "TransportError" || error._tag === "RateLimited" ||
+  (error._tag === "TransportError" && error.code !== "CLOSED") || error._tag === "RateLimited" ||
   (error._tag === "UnexpectedResponse" && error.status >= 500)
 
 /** Failures of a start after which there is certainly no job. */

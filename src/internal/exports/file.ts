@@ -24,6 +24,16 @@ export interface ExportedFile {
   readonly size: number
 }
 
+/** The steps around the request that starts a job. */
+export interface StartSteps<E> {
+  /** Comes right before the request. */
+  readonly claim: Effect.Effect<void, E>
+  /** Undoes the claim: certainly no job was started. */
+  readonly undo: Effect.Effect<void>
+  /** Keeps the id of the job, before anything else happens. */
+  readonly keep: (id: string) => Effect.Effect<void, E>
+}
+
 /** An export that `write` begins or goes on with. */
 export interface FileExport<E> {
   readonly path: string
@@ -34,10 +44,9 @@ export interface FileExport<E> {
   readonly gzip: boolean
   readonly overwrite: boolean
   readonly startAgain: boolean
-  /** Starts a job, and notes its id before anything else happens. */
-  readonly start: (note: (id: string) => Effect.Effect<void, PlatformError>) => Effect.Effect<string, E | PlatformError>
-  /** Tells that no job was started. */
-  readonly wasNotStarted: (error: Failure<E>) => boolean
+  readonly start: (steps: StartSteps<PlatformError | ExportError>) => Effect.Effect<string, Failure<E>>
+  /** Tells the id of a job that was started earlier. */
+  readonly note: (job: string) => Effect.Effect<void>
   /** Tells that the job or its file is gone, so that the next run has to start another. */
   readonly isOver: (error: Failure<E>) => boolean
   /** Waits for the end of a job, and streams its file as it is in the storage. */
@@ -97,25 +106,31 @@ const writePart = <E>(
 
 /** Chooses the job: of the state, of the options, or a new one. */
 const jobOf = <E>(
-  { input, job, start, startAgain, wasNotStarted }: FileExport<E>,
+  { input, job, note, start, startAgain }: FileExport<E>,
   state: State.State | undefined,
-  store: ReturnType<typeof State.make>
+  store: ReturnType<typeof State.make>,
+  checkPath: Effect.Effect<void, PlatformError | ExportError>
 ): Effect.Effect<string, Failure<E>> => {
   const id = state?.job ?? job
-  if (id !== undefined) return Effect.succeed(id)
+  if (id !== undefined) return Effect.as(note(id), id)
   if (state !== undefined && !startAgain) {
     return failure(
       "unknown-start",
       "an earlier run ended while it started a job: look for it in the tenant, then give its id (job), or allow another one (startAgain)"
     )
   }
-  return Effect.zipRight(
-    state === undefined ? store.create({ input }) : store.replace({ input }),
-    Effect.tapError(
-      start((id) => store.replace({ input, job: id })),
-      (error) => wasNotStarted(error) ? store.remove : Effect.void
-    )
+  let isClaimed = false
+  // Another run may have come to its end while this one waited for its permit.
+  const claim = store.create({ input }).pipe(
+    Effect.zipRight(Effect.tapErrorCause(checkPath, () => store.remove)),
+    Effect.tap(() => Effect.sync(() => void (isClaimed = true)))
   )
+  return start({
+    // With `startAgain` there is a claim already. It stays: nobody knows whether the earlier run has started a job.
+    claim: state === undefined ? claim : Effect.void,
+    undo: Effect.suspend(() => isClaimed ? store.remove : Effect.void),
+    keep: (id) => store.replace({ input, job: id })
+  })
 }
 
 /** Writes the file, or goes on where an earlier run ended. */
@@ -141,17 +156,23 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     if (state !== undefined && state.input !== "" && state.input !== input) {
       return yield* failure(
         "other-export",
-        "the state beside the file is that of an export with another input",
+        `${store.file} keeps the state of an export with another input`,
         state.job
       )
     }
     if (state?.job !== undefined && options.job !== undefined && state.job !== options.job) {
-      return yield* failure("other-export", "the state beside the file is that of another job", state.job)
+      return yield* failure("other-export", `${store.file} keeps the state of another job`, state.job)
     }
     if (state?.rows !== undefined) return yield* finish(state)
-    if (!overwrite && (yield* fs.exists(path))) return yield* failure("exists", "the file is there already", state?.job)
+    const checkPath = overwrite
+      ? Effect.void
+      : Effect.flatMap(
+        fs.exists(path),
+        (exists) => exists ? failure("exists", "the file is there already", state?.job) : Effect.void
+      )
+    yield* checkPath
 
-    const job = yield* jobOf(options, state, store)
+    const job = yield* jobOf(options, state, store, checkPath)
     const suffix = (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
     const part = `${path}.${suffix}.part`
     yield* store.replace({ input, job, part })
@@ -159,14 +180,25 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
 
     const rows = yield* writePart(fs, options, job, part).pipe(
       Effect.onError(() => Effect.ignore(fs.remove(part))),
-      Effect.tapError((error) => isOver(error) ? store.remove : Effect.void)
+      // The start of an earlier run stays unknown, whatever became of the job that was given in its place.
+      Effect.tapError((error) =>
+        !isOver(error)
+          ? Effect.void
+          : state !== undefined && state.job === undefined
+          ? store.replace({ input })
+          : store.remove
+      )
     )
     const current = yield* store.read
     if (current?.part !== part) {
       yield* Effect.ignore(fs.remove(part))
       return yield* failure("superseded", "another run writes this file", job)
     }
-    if (!overwrite && (yield* fs.exists(path))) return yield* failure("exists", "the file is there by now", job)
+    if (!overwrite && (yield* fs.exists(path))) {
+      yield* Effect.ignore(fs.remove(part))
+      yield* store.replace({ input, job })
+      return yield* failure("exists", "the file is there by now", job)
+    }
     const finished = { input, job, part, rows }
     yield* store.replace(finished)
     return yield* finish(finished)

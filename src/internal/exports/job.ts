@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type { ClaimedCall } from "../call/claim.js"
 import { isLoopback } from "../http/baseUrl.js"
 import { redact } from "../http/redact.js"
 import { inOwnFiber } from "../runtime/fiber.js"
@@ -24,18 +25,19 @@ export interface Job {
 const grace = "5 seconds"
 
 /**
- * Starts a job and notes its id. If the fiber is interrupted meanwhile, the call has 5 s to end, so that the id of a started job
- * is noted.
+ * Starts a job and notes its id. If the fiber is interrupted meanwhile, a request that may have been sent has 5 s to end, so that the id
+ * of a started job is noted.
  */
-export const start = <E, E2, R, R2>(
-  create: Effect.Effect<Job, E, R>,
+export const start = <E, E2, R2>(
+  create: ClaimedCall<Job, E>,
   note: (id: string) => Effect.Effect<void, E2, R2>
-): Effect.Effect<Job, E | E2, R | R2> =>
+): Effect.Effect<Job, E | E2, R2> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forkDaemon(Effect.interruptible(create)), (fiber) =>
+    Effect.flatMap(Effect.forkDaemon(Effect.interruptible(create.run)), (fiber) =>
       restore(Fiber.join(fiber)).pipe(
         Effect.onInterrupt(() =>
-          Effect.zipRight(inOwnFiber(Effect.timeoutOption(Fiber.await(fiber), grace)), Fiber.interrupt(fiber)).pipe(
+          Effect.suspend(() => create.state() === "waiting" ? Effect.void : awaitGrace(fiber)).pipe(
+            Effect.zipRight(Fiber.interrupt(fiber)),
             Effect.flatten,
             Effect.flatMap(({ id }) => note(id)),
             Effect.ignore
@@ -44,6 +46,8 @@ export const start = <E, E2, R, R2>(
         Effect.tap(({ id }) => note(id))
       ))
   )
+
+const awaitGrace = (fiber: Fiber.Fiber<unknown, unknown>) => inOwnFiber(Effect.timeoutOption(Fiber.await(fiber), grace))
 
 /** The waits between two looks at a job, in milliseconds. */
 const waits = { min: 1000, max: 30_000, growth: 1.5 }

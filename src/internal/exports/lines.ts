@@ -40,6 +40,21 @@ const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return all
 }
 
+/** A line that is too long: its beginning and the mark. */
+const tooLong = (line: Uint8Array): string => `${lossy.decode(line.subarray(0, shownBytes))}${marks.tooLong}\n`
+
+/** Decodes whole lines. Some may be too long. */
+const decodeBounded = (lines: Uint8Array, maxBytes: number): string => {
+  if (lines.length <= maxBytes) return decode(lines)
+  let text = ""
+  for (let begin = 0; begin < lines.length;) {
+    const end = lines.indexOf(newline, begin)
+    text += end - begin > maxBytes ? tooLong(lines.subarray(begin, end)) : decode(lines.subarray(begin, end + 1))
+    begin = end + 1
+  }
+  return text
+}
+
 /** Makes a decoder. No more than `maxBytes` of a line are kept. */
 export const makeLineDecoder = (maxBytes: number) => {
   /** The parts of a line that has not ended yet. */
@@ -60,11 +75,11 @@ export const makeLineDecoder = (maxBytes: number) => {
     parts.push(part.slice())
     size += part.length
     if (size <= maxBytes) return ""
-    const shown = lossy.decode(concat(parts).subarray(0, shownBytes))
+    const text = tooLong(concat(parts))
     parts = []
     size = 0
     isSkipping = true
-    return `${shown}${marks.tooLong}\n`
+    return text
   }
 
   return {
@@ -74,11 +89,11 @@ export const makeLineDecoder = (maxBytes: number) => {
       if (first === 0) return withoutByteOrderMark(keep(bytes))
       const last = bytes.lastIndexOf(newline) + 1
       // Only the first line is copied, to be joined with its beginning.
-      const line = isSkipping ? "" : decode(concat([...parts, bytes.subarray(0, first)]))
+      const line = isSkipping ? "" : decodeBounded(concat([...parts, bytes.subarray(0, first)]), maxBytes)
       isSkipping = false
       parts = []
       size = 0
-      const lines = last === first ? line : line + decode(bytes.subarray(first, last))
+      const lines = last === first ? line : line + decodeBounded(bytes.subarray(first, last), maxBytes)
       return withoutByteOrderMark(lines) + keep(bytes.subarray(last))
     },
     /** Returns the last line if it has no newline. */
@@ -91,14 +106,17 @@ export const makeRowCounter = (format: "json" | "csv") => {
   let count = 0
   let isQuoted = false
   let isLineEmpty = true
+  /** The header of CSV has one column only: there an empty line is a row, whose value is missing. */
+  let hasOneColumn = format === "csv"
   const add = (bytes: Uint8Array): void => {
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]
       if (byte === newline && !isQuoted) {
-        if (!isLineEmpty) count++
+        if (!isLineEmpty || (hasOneColumn && count > 0)) count++
         isLineEmpty = true
       } else {
         if (byte === 0x22 && format === "csv") isQuoted = !isQuoted
+        if (byte === 0x2c && count === 0 && !isQuoted) hasOneColumn = false
         if (byte !== 13) isLineEmpty = false
       }
     }

@@ -53,6 +53,8 @@ export const make = (fs: FileSystem.FileSystem, path: string) => {
   })
 
   return {
+    /** The name of the file that keeps the state. */
+    file,
     syncFolder,
     /** Reads the state. `undefined`: there is none. An empty file was about to be written when a job was to be started. */
     read: Effect.flatMap(

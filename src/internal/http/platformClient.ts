@@ -135,7 +135,8 @@ export const open = (
     sent = request
     return Effect.as(FiberAccess.updateContext(withStrictOptions(room)), request)
   })
-  return prepared.execute(HttpClientRequest.get(url, { headers })).pipe(
+  // As a text: the platform would encode the query of a `URL` anew, and the signature of a link covers its bytes.
+  return prepared.execute(HttpClientRequest.get(url.href, { headers })).pipe(
     Effect.mapBoth({
       onFailure: PlatformErrors.noResponse,
       onSuccess: (response) => ({

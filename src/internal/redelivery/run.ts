@@ -29,7 +29,8 @@ export interface RunOptions {
   readonly runId: string
   /** Returns the error of an id that cannot be an event's id. */
   readonly validate: (id: string) => InvalidInput | undefined
-  readonly redeliver: (id: string) => Effect.Effect<void, Outcome.CallFailure>
+  /** Prepares the call of an event, with what must be written down before it is sent. */
+  readonly redeliver: Send.SendOptions["redeliver"]
   readonly streamCheck: StreamCheck
   readonly outage: Outage
   /** The attempts of one event that are certainly not accepted, while the service responds to others. */
@@ -43,10 +44,10 @@ export interface RunOptions {
 /** Starts a run: makes the function that processes its ids. */
 export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { dryRun, redeliver, repeat, runId, store, validate } = options
+    const { dryRun, repeat, runId, store, validate } = options
     /** Ids in progress: an id that comes again meanwhile waits for the same result. */
     const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, ProcessFailure>>()
-    const calls = new Set<Fiber.Fiber<void, Outcome.CallFailure>>()
+    const calls = new Set<Fiber.Fiber<void, Send.EventFailure>>()
     /** Ids that this dry run would have sent. */
     const due = new Set<string>()
     let graceTimer: Fiber.Fiber<unknown> | undefined
@@ -76,14 +77,15 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
         : Option.some({ id: entry.id, outcome, recalled: true, ...(error !== undefined && { error }) })
     }
 
-    /** Makes the call in a fiber of its own, so that it can end after the run is interrupted. */
-    const call = (id: string, restore: Restore) =>
+    /** Makes the call in a fiber of its own, so that it can end after the run is interrupted. One that only waits ends at once. */
+    const call: Send.SendOptions["call"] = (call, restore) =>
       Effect.gen(function*() {
-        const fiber = yield* Effect.forkDaemon(Effect.interruptible(redeliver(id)))
+        const fiber = yield* Effect.forkDaemon(Effect.interruptible(call.run))
         calls.add(fiber)
         if (isGraceOver) yield* Fiber.interruptFork(fiber)
         const awaited = yield* Effect.exit(restore(Fiber.await(fiber)))
-        const exit = Exit.isSuccess(awaited) ? awaited.value : yield* Effect.zipRight(startGrace, Fiber.await(fiber))
+        const end = Effect.suspend(() => call.state() === "waiting" ? Fiber.interruptFork(fiber) : startGrace)
+        const exit = Exit.isSuccess(awaited) ? awaited.value : yield* Effect.zipRight(end, Fiber.await(fiber))
         calls.delete(fiber)
         return exit
       })

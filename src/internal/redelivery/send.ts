@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import type { ClaimedCall, ClaimState } from "../call/claim.js"
 import type { Restore } from "../runtime/fiber.js"
 import { RunError, type Stopped, subjectOf } from "./ending.js"
 import * as Journal from "./journal.js"
@@ -11,14 +12,20 @@ import type { Outage } from "./outage.js"
 import * as Outcome from "./outcome.js"
 import type { CheckFailure, StreamCheck } from "./streamCheck.js"
 
+export type EventFailure = Outcome.CallFailure | Journal.JournalError
+
+type EventCall = ClaimedCall<void, EventFailure>
+
 export interface SendOptions {
   readonly store: Journal.EntryStore
   /** Fails if another run has taken the journal over. */
   readonly checkLock: Effect.Effect<void, Journal.JournalError>
   /** Identifies the run in its journal. */
   readonly runId: string
-  /** Makes the call in a fiber of its own, and gives its exit. */
-  readonly call: (id: string, restore: Restore) => Effect.Effect<Exit.Exit<void, Outcome.CallFailure>>
+  /** Prepares the call of an event, with what must be written down before it is sent. */
+  readonly redeliver: (id: string, claim: Effect.Effect<void, Journal.JournalError>) => EventCall
+  /** Makes a call in a fiber of its own, and gives its exit. */
+  readonly call: (call: EventCall, restore: Restore) => Effect.Effect<Exit.Exit<void, EventFailure>>
   readonly streamCheck: StreamCheck
   readonly outage: Outage
   /** The attempts of one event that are certainly not accepted, while the service responds to others. */
@@ -41,7 +48,9 @@ const retryAfterOf = (error: Outcome.CallFailure): Duration.Duration | undefined
 /** The outcome of an earlier run that may have delivered the event. */
 const mayBeAccepted = ({ outcome }: Journal.JournalEntry): boolean => outcome === "sending" || outcome === "unknown"
 
-export const make = ({ attempts, call, checkLock, outage, runId, store, streamCheck }: SendOptions): Send => {
+export const make = (
+  { attempts, call, checkLock, outage, redeliver, runId, store, streamCheck }: SendOptions
+): Send => {
   const refused = (error: Outcome.CallFailure) =>
     outage.end(
       new RunError({
@@ -90,15 +99,22 @@ export const make = ({ attempts, call, checkLock, outage, runId, store, streamCh
       : notAccepted(error, failed)
   }
 
-  /** Judges the exit of a call. The outcome of an interrupted call is unknown; a defect stays a defect. */
-  const judgeExit = (exit: Exit.Exit<void, Outcome.CallFailure>, failed: number, restore: Restore) => {
+  /** Judges the exit of a call. The outcome of an interrupted call is unknown, if it was sent; a defect stays a defect. */
+  const judgeExit = (
+    exit: Exit.Exit<void, EventFailure>,
+    state: ClaimState,
+    failed: number,
+    restore: Restore
+  ): Effect.Effect<Attempted, Journal.JournalError | RunError | Stopped> => {
     if (Exit.isSuccess(exit)) {
       streamCheck.seen()
       return Effect.as(outage.up, Option.some<Outcome.SendResult>({ outcome: "accepted" }))
     }
     const error = Cause.failureOption(exit.cause)
-    if (Option.isSome(error)) return judge(error.value, failed, restore)
-    return Cause.isInterruptedOnly(exit.cause)
+    if (Option.isSome(error)) {
+      return error.value._tag === "JournalError" ? Effect.fail(error.value) : judge(error.value, failed, restore)
+    }
+    return Cause.isInterruptedOnly(exit.cause) && state === "claimed"
       ? Effect.succeedSome(Outcome.interrupted)
       : Effect.failCause(exit.cause as Cause.Cause<never>) // sound: it holds no failure
   }
@@ -107,20 +123,26 @@ export const make = ({ attempts, call, checkLock, outage, runId, store, streamCh
     /** An event that was certainly not accepted keeps the entry that it had. */
     const restoreEntry = Effect.zipRight(checkLock, Journal.restoreEntry(store, id, before))
 
+    const claim = Effect.gen(function*() {
+      yield* checkLock // a run that lost the lock must not overwrite the results of its successor
+      yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
+      yield* checkLock
+    })
+
     const attempt = (failed: number) =>
       Effect.gen(function*() {
-        yield* checkLock // a run that lost the lock must not overwrite the results of its successor
-        yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
-        yield* checkLock
-        const exit = yield* call(id, restore)
+        const prepared = redeliver(id, claim)
+        const exit = yield* call(prepared, restore)
+        const undo = prepared.state() === "waiting" ? Effect.void : restoreEntry
         // Without a result, the event was certainly not accepted, also if it ends the run or is interrupted while the stream is read.
-        const judged = yield* Effect.exit(judgeExit(exit, failed, restore))
+        const judged = yield* Effect.exit(judgeExit(exit, prepared.state(), failed, restore))
         if (Exit.isFailure(judged)) {
-          if (!Cause.isDie(judged.cause)) yield* restoreEntry
+          const isOfJournal = Option.exists(Cause.failureOption(judged.cause), ({ _tag }) => _tag === "JournalError")
+          if (!Cause.isDie(judged.cause) && !isOfJournal) yield* undo
           return yield* judged
         }
         if (Option.isNone(judged.value)) {
-          yield* restoreEntry
+          yield* undo
           return judged.value
         }
         const own = judged.value.value

