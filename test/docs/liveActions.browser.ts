@@ -5,11 +5,8 @@ import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
 import * as Tenant from "../../src/Tenant.js"
-import { Browser, picture, views } from "./browser.js"
-import { act, card, go, left, openPage, row, serve } from "./support/liveTenant.js"
-
-const [desk] = views.slice(-2)
-if (desk === undefined) throw new Error("no view")
+import { Browser, picture } from "./browser.js"
+import { act, card, desk, go, left, openPage, row, serve } from "./support/liveTenant.js"
 
 const { demo } = Tenant
 const [stream] = demo.streams

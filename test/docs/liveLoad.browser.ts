@@ -7,11 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Tenant from "../../src/Tenant.js"
-import { Browser, overflow, picture, views } from "./browser.js"
-import { card, connection, go, openPage, row, serve } from "./support/liveTenant.js"
-
-const [desk] = views.slice(-2)
-if (desk === undefined) throw new Error("no view")
+import { Browser, overflow, picture } from "./browser.js"
+import { card, connection, desk, go, openPage, row, serve } from "./support/liveTenant.js"
 
 const [rate, seconds] = [2000, 10]
 

@@ -12,7 +12,7 @@ import * as Tenant from "../../src/Tenant.js"
 import { operations } from "../support/operations.js"
 import { Browser, faint, open, overflow, picture, type View, views } from "./browser.js"
 
-const key = "the key of the page"
+const key = "the-key-of-the-page"
 
 const TenantLive = Layer.provideMerge(
   Tenant.layerServer,
@@ -156,7 +156,36 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       yield* go(() => page.keyboard.press("Control+Enter"))
       const response = part.getByRole("region", { name: "Response", exact: true })
       assert.match(yield* go(() => response.innerText()), /^200[^]*x-ratelimit-remaining/)
-    }))
+      // On a button, the same keys do not press it as well.
+      yield* go(() => part.getByRole("button", { name: "Send", exact: true }).focus())
+      yield* go(() =>
+        Promise.all([page.waitForResponse("**/api/v2/actions/actions**"), page.keyboard.press("Control+Enter")])
+      )
+      yield* send(page, "getAction")
+      const { requests } = yield* Tenant.Tenant
+      const served = (yield* requests).map(({ operation }) => operation)
+      assert.deepStrictEqual(served, ["token", "listActions", "listActions", "getAction"])
+    }).pipe(Effect.provide(Layer.fresh(TenantLive))))
+
+  it.scoped("shows the response to the latest request, and cancels it", () =>
+    Effect.gen(function*() {
+      const { page } = yield* docs(desk)
+      yield* logIn(page, full)
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "getJob", delay: "10 minutes", times: 2 })
+      yield* go(() => page.goto(`${page.url()}#getJob`))
+      const part = partOf(page, "getJob")
+      const click = (name: string) => part.getByRole("button", { name, exact: true }).click()
+      yield* go(() => Promise.all([page.waitForRequest("**/jobs/**"), click("Send")]))
+      yield* go(() =>
+        Promise.all([page.waitForEvent("requestfailed"), page.waitForRequest("**/jobs/**"), click("Send")])
+      )
+      assert.strictEqual(yield* go(() => part.getByText("Cancelled.").count()), 0)
+      yield* go(() => click("Cancel"))
+      yield* go(() => part.getByText("Cancelled.").waitFor())
+      assert.strictEqual(yield* go(() => part.getByRole("button", { name: "Cancel", exact: true }).count()), 0)
+      assert.match(yield* send(page, "getJob"), /^200/)
+    }).pipe(Effect.provide(Layer.fresh(TenantLive))))
 
   it.scoped("gives a token for a client by a button, if it has the tenant's key", () =>
     Effect.gen(function*() {
@@ -184,6 +213,19 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       )
     }))
 
+  it.scoped("says why a request cannot be copied", () =>
+    Effect.gen(function*() {
+      const { page, problems } = yield* docs(desk)
+      yield* go(() => page.goto(`${page.url()}#createUsersExport`))
+      const part = partOf(page, "createUsersExport")
+      yield* go(() => part.getByRole("combobox", { name: "Sent as" }).selectOption("application/x-www-form-urlencoded"))
+      yield* go(() => part.getByRole("textbox", { name: "Fields, typed as JSON" }).fill("{"))
+      yield* go(() => part.getByRole("button", { name: "Copy as curl" }).click())
+      yield* go(() => part.getByRole("button", { name: "Could not copy" }).waitFor())
+      yield* go(() => part.getByRole("status").getByText(/this is not JSON\.$/).waitFor())
+      assert.deepStrictEqual(problems, [])
+    }))
+
   it.scoped("shows failures: a wrong secret, a missing scope", () =>
     Effect.gen(function*() {
       const { page } = yield* docs(desk)
@@ -193,15 +235,21 @@ layer(Layer.merge(Browser.layer, TenantLive))("the page at /docs", (it) => {
       assert.match(yield* send(page, "createUsersExport"), /403 Forbidden.*Insufficient scope/s)
     }))
 
-  it.scoped("keeps the token in memory only", () =>
+  it.scoped("keeps the token in memory only, and the tenant's key only in the tab", () =>
     Effect.gen(function*() {
-      const { page } = yield* docs(desk)
-      yield* logIn(page, full)
+      const { page } = yield* docs(desk, withKey)
+      const client = page.getByRole("button", { name: full.id, exact: true })
+      yield* go(() => client.click())
+      yield* go(() => page.getByRole("status", { name: "Token" }).getByText(full.id).waitFor())
       const stored = yield* go(() =>
         page.evaluate(() =>
-          JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])
+          JSON.stringify([localStorage, document.cookie, location.href, history.state, sessionStorage])
         )
       )
-      assert.notMatch(stored, /eyJ|demo-full-secret/)
+      assert.strictEqual(stored, JSON.stringify([{}, "", page.url(), null, { "tenant-key": key }]))
+      assert.notInclude(page.url(), "key")
+      yield* go(() => page.reload())
+      yield* go(() => client.waitFor())
+      yield* go(() => page.getByRole("status", { name: "Token" }).getByText("No token yet").waitFor())
     }))
 })

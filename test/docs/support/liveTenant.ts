@@ -8,9 +8,13 @@ import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
 import type { Page } from "playwright-core"
 import * as Tenant from "../../../src/Tenant.js"
-import { open, type View } from "../browser.js"
+import { open, type View, views } from "../browser.js"
 
-export const key = "the key of the page"
+/** The view of a desktop screen. */
+export const desk: View = views.find(({ width }) => width === 1280) ??
+  { name: "desktop", width: 1280, colorScheme: "light" }
+
+export const key = "the-key-of-the-page"
 
 export const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 

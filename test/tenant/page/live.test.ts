@@ -1,10 +1,11 @@
 /** Tests of the live page's data: its model, the history of buckets, the events of the stream. `test/docs` opens it in a browser. */
 import { assert, describe, it } from "@effect/vitest"
-import type { RequestSummary, Snapshot } from "../../../src/tenant/control/messages.js"
+import type { RequestDetails, RequestSummary, Snapshot } from "../../../src/tenant/control/messages.js"
+import { commandOf } from "../../../src/tenant/page/live/data/command.js"
 import { splitEvents } from "../../../src/tenant/page/live/data/eventStream.js"
 import { addPoint, columnsOf, levelNow, pointsOf } from "../../../src/tenant/page/live/data/history.js"
 import { apply, mergeRequests, type Model, rateOf, tenantTime } from "../../../src/tenant/page/live/data/model.js"
-import { dayAndTime, duration, level, rate, timeOfDay } from "../../../src/tenant/page/live/format.js"
+import { count, dayAndTime, duration, level, rate, timeOfDay } from "../../../src/tenant/page/live/format.js"
 
 const request = (id: number, more: Partial<RequestSummary> = {}): RequestSummary => ({
   id,
@@ -148,7 +149,43 @@ describe("the stream of events", () => {
   })
 })
 
+describe("the command for a request", () => {
+  const page = { protocol: "http:", host: "tenant:8787" }
+  const details = (sent: Partial<RequestDetails["request"]>, host = "tenant.example.com"): RequestDetails => ({
+    ...request(1, { method: "POST", path: "/api/v2/jobs" }),
+    host,
+    request: { headers: {}, body: "", size: 0, ...sent },
+    response: null
+  })
+
+  it("has the headers that curl does not set itself", () => {
+    const headers = { "host": "other", "content-length": "2", "x-mine": "1", "content-type": "text/plain" }
+    assert.deepStrictEqual(commandOf(details({ headers, body: "ab", size: 2 }), page).split(" \\\n  "), [
+      "curl -X POST 'http://tenant.example.com/api/v2/jobs'",
+      "-H 'x-mine: 1'",
+      "-H 'content-type: text/plain'",
+      "--data-raw 'ab'"
+    ])
+    assert.include(commandOf(details({}, ""), page), "'http://tenant:8787/api/v2/jobs'")
+  })
+
+  it("says that the body is missing, if it is", () => {
+    const missing = /^# The body of 300000 bytes is missing: .*\ncurl -X POST '[^']*'$/
+    assert.match(commandOf(details({ body: null, size: 300_000 }), page), missing)
+    assert.match(commandOf(details({}), page), /^curl/)
+  })
+})
+
 describe("the texts of the live page", () => {
+  it("are counts, of an unknown number, too", () => {
+    assert.deepStrictEqual([count(1, "call"), count(1200, "call"), count(0, "delivery", "deliveries")], [
+      "1 call",
+      "1,200 calls",
+      "0 deliveries"
+    ])
+    assert.deepStrictEqual([count(null, "call"), count(undefined, "call")], ["? calls", "? calls"])
+  })
+
   it("are durations in their two largest units", () => {
     const cases = [[0.4, "0 ms"], [999, "999 ms"], [1500, "1.5 s"], [61_000, "1 min 1 s"], [86_460_000, "1 d 1 min"]]
     for (const [millis, text] of cases) assert.strictEqual(duration(Number(millis)), text)

@@ -142,12 +142,14 @@ export const OperationForm = ({ document, operation, token }: {
   const [values, setValues] = useState(() => start(document, operation))
   const [received, setReceived] = useState<Received | string>()
   const [sending, setSending] = useState<AbortController>()
+  const latest = useRef<AbortController | undefined>(undefined)
   const form = useRef<HTMLFormElement>(null)
   const { id, parameters } = operation
   const change = (changed: Partial<Values>) => setValues((before) => ({ ...before, ...changed }))
   const submit = async () => {
-    sending?.abort()
+    latest.current?.abort()
     const abort = new AbortController()
+    latest.current = abort
     setSending(abort)
     const outcome = await Promise.resolve().then(() => send(prepare(operation, values, token), abort.signal)).catch((
       error: Error
@@ -158,7 +160,8 @@ export const OperationForm = ({ document, operation, token }: {
         ? "No response: the connection broke, or the tenant does not run."
         : error.message
     )
-    if (abort.signal.aborted && outcome !== "Cancelled.") return
+    if (latest.current !== abort) return // a later request is shown
+    latest.current = undefined
     setReceived(outcome)
     setSending(undefined)
   }
@@ -171,7 +174,9 @@ export const OperationForm = ({ document, operation, token }: {
         void submit()
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit()
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+        event.preventDefault() // the browser itself may submit, too, or press the focused button
+        if (!event.repeat) form.current?.requestSubmit()
       }}
     >
       {parameters.length > 0 && (

@@ -1,18 +1,16 @@
 /** Starts the page of operations: reads the OpenAPI document and shows each operation of it. */
 import { render } from "preact"
 import { useEffect, useMemo, useState } from "preact/hooks"
-import { fragmentOf, keyIn } from "../ui/key.js"
+import { Boundary } from "../ui/boundary.js"
+import { fragmentOf } from "../ui/key.js"
 import { Prose } from "../ui/prose.js"
+import { useKey } from "../ui/useKey.js"
 import { Authentication } from "./authentication.js"
 import { type Document, operationsOf } from "./document.js"
 import { methodTone, OperationPart } from "./operation.js"
 import type { Token } from "./token.js"
 
-/** The key is kept in memory; the fragment is free for links to operations. */
-const tenantKey = keyIn(location.hash)
-if (tenantKey !== "") history.replaceState(null, "", location.pathname)
-
-/** The operation that the address links to. */
+/** The operation that the address links to. The key is not left in the address, so the fragment is free for this. */
 const linked = (): string => {
   try {
     return decodeURIComponent(location.hash.slice(1))
@@ -44,7 +42,7 @@ const useOpen = (ids: ReadonlyArray<string>) => {
   }
 }
 
-const Page = ({ openapi }: { readonly openapi: Document }) => {
+const Page = ({ openapi, tenantKey }: { readonly openapi: Document; readonly tenantKey: string }) => {
   const operations = useMemo(() => operationsOf(openapi), [openapi])
   const { isAllOpen, open, toggle, toggleAll } = useOpen(operations.map(({ id }) => id))
   const [token, setToken] = useState<Token>()
@@ -113,6 +111,7 @@ const Page = ({ openapi }: { readonly openapi: Document }) => {
 }
 
 const App = () => {
+  const [tenantKey] = useKey()
   const [openapi, set] = useState<Document | Error>()
   useEffect(() => {
     // Sound: the tenant makes the document; fields of it that are absent are optional in its type.
@@ -135,7 +134,12 @@ const App = () => {
       </main>
     )
   }
-  return <Page openapi={openapi} />
+  return <Page openapi={openapi} tenantKey={tenantKey} />
 }
 
-render(<App />, document.body)
+render(
+  <Boundary>
+    <App />
+  </Boundary>,
+  document.body
+)

@@ -77,7 +77,7 @@ export const asCurl = ({ body, headers, method, url }: PreparedRequest): string 
     url: `${location.origin}${url}`,
     headers,
     body: body instanceof FormData
-      ? Array.from(body, ([name, value]) => [name, typeof value === "string" ? value : `@${value.name}`] as const)
+      ? Array.from(body, ([name, value]) => [name, typeof value === "string" ? value : { file: value.name }] as const)
       : body
   })
 

@@ -1,7 +1,8 @@
 /** The live page: follows the tenant and shows all its parts. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { call } from "../ui/api.js"
-import { fragmentOf, keyIn } from "../ui/key.js"
+import { fragmentOf } from "../ui/key.js"
+import { useKey } from "../ui/useKey.js"
 import type { Act } from "./act.js"
 import { Bucket } from "./cards/bucket.js"
 import { Control } from "./cards/control.js"
@@ -115,14 +116,9 @@ const Parts = ({ act, isConnected, model, say, tenantKey }: {
 }
 
 export const App = () => {
-  const [key, setKey] = useState(keyIn(location.hash))
+  const [key, setKey] = useKey()
   const { connection, model } = useTenant(key)
   const [said, say] = useSaid()
-  useEffect(() => {
-    const change = () => setKey(keyIn(location.hash))
-    addEventListener("hashchange", change)
-    return () => removeEventListener("hashchange", change)
-  }, [])
   const act = useCallback<Act>((name, input, sentence) => {
     call(key, name, input).then(
       (response) => say({ text: sentence(response), failed: false }),

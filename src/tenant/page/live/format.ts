@@ -33,8 +33,9 @@ export const duration = (millis: number): string => {
   return parts.slice(0, 2).join(" ")
 }
 
-export const count = (value: number, one: string, many = `${one}s`): string =>
-  `${value.toLocaleString("en")} ${value === 1 ? one : many}`
+/** A number of things. It may be unknown: JSON has no infinite numbers, and says `null` for them. */
+export const count = (value: number | null | undefined, one: string, many = `${one}s`): string =>
+  `${value?.toLocaleString("en") ?? "?"} ${value === 1 ? one : many}`
 
 /** A rate, with one digit where that shows more. */
 export const rate = (value: number): string => String(Math.round(value * 10) / 10)

@@ -1,5 +1,5 @@
 /** Asks for the key if the page has none, or one that the tenant refuses. */
-import { fragmentOf, keyIn } from "../ui/key.js"
+import { keyIn } from "../ui/key.js"
 
 export const KeyForm = ({ onKey, refused }: { readonly refused: boolean; readonly onKey: (key: string) => void }) => (
   <form
@@ -7,9 +7,7 @@ export const KeyForm = ({ onKey, refused }: { readonly refused: boolean; readonl
     onSubmit={(event) => {
       event.preventDefault()
       const given = String(new FormData(event.currentTarget).get("key") ?? "").trim()
-      const key = keyIn(given) || given
-      history.replaceState(null, "", `/${fragmentOf(key)}`)
-      onKey(key)
+      onKey(keyIn(given) || given)
     }}
   >
     <h2>{refused ? "The tenant has another key" : "The page needs the tenant's key"}</h2>

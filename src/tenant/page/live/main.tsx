@@ -1,5 +1,11 @@
 /** Starts the live page. */
 import { render } from "preact"
+import { Boundary } from "../ui/boundary.js"
 import { App } from "./app.js"
 
-render(<App />, document.body)
+render(
+  <Boundary>
+    <App />
+  </Boundary>,
+  document.body
+)

@@ -10,21 +10,31 @@ const copy = (text: string): Promise<void> => {
   area.select()
   const copied = document.execCommand("copy")
   area.remove()
-  return copied ? Promise.resolve() : Promise.reject(new Error("The browser refused to copy"))
+  return copied ? Promise.resolve() : Promise.reject(new Error("The browser refused to copy."))
 }
 
+/** If `text` throws an `Error`, its message is shown beside the button. */
 export const CopyButton = ({ label, text }: { readonly label: string; readonly text: () => string }) => {
-  const [said, say] = useState("")
+  const [said, say] = useState({ short: "", problem: "" })
   useEffect(() => {
-    if (said === "") return
-    const timer = setTimeout(() => say(""), 1500)
+    if (said.short === "") return
+    const timer = setTimeout(() => say({ short: "", problem: "" }), said.problem === "" ? 1500 : 6000)
     return () => clearTimeout(timer)
   }, [said])
-  const click = () => copy(text()).then(() => say("Copied"), () => say("Could not copy"))
+  const click = async () => {
+    try {
+      await copy(text())
+      say({ short: "Copied", problem: "" })
+    } catch (error) {
+      say({ short: "Could not copy", problem: error instanceof Error ? error.message : String(error) })
+    }
+  }
   return (
-    <button type="button" onClick={click}>
-      {said === "" ? label : said}
-      <span class="hidden" role="status">{said}</span>
-    </button>
+    <>
+      <button type="button" onClick={() => void click()}>{said.short === "" ? label : said.short}</button>
+      <span class={said.problem === "" ? "hidden" : "warn"} role="status">
+        {said.problem === "" ? said.short : said.problem}
+      </span>
+    </>
   )
 }

@@ -3,21 +3,10 @@ import { useEffect, useState } from "preact/hooks"
 import type { RecordedMessage, RequestDetails, RequestSummary } from "../../../control/messages.js"
 import { call } from "../../ui/api.js"
 import { CopyButton } from "../../ui/copy.js"
-import { curl } from "../../ui/curl.js"
 import { pretty, shortened } from "../../ui/json.js"
+import { commandOf } from "../data/command.js"
 import { count, duration, timeOfDay } from "../format.js"
 import { OutcomeTag } from "./requestRow.js"
-
-/** Headers that curl sets itself, or that belong to one connection. */
-const ownHeaders = ["host", "connection", "content-length", "transfer-encoding", "keep-alive", "accept-encoding"]
-
-const asCurl = ({ host, method, path, request: { body, headers } }: RequestDetails): string =>
-  curl({
-    method,
-    url: `${location.protocol}//${host}${path}`,
-    headers: Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)),
-    body: body ?? undefined
-  })
 
 const Message = ({ message: { body, headers, size } }: { readonly message: RecordedMessage }) => (
   <>
@@ -69,7 +58,7 @@ export const Details = ({ id, onClose, onSelect, outcome, tenantKey }: {
         <h3 id="details-heading">Request #{id}</h3>
         {details !== undefined && <OutcomeTag outcome={details.outcome} status={details.status} />}
         <span class="row push">
-          {details !== undefined && <CopyButton label="Copy as curl" text={() => asCurl(details)} />}
+          {details !== undefined && <CopyButton label="Copy as curl" text={() => commandOf(details, location)} />}
           <button type="button" onClick={onClose}>Close</button>
         </span>
       </div>
