@@ -112,7 +112,8 @@ export interface Options {
   /**
    * Serves a control interface at `/_tenant/`, and at `/` a live page: they show the newest 2,000 requests, the buckets, tokens, jobs
    * and deliveries, and change them. For programs and pages of this machine that have the key only; `openapi.json` there
-   * describes it. `true`: the key is a random one (`Tenant.control`). Default: none, and nothing is recorded for it.
+   * describes it. `true`: the key is a random one (`Tenant.control`); another one has at least 16 letters, digits or any of `._~-`, else it is a
+   * defect. Default: none, and nothing is recorded for it.
    */
   readonly control?: boolean | { readonly key: Redacted.Redacted<string> } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */

@@ -559,12 +559,14 @@ describe("tenant", () => {
             })
             const { access_token } = await token.json() as { access_token: string }
             const headers = { authorization: `Bearer ${access_token}` }
-            for (const path of ["/api/v2/actions/actions/mine/versions", "/nowhere"]) {
+            for (
+              const path of ["/", "/docs", "/api/v2/actions/actions/mine/versions", "/nowhere", "/_tenant/page.js"]
+            ) {
               responses.push((await fetch(`${origin}${path}`, { headers })).status)
             }
           })
       })
-      assert.deepStrictEqual(responses, [200, 404])
+      assert.deepStrictEqual(responses, [200, 200, 200, 404, 403])
       assert.match(
         stdout,
         /^The tenant listens at http:\/\/127\.0\.0\.1:\d+\n\nVariables for a client\n {2}export IDENTITY_BASE_URL=/

@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 import * as Tenant from "../../Tenant.js"
-import { keyFragment } from "../../tenant/control/messages.js"
+import { keyFragment, keyPattern } from "../../tenant/control/messages.js"
 import { define } from "../shared/definition.js"
 import { Exited, WrongUsage } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
@@ -100,8 +100,8 @@ const logRequest = (method: string, url: string, status: number, json: boolean) 
       : `${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${printable(url)}`
   )
 
-/** The addresses of the pages, and of the control interface. */
-const ofPages = /^\/(?:docs|_tenant\/[^?]*)?(?:\?|$)/
+/** The requests for the pages, and all for the control interface. */
+const ofPages = /^(?:GET|HEAD) \/(?:docs)?(?:\?|$)|^\S+ \/_tenant(?:[/?]|$)/
 
 /** A tenant that prints a line for each request but those of its pages. */
 const loggingTenant = (options: Tenant.Options, json: boolean) =>
@@ -114,7 +114,7 @@ const loggingTenant = (options: Tenant.Options, json: boolean) =>
         ({ status }) =>
           Effect.flatMap(
             HttpServerRequest.HttpServerRequest,
-            ({ method, url }) => ofPages.test(url) ? Effect.void : logRequest(method, url, status, json)
+            ({ method, url }) => ofPages.test(`${method} ${url}`) ? Effect.void : logRequest(method, url, status, json)
           )
       )
     }))
@@ -126,7 +126,7 @@ const control = Effect.flatMap(
   Option.match({
     onNone: () => Effect.succeed<Tenant.Options["control"]>(true),
     onSome: (key) =>
-      /^[\w.~-]{16,}$/.test(Redacted.value(key))
+      keyPattern.test(Redacted.value(key))
         ? Effect.succeed({ key })
         : new WrongUsage({ message: "IDENTITY_CONTROL_KEY must have at least 16 letters, digits or any of . _ ~ -" })
   })

@@ -9,6 +9,7 @@ import { fileOperation, filePath, prefix, tokenPaths } from "../api/routes.js"
 import type { State } from "../api/state.js"
 import type { Controlled } from "./controlled.js"
 import { failDeliveries } from "./failDeliveries.js"
+import { maxOffset } from "./http/schemas.js"
 import type {
   BucketName,
   BucketView,
@@ -24,7 +25,7 @@ import * as SavedState from "./savedState.js"
 import { faultView, stateViews, tokensView, tokenView } from "./snapshot.js"
 
 /** The valid input of an address: the parameters of its path, its query and its body. */
-export interface Input<Name extends keyof Exchanges> {
+interface Input<Name extends keyof Exchanges> {
   readonly params: { readonly id: string; readonly name: BucketName }
   readonly query: Exchanges[Name] extends { readonly query: infer Query } ? Query : object
   readonly body: Exchanges[Name] extends { readonly body: infer Body } ? Body : object
@@ -39,14 +40,16 @@ export type Actions = {
 
 const bucketNames: ReadonlyArray<BucketName> = ["tenant", "profileUpdates"]
 
-/** The number of requests in a snapshot, and on a page of them by default. */
-const snapshotRequests = 200
+/** The number of requests in a snapshot. */
+export const snapshotRequests = 200
+
+/** The number of requests on a page by default. */
 const pageRequests = 100
 
 const notFound = (message: string): Refusal => ({ status: 404, message })
 const invalid = (field: string, message: string): Refusal => ({ status: 400, message: `${field}: ${message}`, field })
 
-export const operationsOf = ({ served }: Controlled): ReadonlyArray<OperationView> => [
+const operationsOf = ({ served }: Controlled): ReadonlyArray<OperationView> => [
   ...served.map(({ endpoint }) => ({
     name: endpoint.name,
     method: endpoint.method,
@@ -174,7 +177,11 @@ export const make = (controlled: Controlled): Actions => {
 
     moveClock: ({ body: { forward } }) =>
       Effect.suspend(() => {
-        clock.setOffset(clock.offset() + forward)
+        const offset = clock.offset() + forward
+        if (offset > maxOffset) {
+          return Effect.fail(invalid("forward", "the clock can be a thousand years ahead at most"))
+        }
+        clock.setOffset(offset)
         return Effect.zipRight(noteLevels, clockView(controlled))
       }),
 

@@ -8,6 +8,7 @@ import * as Clock from "./clock.js"
 import * as Controlled from "./controlled.js"
 import * as Access from "./http/access.js"
 import * as Routes from "./http/routes.js"
+import { keyPattern } from "./messages.js"
 import type { Observer } from "./observer.js"
 import * as Recorder from "./recording/recorder.js"
 
@@ -23,6 +24,7 @@ export interface Control {
 const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolean =>
   /^(?:https?:\/\/[^/?#]*)?\/_tenant(?:[/?]|$)/.test(originalUrl)
 
+/** Makes the control. A key that can be guessed, such as an empty one, is a defect. */
 export const make = (
   parts: Controlled.ControlledParts,
   key: Redacted.Redacted<string> | undefined
@@ -32,6 +34,11 @@ export const make = (
     const secrets = parts.clients.flatMap(({ secret }) => secret === undefined ? [] : [Redacted.value(secret)])
     const recorder = Recorder.make(secrets.filter((secret) => secret !== ""), parts.buckets)
     const chosen = key ?? (yield* Access.makeKey)
+    if (!keyPattern.test(Redacted.value(chosen))) {
+      return yield* Effect.dieMessage(
+        "Invalid key of the control interface: it must have at least 16 letters, digits or any of . _ ~ -"
+      )
+    }
     const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
     const control = yield* Routes.make(controlled, chosen)
     return {

@@ -18,6 +18,9 @@ export type * from "./views.js"
 /** The header that carries the key. Every request below `/_tenant/` needs it, the stream of events, too. */
 export const keyHeader = "x-tenant-key"
 
+/** A key that is hard to guess, and may stand in an address as it is. */
+export const keyPattern = /^[\w.~-]{16,}$/
+
 /** The fragment of the page's address that holds the key: `/#key=…`. No browser sends a fragment to a server. */
 export const keyFragment = "key"
 
@@ -81,10 +84,13 @@ export interface Done {
   readonly changed: number
 }
 
-export interface SecretsQuery {
+interface SecretsQuery {
   /** Gives secrets in full. */
   readonly secrets?: "include" | undefined
 }
+
+/** The greatest number of calls that a fault applies to, and its longest delay in milliseconds. */
+export const faultLimits = { times: 1_000_000, delay: 3_600_000 }
 
 /** A fault for the next calls. At least one of `status`, `delay` and `cut` is set. */
 export interface FaultInput {
@@ -147,7 +153,7 @@ export interface ClockInput {
   readonly forward: number
 }
 
-export interface RequestsQuery {
+interface RequestsQuery {
   /** Only requests that came before the one with this id. */
   readonly before?: number | undefined
   /** The number of requests, 1 to 500 (default 100). */

@@ -15,6 +15,8 @@ export interface ObservedRequest {
   readonly headers: Headers.Headers
   /** `undefined` if it is too large. */
   readonly body: RawBody["body"] | undefined
+  /** The bytes of the body, also of one that is too large. */
+  readonly size: number
   /** The parsed body of a token request. */
   readonly parsed: unknown
   readonly operation: string | undefined
@@ -25,6 +27,7 @@ export type Ending =
   | { readonly outcome: "responded"; readonly response: PlainResponse }
   /** A fault breaks the connection, before the response if there is none. */
   | { readonly outcome: "cut"; readonly response: PlainResponse | undefined }
+  /** The program has given up, or the tenant has a defect. */
   | { readonly outcome: "aborted" }
 
 /** Is shown what happens to one request. */

@@ -1,16 +1,16 @@
 /** The whole state of a tenant as JSON: saves it, and loads it. */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import { number } from "../../Schemas.js"
 import type { Action, Connection, Job, Profile, State, Stream, User } from "../api/state.js"
 import type { Fault, PendingFault } from "../server/faults.js"
 import type { Controlled } from "./controlled.js"
-import { FaultInput as FaultSchema, TokenView } from "./http/schemas.js"
+import { FaultInput as FaultSchema, maxOffset, time, TokenView } from "./http/schemas.js"
 import type { FaultInput, SavedState as Saved } from "./messages.js"
 import { maskValue } from "./recording/masking.js"
-import { tokenView } from "./snapshot.js"
+import { limitDelay, limitTimes, tokenView } from "./snapshot.js"
 
 /** A part of the state, with the fields that the tenant needs. It sends the others as they are. */
 const items = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
@@ -20,26 +20,72 @@ const dateTime = Schema.String.pipe(
   Schema.filter((text) => !Number.isNaN(Date.parse(text)), { description: "a date and time" })
 )
 
+const { optional } = Schema
+const text = optional(Schema.String)
+
+const job = {
+  id: Schema.String,
+  type: Schema.String,
+  status: Schema.String,
+  created_at: dateTime,
+  connection: text,
+  connection_id: text,
+  format: text,
+  limit: optional(number({ min: 0 })),
+  fields: optional(items({ name: Schema.String, export_as: text })),
+  percentage_done: optional(number()),
+  time_left_seconds: optional(number()),
+  status_details: text,
+  failure: text,
+  ended_at: optional(Schema.NullOr(time)), // `null` was infinite
+  links: optional(items({ signature: Schema.String, expires_at: time }))
+}
+
+const trigger = items({ id: Schema.String })
+
+const action = {
+  id: Schema.String,
+  name: text,
+  versions: items({ id: text, number: optional(number()), status: text, supported_triggers: optional(trigger) }),
+  supported_triggers: optional(trigger),
+  draft: optional(Schema.Struct({}, { key: Schema.String, value: Schema.Unknown })),
+  deployments: optional(items({ version_id: Schema.String, started_at: time }))
+}
+
+const event = {
+  id: Schema.String,
+  state: Schema.Literal("failed", "queued", "delivered"),
+  queued_at: optional(time),
+  event_type: text,
+  attempts: optional(items({ timestamp: dateTime, error_message: text })),
+  failsAgain: optional(number({ min: 0 }))
+}
+
+const stream = {
+  id: Schema.String,
+  name: text,
+  events: items(event),
+  destination: optional(Schema.Struct({ type: Schema.String }, { key: Schema.String, value: Schema.Unknown })),
+  status: optional(Schema.Literal("enabled", "disabled"))
+}
+
 const savedState = Schema.Struct({
   format: Schema.Literal("effect-identity-client/tenant"),
   version: Schema.Literal(1),
   savedAt: Schema.Number,
-  clockOffset: Schema.NonNegative.annotations({ description: "a number of at least 0" }),
+  clockOffset: number({ min: 0, max: maxOffset }),
   state: Schema.Struct({
     connections: items({ id: Schema.String, name: Schema.String }),
-    jobs: items({ id: Schema.String, type: Schema.String, status: Schema.String, created_at: dateTime }),
+    jobs: items(job),
     profiles: items({ id: Schema.String }),
-    actions: items({ id: Schema.String, versions: items({}) }),
-    streams: items({
-      id: Schema.String,
-      events: items({ id: Schema.String, state: Schema.Literal("failed", "queued", "delivered") })
-    }),
-    users: Schema.optional(items({ user_id: Schema.String }))
+    actions: items(action),
+    streams: items(stream),
+    users: optional(items({ user_id: Schema.String, identities: optional(items({ connection: Schema.String })) }))
   }),
   buckets: Schema.Struct({ tenant: Schema.NonNegative, profileUpdates: Schema.NonNegative }),
   tokens: Schema.Array(TokenView),
   faults: Schema.Array(FaultSchema),
-  signingKey: Schema.optional(Schema.Struct(
+  signingKey: optional(Schema.Struct(
     {
       kty: Schema.Literal("oct"),
       k: Schema.String.pipe(Schema.pattern(/^[\w-]{43,}$/, { description: "a key of at least 256 bits in base64url" }))
@@ -60,8 +106,8 @@ export const toFault = ({ headers, ...fault }: FaultInput): Fault => ({
 
 const toInput = ({ fault: { delay, headers, ...fault }, left }: PendingFault): FaultInput => ({
   ...fault,
-  times: left,
-  ...(delay !== undefined && { delay: Duration.toMillis(delay) }),
+  times: limitTimes(left),
+  ...(delay !== undefined && { delay: limitDelay(delay) }),
   ...(headers && {
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? null]))
   })
@@ -107,7 +153,7 @@ export const load = (
       // Sound: the schema has checked the fields that the tenant needs, and it only sends the others.
       actions: actions as ReadonlyArray<Action>,
       connections: connections as ReadonlyArray<Connection>,
-      jobs: jobs as ReadonlyArray<Job>,
+      jobs: (jobs as ReadonlyArray<Job>).map((job) => job.ended_at === null ? Struct.omit(job, "ended_at") : job),
       profiles: profiles as ReadonlyArray<Profile>,
       streams: streams as ReadonlyArray<Stream>,
       users: users as ReadonlyArray<User> | undefined ?? before.users

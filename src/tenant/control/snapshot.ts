@@ -3,7 +3,16 @@ import * as Duration from "effect/Duration"
 import type { Job, State, Stream, StreamEvent } from "../api/state.js"
 import type { PendingFault } from "../server/faults.js"
 import type { IssuedToken } from "../server/tokens.js"
-import type { EventView, FaultView, JobView, Snapshot, Some, StreamView, TokenView } from "./messages.js"
+import {
+  type EventView,
+  faultLimits,
+  type FaultView,
+  type JobView,
+  type Snapshot,
+  type Some,
+  type StreamView,
+  type TokenView
+} from "./messages.js"
 
 /** The number of tokens, jobs, streams, and events of a stream that are shown. */
 const maxItems = 100
@@ -68,13 +77,20 @@ const streamView = (stream: Stream, deliveryMillis: number): StreamView => {
   }
 }
 
+/** A number of calls, as JSON and the control interface have it: a program may set any. */
+export const limitTimes = (times: number): number => Math.min(faultLimits.times, Math.ceil(times))
+
+/** A delay in milliseconds, as above. */
+export const limitDelay = (delay: Duration.DurationInput): number =>
+  Math.min(faultLimits.delay, Duration.toMillis(delay))
+
 export const faultView = ({ fault, id, left }: PendingFault): FaultView => ({
   id,
   operation: fault.operation ?? null,
-  times: fault.times ?? 1,
-  left,
+  times: limitTimes(fault.times ?? 1),
+  left: limitTimes(left),
   status: fault.status ?? null,
-  delay: Duration.toMillis(fault.delay ?? 0),
+  delay: limitDelay(fault.delay ?? 0),
   cut: fault.cut ?? null,
   carriedOut: fault.carriedOut ?? false
 })

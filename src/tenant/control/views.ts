@@ -153,9 +153,9 @@ export interface FaultView {
 
 /**
  * `pending`: no response yet. `responded`. `cut`: a fault has broken the connection. `aborted`: the program has given up
- * before the response.
+ * before the response, or the tenant has a defect.
  */
-export type Outcome = "pending" | "responded" | "cut" | "aborted"
+type Outcome = "pending" | "responded" | "cut" | "aborted"
 
 export interface RequestSummary {
   /** Counts up from 1, also over resets. */
@@ -196,7 +196,7 @@ export interface RequestDetails extends RequestSummary {
 export interface RecordedMessage {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** The text. `null` if it is binary, or no longer kept. */
+  /** The text. `null` if it is binary, too large, or no longer kept. */
   readonly body: string | null
   /** The bytes of the body. */
   readonly size: number

@@ -203,7 +203,7 @@ const operation = (converter: Converter, served: ServedOperation): Json => {
   const pathParameters = parameters(converter, endpoint, "path", endpoint.params)
   return {
     operationId: endpoint.name,
-    summary: description?.summary.replace(/\.$/, "") ?? words(endpoint.name),
+    summary: description?.summary.replace(/\.$|`/g, "") ?? words(endpoint.name), // plain text, unlike the description
     description: describe(served, description ?? {}),
     security: security(scopesOf(endpoint)),
     parameters: [

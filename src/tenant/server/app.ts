@@ -8,6 +8,8 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Endpoint from "../../Endpoint.js"
@@ -75,17 +77,33 @@ const tooManyRequests = failure(429, "Global limit has been reached", { errorCod
 
 const payloadTooLarge = failure(413, "Payload content length greater than maximum allowed")
 
-/** Reads a body; `undefined` if it is larger than `limit` bytes. The rest is read, too, or the client might miss the response. */
+const incompleteBody = failure(400, "The body is incomplete", { errorCode: "invalid_body" })
+
+interface ReadBody {
+  /** Empty if the body is of no use. */
+  readonly content: RawBody["body"]
+  /** The bytes that have arrived, also of a body that is too large. */
+  readonly size: number
+  /** Tells why it is of no use; `undefined` if it is complete, or there is none. */
+  readonly problem: "tooLarge" | "interrupted" | undefined
+}
+
+/** Reads a body of at most `limit` bytes. The rest is read, too, or the client might miss the response. */
 export const readBody = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
-): Effect.Effect<RawBody["body"] | undefined> =>
+): Effect.Effect<ReadBody> =>
   Effect.suspend(() => {
+    const { source } = request
+    // The stream of a web `Request` without a body fails.
+    if (Predicate.hasProperty(source, "body") && Predicate.isNullable(source.body)) {
+      return Effect.succeed({ content: "", size: 0, problem: undefined })
+    }
     let size = 0
     const kept = Stream.filter(request.stream, ({ length }) => (size += length) <= limit)
     return Effect.map(readStream(kept, limit, () => "interrupted"), ({ body, completeness }) => {
-      if (completeness === "interrupted") return "" // the client has disconnected, or there is no body
-      return size <= limit ? body : undefined
+      const problem = completeness === "interrupted" ? completeness : size > limit ? "tooLarge" : undefined
+      return { content: problem === undefined ? body : "", size, problem }
     })
   })
 
@@ -131,7 +149,8 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { headers, method, source } = request
       const contentType = headers["content-type"]
-      const content = yield* readBody(request, bodySize)
+      const { content: read, problem, size } = yield* readBody(request, bodySize)
+      const content = problem === "tooLarge" ? undefined : read
       const [path, search] = splitTarget(request)
       const query = new URLSearchParams(search)
       const body = yield* parseBody(declaration, contentType, content ?? "")
@@ -154,19 +173,23 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
         target,
         headers,
         body: content,
+        size,
         parsed: operation === "token" ? Either.getOrUndefined(body) : undefined,
         operation
       }))
       const taken = yield* faults.take(operation)
       if (taken !== undefined) observation?.tookFault(taken.id)
       const fault = taken?.fault
-      const carriedOut = content === undefined
-        ? Effect.succeed(payloadTooLarge)
-        : carryOut({ headers, query, body }, observation)
+      const carriedOut = problem === undefined
+        ? carryOut({ headers, query, body }, observation)
+        : Effect.succeed(problem === "tooLarge" ? payloadTooLarge : incompleteBody)
       const faulty = applyFault(fault, carriedOut)
       const plain = yield* observation === undefined
         ? faulty
-        : Effect.onInterrupt(faulty, () => observation.ended({ outcome: "aborted" }))
+        : Effect.onExit(
+          faulty,
+          (exit) => Exit.isFailure(exit) ? observation.ended({ outcome: "aborted" }) : Effect.void
+        )
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
       const response = addHeaders(plain, { date, ...fault?.headers })
       return yield* sendResponse(response, fault?.cut, source, (status) => {

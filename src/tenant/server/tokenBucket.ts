@@ -9,7 +9,7 @@ import * as Ref from "effect/Ref"
  * @since 0.1.0 @category models
  */
 export interface BucketSize {
-  /** The capacity in calls, at least 1. */
+  /** The capacity in calls, at least 1. More than a billion count as a billion. */
   readonly burst: number
   /** The number of calls added per period, greater than 0. */
   readonly refill: number
@@ -36,8 +36,12 @@ export interface TokenBucket {
   readonly refillPerSecond: number
 }
 
+/** No bucket is larger: its level stays a number that JSON has, and exact. */
+const maxBurst = 1_000_000_000
+
 /** Makes a full bucket. A size that could never hold a call, or never refill, is a defect. */
-export const make = ({ burst, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
+export const make = ({ burst: size, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
+  const burst = Math.min(size, maxBurst)
   const millisPerCall = Duration.toMillis(per) / refill
   if (!(burst >= 1 && millisPerCall > 0 && millisPerCall < Infinity)) {
     return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")

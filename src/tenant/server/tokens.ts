@@ -39,7 +39,7 @@ export interface TokenIssuer {
   readonly all: Effect.Effect<ReadonlyArray<IssuedToken>>
   /** Revokes the tokens that are selected (default: all), and gives their number. */
   readonly revoke: (selects?: (token: IssuedToken) => boolean) => Effect.Effect<number>
-  /** Makes all tokens valid again that were revoked. */
+  /** Makes all tokens valid again that this issuer has signed by its first key, and no others. */
   readonly restore: Effect.Effect<void>
   /** Replaces the tokens by those of a saved state. Those of unknown clients are left out. */
   readonly load: (
@@ -104,18 +104,26 @@ export const make = (
   size: number
 ): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
-    let key: Jose.CryptoKey | Uint8Array = yield* Effect.promise(() =>
-      Jose.generateSecret(algorithm, { extractable: true })
-    )
+    const firstKey = yield* Effect.promise(() => Jose.generateSecret(algorithm, { extractable: true }))
+    let key: Jose.CryptoKey | Uint8Array = firstKey
     const clientsById = new Map(clients.map((client) => [client.id, client]))
     const issued = new Map<string, IssuedToken>() // by the `jti` of a token, the oldest first
+    /** Those of them that the first key has signed, as they were issued. No saved state replaces these. */
+    const own = new Map<string, IssuedToken>()
     const refusalOf = ClientAuthentication.make()
     const expiresIn = Math.floor(Duration.toSeconds(lifetime))
+
+    const remember = (tokens: Map<string, IssuedToken>, token: IssuedToken) => {
+      tokens.set(token.id, token)
+      const [oldest = token.id] = tokens.keys()
+      if (tokens.size > size) tokens.delete(oldest)
+    }
 
     const sign = Effect.fn(function*(client: AnyClient) {
       const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const id = yield* randomId(22)
       const scope = client.scopes.join(" ")
+      const signingKey = key // another may be loaded meanwhile
       const token = yield* Effect.promise(() =>
         new Jose.SignJWT({ azp: client.id, scope, gty: "client-credentials" })
           .setProtectedHeader({ alg: algorithm, typ: "JWT" })
@@ -125,7 +133,7 @@ export const make = (
           .setIssuedAt(issuedAt)
           .setExpirationTime(issuedAt + expiresIn)
           .setJti(id)
-          .sign(key)
+          .sign(signingKey)
       )
       const record: IssuedToken = {
         id,
@@ -134,9 +142,8 @@ export const make = (
         expiresAt: (issuedAt + expiresIn) * 1000,
         revoked: false
       }
-      issued.set(id, record)
-      const [oldest = id] = issued.keys()
-      if (issued.size > size) issued.delete(oldest)
+      remember(issued, record)
+      if (signingKey === firstKey) remember(own, record)
       return [token, record] as const
     })
 
@@ -145,13 +152,6 @@ export const make = (
         const scope = client.scopes.join(" ")
         const body: typeof TokenBody.Type = { access_token, scope, expires_in: expiresIn, token_type: "Bearer" }
         return tokenEndpointResponse(200, body)
-      })
-
-    const setRevoked = (revoked: boolean, selects: (token: IssuedToken) => boolean) =>
-      Effect.sync(() => {
-        const changed = [...issued.values()].filter((token) => token.revoked !== revoked && selects(token))
-        for (const token of changed) issued.set(token.id, { ...token, revoked })
-        return changed.length
       })
 
     const issue: TokenIssuer["issue"] = (parameters, connection) => {
@@ -196,12 +196,24 @@ export const make = (
           Effect.map(Option.getOrUndefined)
         ),
       all: Effect.sync(() => [...issued.values()]),
-      revoke: (selects = () => true) => setRevoked(true, selects),
-      restore: Effect.asVoid(setRevoked(false, () => true)),
+      revoke: (selects = () => true) =>
+        Effect.sync(() => {
+          const changed = [...issued.values()].filter((token) => !token.revoked && selects(token))
+          for (const token of changed) issued.set(token.id, { ...token, revoked: true })
+          return changed.length
+        }),
+      restore: Effect.sync(() => {
+        key = firstKey
+        issued.clear()
+        for (const token of own.values()) issued.set(token.id, token)
+      }),
       load: (tokens, signingKey) =>
         Effect.gen(function*() {
           if (signingKey !== undefined) {
-            key = yield* Effect.promise(() => Jose.importJWK(signingKey, algorithm, { extractable: true }))
+            const { k } = yield* Effect.promise(() => Jose.exportJWK(firstKey))
+            key = k === signingKey.k
+              ? firstKey
+              : yield* Effect.promise(() => Jose.importJWK(signingKey, algorithm, { extractable: true }))
           }
           issued.clear()
           for (const { client: id, ...token } of tokens.slice(-size)) {

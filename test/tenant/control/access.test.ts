@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Tenant from "../../../src/Tenant.js"
+import { refusalOf } from "../../../src/tenant/control/http/access.js"
 import { addresses, keyHeader } from "../../../src/tenant/control/messages.js"
 import { itInProcess } from "../support/calls.js"
 import { control, itControlled, key, origin } from "../support/control.js"
@@ -47,6 +48,21 @@ describe("the key", () => {
         assert.notInclude((yield* control("GET", path)).text, key)
       }
     }))
+
+  it.effect("cannot be one that is empty, short or unfit for an address", () =>
+    Effect.gen(function*() {
+      for (const bad of ["", "short", "a".repeat(15), "with a space 0123456789", `${key}\n`]) {
+        const exit = yield* Effect.exit(Tenant.make({ control: { key: Redacted.make(bad) } }))
+        assert.include(String(exit), "Invalid key of the control interface")
+        if (bad !== "") assert.notInclude(String(exit), bad)
+      }
+      yield* Tenant.make({ control: { key: Redacted.make("a".repeat(16)) } })
+    }))
+
+  it("is refused if the header is absent, even before it is compared", () => {
+    const request = HttpServerRequest.fromWeb(new Request(origin, { headers: { host: "localhost" } }))
+    assert.strictEqual(refusalOf(request, Redacted.make(""))?.status, 403)
+  })
 
   it.effect("is a random one if none is given, and hard to guess", () =>
     Effect.gen(function*() {

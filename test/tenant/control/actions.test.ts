@@ -1,10 +1,13 @@
 /** Each action of the control interface works, refuses bad input by the field's name, and is undone by a reset. */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
+import { keyHeader } from "../../../src/tenant/control/messages.js"
 import {
   action,
   call,
@@ -17,7 +20,7 @@ import {
   tokenOf,
   waitForSleep
 } from "../support/calls.js"
-import { act, control, itControlled, snapshot } from "../support/control.js"
+import { act, control, itControlled, key, origin, snapshot } from "../support/control.js"
 
 const list = (token: string) => send(listActionVersions, { params: { actionId: action.id }, token })
 const statusOf = (token: string) => Effect.map(list(token), ({ status }) => status)
@@ -109,6 +112,25 @@ describe("buckets", () => {
       assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(token)], [200, 429])
       assert.strictEqual((yield* snapshot).buckets[1]?.left, 5)
     }))
+
+  itControlled(
+    "without a limit are emptied, reset, shown and saved, too",
+    () =>
+      Effect.gen(function*() {
+        const token = yield* tokenOf()
+        assert.deepStrictEqual([(yield* snapshot).buckets[0]?.burst, yield* statusOf(token)], [1e9, 200])
+        yield* reset
+        assert.strictEqual(yield* statusOf(token), 200)
+        yield* act("setBucket", "POST", "/buckets/tenant")
+        assert.strictEqual(yield* statusOf(token), 429)
+        yield* act("setBucket", "POST", "/buckets/tenant", { left: 1 })
+        assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(token)], [200, 429])
+        yield* reset
+        yield* act("load", "POST", "/load", yield* act("save", "GET", "/save"))
+        assert.deepStrictEqual([(yield* snapshot).buckets[0]?.left, yield* statusOf(token)], [1e9, 200])
+      }),
+    { buckets: { tenant: { burst: Infinity, refill: 16, per: "1 second" } } }
+  )
 
   itControlled("show the last minute: bursts, refusals, and the refill between them", () =>
     Effect.gen(function*() {
@@ -249,6 +271,65 @@ describe("a reset", () => {
     }))
 })
 
+describe("a reset after a load", () => {
+  itControlled(
+    "undoes the load: its tokens and its signing key are gone, the ones before are back",
+    () =>
+      Effect.gen(function*() {
+        const token = yield* tokenOf()
+        const own = yield* act("save", "GET", "/save?secrets=include")
+        const k = "A".repeat(43)
+        const other = { ...own.tokens[0]!, id: "another" }
+        yield* act("load", "POST", "/load", { ...own, tokens: [other], signingKey: { kty: "oct", k } })
+        const foreign = yield* tokenOf()
+        assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(foreign)], [401, 200])
+        yield* reset
+        assert.deepStrictEqual([yield* statusOf(token), yield* statusOf(foreign)], [200, 401])
+        assert.deepStrictEqual((yield* snapshot).tokens.items.map(({ id }) => id), [own.tokens[0]!.id])
+        assert.deepStrictEqual((yield* act("save", "GET", "/save?secrets=include")).signingKey, own.signingKey)
+      })
+  )
+
+  itControlled("keeps the tokens that were issued since by the same key", () =>
+    Effect.gen(function*() {
+      yield* act("load", "POST", "/load", yield* act("save", "GET", "/save?secrets=include"))
+      const token = yield* tokenOf()
+      yield* reset
+      assert.strictEqual(yield* statusOf(token), 200)
+    }))
+})
+
+describe("a body that breaks off", () => {
+  const broken = (text: string, type: string) =>
+    HttpBody.stream(Stream.concat(Stream.succeed(new TextEncoder().encode(text)), Stream.fail("broken")), type)
+
+  itControlled("is refused by the control interface: it could ask for more than meant", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      const response = yield* HttpClient.post(`${origin}/_tenant/tokens/revoke`, {
+        headers: { [keyHeader]: key },
+        body: broken("{\"id\":\"no", "application/json")
+      })
+      assert.deepStrictEqual([response.status, yield* response.json], [400, {
+        status: 400,
+        message: "The body is incomplete"
+      }])
+      assert.strictEqual(yield* statusOf(token), 200)
+    }))
+
+  itControlled("is refused by operations", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      const response = yield* HttpClient.post(`https://tenant.test/api/v2/event-streams/${stream.id}/redeliver`, {
+        headers: { authorization: `Bearer ${token}` },
+        body: broken("event_types[0]=no", "application/x-www-form-urlencoded")
+      })
+      assert.strictEqual(response.status, 400)
+      assert.include(yield* response.text, "The body is incomplete")
+      assert.strictEqual((yield* snapshot).streams.items[0]?.failed, 2)
+    }))
+})
+
 describe("bad input", () => {
   const cases: ReadonlyArray<readonly [path: string, body: unknown, field: string | undefined]> = [
     ["/faults", { status: 199 }, "status"],
@@ -308,6 +389,12 @@ describe("bad input", () => {
       const notJson = yield* control("POST", "/clock", { text: "{" })
       assert.deepStrictEqual([notJson.status, notJson.json.message], [400, "The body is not valid JSON"])
       assert.deepStrictEqual(yield* snapshot, before)
+      const forward = 3_000 * 24 * 60 * 60 * 1000
+      const statuses = new Set<number>()
+      for (let moves = 0; moves < 200; moves++) {
+        statuses.add((yield* control("POST", "/clock", { body: { forward } })).status)
+      }
+      assert.deepStrictEqual([...statuses], [200, 400])
     }))
 
   itControlled("that is too large is refused with 413", () =>

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
+import * as operations from "../../../src/operations/index.js"
 import * as Tenant from "../../../src/Tenant.js"
 import * as History from "../../../src/tenant/control/recording/history.js"
 import * as Retries from "../../../src/tenant/control/recording/retries.js"
@@ -119,6 +120,24 @@ describe("a recorded request", () => {
     }))
 })
 
+describe("a recorded request without a response", () => {
+  itControlled("ends, too, if the tenant has a defect", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const token = yield* tokenOf()
+      yield* tenant.respond(operations.listActionVersions, () => Effect.die("a defect"))
+      yield* Effect.exit(list(token))
+      assert.deepInclude((yield* snapshot).requests.items[0], { outcome: "aborted", status: null })
+    }))
+
+  itControlled("or with a body that is too large has the size of it", () =>
+    Effect.gen(function*() {
+      yield* send(updateTokenExchangeProfile, { params: { id: "x" }, body: { name: "x".repeat(70_000) } })
+      const { request, status } = yield* act("request", "GET", "/requests/1")
+      assert.deepStrictEqual([status, request.body, request.size], [413, null, 70_011])
+    }))
+})
+
 describe("memory", () => {
   itControlled("keeps the newest 2,000 requests, and lists them in pages", () =>
     Effect.gen(function*() {
@@ -146,6 +165,22 @@ describe("memory", () => {
       yield* Effect.exit(list(token))
       const tooLarge = yield* act("request", "GET", "/requests/82")
       assert.deepStrictEqual([tooLarge.response?.body, tooLarge.response?.size], [null, 300_000])
+    }), { buckets: largeBuckets })
+})
+
+describe("memory of bodies", () => {
+  itControlled("is not passed by responses that come late", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      yield* act("addFault", "POST", "/faults", { delay: 60_000, body: "x".repeat(250_000) })
+      const late = yield* Effect.fork(Effect.exit(list(token)))
+      yield* waitForSleep
+      yield* act("addFault", "POST", "/faults", { times: 100, body: "x".repeat(250_000) })
+      yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.exit(list(token)), { discard: true })
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(late)
+      const { outcome, response } = yield* act("request", "GET", "/requests/2")
+      assert.deepStrictEqual([outcome, response?.body, response?.size], ["responded", null, 250_000])
     }), { buckets: largeBuckets })
 })
 
@@ -235,6 +270,14 @@ describe("retries", () => {
     assert.deepStrictEqual(begin(() => "501", 0), { retry: 1, retryOf: 501 })
     retries.clear()
     assert.deepStrictEqual(begin(never, 0), { retry: 0, retryOf: null })
+  })
+
+  it("do not keep the bodies by which they are matched", () => {
+    const body = "x".repeat(100_000)
+    assert.isBelow(Retries.digest(body).length, 250)
+    assert.notStrictEqual(Retries.digest(`${body}a`), Retries.digest(`${body}b`))
+    assert.notStrictEqual(Retries.digest(`a${body}`), Retries.digest(`b${body}`))
+    assert.strictEqual(Retries.digest(body), Retries.digest("x".repeat(100_000)))
   })
 
   it("follow what may succeed later", () => {

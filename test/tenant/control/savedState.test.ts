@@ -31,6 +31,36 @@ const elsewhere = <A, E>(
     Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer({ control: { key: Redacted.make(key) }, ...options }))
   )
 
+const job = { id: "a", type: "b", status: "completed", created_at: "2026-01-01" }
+
+const brokenEvents: ReadonlyArray<readonly [fields: object, field: string]> = [
+  [{ attempts: {} }, "attempts"],
+  [{ attempts: [{ timestamp: "no" }] }, "attempts[0].timestamp"],
+  [{ queued_at: -1e300 }, "queued_at"],
+  [{ failsAgain: "x" }, "failsAgain"],
+  [{ event_type: 1 }, "event_type"]
+]
+
+/** Items that the tenant could not work with, and their bad field. */
+const brokenItems: ReadonlyArray<readonly [list: string, item: object, field: string]> = [
+  ["jobs", { ...job, links: "x" }, "links"],
+  ["jobs", { ...job, links: [{ signature: "x" }] }, "links[0].expires_at"],
+  ["jobs", { ...job, ended_at: "x" }, "ended_at"],
+  ["jobs", { ...job, fields: {} }, "fields"],
+  ["jobs", { ...job, percentage_done: "x" }, "percentage_done"],
+  ["actions", { id: "a", versions: [], deployments: {} }, "deployments"],
+  [
+    "actions",
+    { id: "a", versions: [], deployments: [{ version_id: "a", started_at: -1e300 }] },
+    "deployments[0].started_at"
+  ],
+  ["actions", { id: "a", versions: [], supported_triggers: "x" }, "supported_triggers"],
+  ...brokenEvents.map(([fields, field]) =>
+    ["streams", { id: "a", events: [{ id: "b", state: "queued", ...fields }] }, `events[0].${field}`] as const
+  ),
+  ["users", { user_id: "a", identities: "x" }, "identities"]
+]
+
 describe("a saved state", () => {
   itControlled("is plain JSON that brings everything back", () =>
     Effect.gen(function*() {
@@ -103,6 +133,10 @@ describe("a saved state", () => {
         const broken: ReadonlyArray<readonly [object, string]> = [
           [{ ...saved, version: 2 }, "version"],
           [{ ...saved, clockOffset: -1 }, "clockOffset"],
+          [{ ...saved, clockOffset: 1e300 }, "clockOffset"],
+          ...brokenItems.map(([list, item, field]) =>
+            [{ ...saved, state: { ...saved.state, [list]: [item] } }, `state.${list}[0].${field}`] as const
+          ),
           [{ ...saved, more: 1 }, "more"],
           [{ ...saved, buckets: { tenant: 1 } }, "buckets.profileUpdates"],
           [{ ...saved, tokens: [{ id: "x" }] }, "tokens[0].client"],
@@ -124,6 +158,20 @@ describe("a saved state", () => {
         assert.deepStrictEqual(yield* tenant.state, state)
       })
   )
+
+  itControlled("can be loaded, whatever numbers the program has set", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      yield* tenant.injectFault({ status: 500, times: Infinity, delay: Infinity, operation: "nothing" })
+      yield* tenant.injectFault({ status: 500, times: 1.5, operation: "nothing" })
+      const { faults } = yield* snapshot
+      assert.deepStrictEqual(faults.map(({ delay, left, times }) => [times, left, delay]), [
+        [1_000_000, 1_000_000, 3_600_000],
+        [2, 2, 0]
+      ])
+      yield* act("load", "POST", "/load", yield* act("save", "GET", "/save"))
+      assert.deepStrictEqual((yield* snapshot).faults.map(({ left }) => left), [1_000_000, 2])
+    }), { durations: { export: Infinity } })
 
   itControlled("with a signing key that is none is refused", () =>
     Effect.gen(function*() {

@@ -163,23 +163,55 @@ describe("masking", () => {
   it("hides parameters of queries and forms, however they are spelt", () => {
     assert.strictEqual(maskTarget("/x?a=1&client%5Fsecret=b&c", []), `/x?a=1&client%5Fsecret=${masked}&c`)
     assert.strictEqual(maskTarget("/x", []), "/x")
+    assert.strictEqual(maskTarget("/x?token=a\"b c#d&e=1", []), `/x?token=${masked}&e=1`)
+    assert.strictEqual(
+      maskTarget("/x?secrets[0][value]=1&secrets[0][name]=A", []),
+      `/x?secrets[0][value]=${masked}&secrets[0][name]=A`
+    )
     assert.strictEqual(maskTarget("/x?%=1&a[token]=2", []), `/x?%=1&a[token]=${masked}`)
     const form = "grant_type=client_credentials&client_secret=a%26b"
-    assert.strictEqual(
-      maskBody(form, "application/x-www-form-urlencoded; charset=utf-8", []),
-      `grant_type=client_credentials&client_secret=${masked}`
-    )
-    assert.strictEqual(maskBody(form, "text/plain", []), form)
+    assert.strictEqual(maskBody(form, []), `grant_type=client_credentials&client_secret=${masked}`)
+  })
+
+  it("hides fields of forms, whatever is in their values or before them", () => {
+    const cases: ReadonlyArray<readonly [body: string, shown: string]> = [
+      ["secrets[0][name]=A&secrets[0][value]=canary", `secrets[0][name]=A&secrets[0][value]=${masked}`],
+      ["secrets%5B0%5D%5Bvalue%5D=canary", `secrets%5B0%5D%5Bvalue%5D=${masked}`],
+      ["client_secret=a\"canary&x=1", `client_secret=${masked}&x=1`],
+      ["client_secret=a#canary&x=1", `client_secret=${masked}&x=1`],
+      ["client_secret=a canary=&x=1", `client_secret=${masked}&x=1`],
+      ["x=1\nclient_secret = canary", `x=1\nclient_secret =${masked}`],
+      ["\"client_secret=canary\"", `"client_secret=${masked}`]
+    ]
+    for (const [body, shown] of cases) assert.strictEqual(maskBody(body, []), shown)
+  })
+
+  it("hides all that follows a name of a secret in a text that is not JSON", () => {
+    const cases = [
+      "{\"a\":1,\"client_secret\":\"canary\"",
+      "{\"client_secret\" : \"a \\\" canary\", \"b\": 1,}",
+      "{\"secrets\":[{\"name\":\"a\",\"value\":\"canary\"}]",
+      "{\"client\\u005fsecret\":\"canary\"",
+      "{client_secret: 'canary'}",
+      "\"{\\\"client_secret\\\":\\\"canary\\\"}\"",
+      "<client_secret>canary</client_secret>",
+      "data: {\"access_token\":\"canary\"}"
+    ]
+    for (const body of cases) {
+      assert.notInclude(maskBody(body, []), "canary")
+      assert.include(maskBody(body, []), masked)
+    }
+    for (const body of ["The token is invalid", "{\"token_type\":\"Bearer\"", "a: 1, b=2&c", "x".repeat(250_000)]) {
+      assert.strictEqual(maskBody(body, []), body)
+    }
   })
 
   it("hides links with signatures in JSON, and secrets that are known in any text", () => {
     assert.strictEqual(
-      maskBody("{\"location\":\"http://a.test/f?signature=abc\",\"note\":\"known-secret\"}", "application/json", [
-        "known-secret"
-      ]),
+      maskBody("{\"location\":\"http://a.test/f?signature=abc\",\"note\":\"known-secret\"}", ["known-secret"]),
       `{"location":"http://a.test/f?signature=${masked}","note":"${masked}"}`
     )
-    assert.strictEqual(maskBody("<known-secret>", undefined, ["known-secret"]), `<${masked}>`)
-    assert.strictEqual(maskBody("\"known-secret\"", "application/json", ["known-secret"]), `"${masked}"`)
+    assert.strictEqual(maskBody("(known-secret)", ["known-secret"]), `(${masked})`)
+    assert.strictEqual(maskBody("\"known-secret\"", ["known-secret"]), `"${masked}"`)
   })
 })

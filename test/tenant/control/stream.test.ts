@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
 import type { StreamMessage } from "../../../src/tenant/control/messages.js"
-import { action, call, listActionVersions, requestToken } from "../support/calls.js"
+import { action, call, listActionVersions, requestToken, waitForSleep } from "../support/calls.js"
 import { act, itControlled, loops, messages, pass, reading } from "../support/control.js"
 
 const ofType = <Type extends StreamMessage["type"]>(read: ReadonlyArray<StreamMessage>, type: Type) =>
@@ -45,6 +45,25 @@ describe("the stream", () => {
       assert.deepStrictEqual(
         ofType(read, "requests").flatMap(({ requests }) => requests).map(({ id, outcome }) => [id, outcome]),
         [[1, "pending"], [1, "responded"]]
+      )
+    }).pipe(Effect.scoped))
+
+  itControlled("shows the end of a request that was pending when the reader came", () =>
+    Effect.gen(function*() {
+      yield* act("addFault", "POST", "/faults", { delay: 1000, operation: "token" })
+      const running = yield* Effect.fork(requestToken({}))
+      yield* waitForSleep
+      const read = yield* reading
+      assert.deepStrictEqual(ofType(read, "snapshot")[0]?.snapshot.requests.items.map(({ outcome }) => outcome), [
+        "pending"
+      ])
+      yield* HttpClient.get("https://tenant.test/x")
+      yield* pass(12)
+      yield* Fiber.join(running)
+      yield* pass(1)
+      assert.deepStrictEqual(
+        ofType(read, "requests").flatMap(({ requests }) => requests).map(({ id, outcome }) => [id, outcome]),
+        [[2, "responded"], [1, "responded"]]
       )
     }).pipe(Effect.scoped))
 

@@ -107,6 +107,7 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(servers.map(({ url }: { url: string }) => url), ["/"])
     const all = Object.values<any>(paths).flatMap((methods) => Object.values<any>(methods))
     assert.strictEqual(new Set(all.map(({ summary }) => summary)).size, all.length)
+    for (const { summary } of all) assert.notInclude(summary, "`", "a summary is plain text")
   })
 
   it("says in the words of the docstrings what an operation does, and when it fails", () => {

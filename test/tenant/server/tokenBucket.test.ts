@@ -22,6 +22,17 @@ describe("token buckets", () => {
   const limits = (response: { readonly headers: Readonly<Record<string, string>> }) =>
     ["limit", "remaining", "reset"].map((name) => Number(response.headers[`x-ratelimit-${name}`]))
 
+  itInProcess(
+    "hold a billion calls at most, and are numbers in headers",
+    () =>
+      Effect.gen(function*() {
+        const token = yield* tokenOf()
+        const response = yield* send(listActionVersions, { params: { actionId: action.id }, token })
+        assert.deepStrictEqual(limits(response), [1e9, 1e9 - 1, 1])
+      }),
+    { buckets: { tenant: { burst: Infinity, refill: 2, per: "1 second" } } }
+  )
+
   itInProcess("hold a burst, refill continuously and report when they are full", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000)

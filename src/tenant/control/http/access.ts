@@ -51,7 +51,8 @@ export const refusalOf = (
   ) {
     return refused("The control interface is not for pages of other origins")
   }
-  return isSame(headers[keyHeader] ?? "", Redacted.value(key))
+  const sent = headers[keyHeader]
+  return sent !== undefined && isSame(sent, Redacted.value(key))
     ? undefined
     : refused(`The header ${keyHeader} must have the key that the tenant was started with`)
 }

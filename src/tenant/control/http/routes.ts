@@ -56,16 +56,21 @@ const readInput = (name: string, { body, params, query }: Declaration) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const [, search] = splitTarget(request)
-    const content = body && (yield* readBody(request, name === "load" ? bodyLimits.load : bodyLimits.other))
-    if (body !== undefined && content === undefined) {
-      return yield* Effect.fail<Refusal>({ status: 413, message: "The body is too large" })
+    const read = body && (yield* readBody(request, name === "load" ? bodyLimits.load : bodyLimits.other))
+    // Without a body, some actions are for all things: the beginning of one must not count as none.
+    if (read?.problem !== undefined) {
+      return yield* Effect.fail<Refusal>(
+        read.problem === "tooLarge"
+          ? { status: 413, message: "The body is too large" }
+          : { status: 400, message: "The body is incomplete" }
+      )
     }
     const input = Either.all({
       params: checkFields(params, Either.right(yield* HttpRouter.params)),
       query: checkFields(query, decodeQuery(query ?? {}, new URLSearchParams(search))),
-      body: body === undefined || content === undefined
+      body: body === undefined || read === undefined
         ? Either.right({})
-        : Either.flatMap(parse(bodyText(content)), (value) => check(body, value))
+        : Either.flatMap(parse(bodyText(read.content)), (value) => check(body, value))
     })
     return yield* Either.match(input, { onLeft: (error) => Effect.fail(invalid(error)), onRight: Effect.succeed })
   })

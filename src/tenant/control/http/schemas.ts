@@ -1,7 +1,7 @@
 /** The schemas of the control interface: requests are validated with them, and its OpenAPI document is made from them. */
 import * as Schema from "effect/Schema"
 import { integer, number, string } from "../../../Schemas.js"
-import type * as Messages from "../messages.js"
+import * as Messages from "../messages.js"
 
 const { Array: list, Boolean, Literal, NullOr, Number, String, Unknown, optional } = Schema
 
@@ -9,14 +9,17 @@ const { Array: list, Boolean, Literal, NullOr, Number, String, Unknown, optional
 const describe = <A>(schema: Schema.Schema<A>, description: string): Schema.Schema<A> =>
   schema.annotations({ description })
 
-const time = Number.annotations({ description: "milliseconds since 1970 on the tenant's clock" })
+/** The greatest time that a date can have. */
+const maxTime = 8_640_000_000_000_000
+
+export const time: Schema.Schema<number> = number({ min: -maxTime, max: maxTime }).annotations({
+  description: "milliseconds since 1970 on the tenant's clock"
+})
 
 /** Some of many, and the number of all. */
 const some = <A>(items: Schema.Schema<A>) => Schema.Struct({ items: list(items), total: Number })
 
-const maxTimes = 1_000_000
-
-const times = (min: number) => integer({ min, max: maxTimes })
+const times = (min: number) => integer({ min, max: Messages.faultLimits.times })
 
 export const Refusal: Schema.Schema<Messages.Refusal> = Schema.Struct({
   status: Number,
@@ -110,7 +113,7 @@ export const FaultInput: Schema.Schema<Messages.FaultInput> = Schema.Struct({
   status: optional(integer({ min: 200, max: 599 })),
   headers: optional(headers),
   body: optional(Unknown),
-  delay: optional(number({ min: 0, max: 3_600_000 })),
+  delay: optional(number({ min: 0, max: Messages.faultLimits.delay })),
   cut: optional(cut),
   carriedOut: optional(Boolean)
 }).annotations({ identifier: "FaultInput" })
@@ -228,6 +231,9 @@ export const FailDeliveriesInput: Schema.Schema<Messages.FailDeliveriesInput> = 
   times: optional(times(0)),
   error: optional(string({ max: 500 }))
 }).annotations({ identifier: "FailDeliveriesInput" })
+
+/** The greatest offset of the clock: a thousand years, in milliseconds. */
+export const maxOffset = 1000 * 366 * 24 * 60 * 60 * 1000
 
 const tenYears = 10 * 366 * 24 * 60 * 60 * 1000
 

@@ -77,8 +77,7 @@ const makeNext = (controlled: Controlled, reader: Reader): Effect.Effect<Readonl
 
   const begin = Effect.gen(function*() {
     seen = generation.current
-    reader.takeReadings()
-    reader.takeRequests()
+    reader.begin(Actions.snapshotRequests)
     yield* changedParts
     yield* bucketMessage
     return [{ type: "snapshot", snapshot: yield* Actions.snapshotOf(controlled, false) } as const]

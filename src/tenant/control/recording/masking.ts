@@ -33,21 +33,46 @@ export const maskValue = (value: unknown, isSecret = false): unknown => {
   return Predicate.isString(value) ? maskTokens(value) : value
 }
 
+/** The name of a parameter as the tenant reads it: decoded, and of JSON without its escapes. */
+const plainName = (name: string): string => {
+  const [decoded = name] = new URLSearchParams(`${name}=`).keys()
+  return decoded
+    .replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll("\\", "")
+    .trim()
+}
+
+/** Tells that a parameter is secret by any part of its name, for example `secrets[0][value]`; `secrets[0][name]` is not. */
+const isSecretPath = (name: string): boolean => {
+  const parts = plainName(name).split(/[[\].]+/).filter((part) => part !== "")
+  const last = parts.at(-1) ?? ""
+  return isSecretName(last) || (!openFields.includes(last) && parts.some(isSecretName))
+}
+
+/** Replaces what follows the first name of a secret, up to the end of the text. */
+const maskAfter = (text: string, names: RegExp): string => {
+  for (const { 0: all, 1: name = "", index } of text.matchAll(names)) {
+    if (isSecretPath(name)) return `${text.slice(0, index + all.length)}${masked}`
+  }
+  return text
+}
+
+/** Hides the values of secret parameters, each up to the next `&`, whatever else is in it. */
 const maskParameters = (text: string): string =>
-  text.replace(/(^|[?&])([^=&?#\s"]*)=([^&#\s"]*)/g, (all, before: string, name: string) => {
-    const decoded = Either.getOrElse(Either.try(() => decodeURIComponent(name)), () => name)
-    return isSecretName(decoded.replace(/\]+$/, "")) ? `${before}${name}=${masked}` : all
-  })
+  text.split("&").map((part) => maskAfter(part, /(?<![^\s=?#"'<>;,])([^\s=?#"'<>;,]+)\s*=/g)).join("&")
+
+/** Hides the secret parameters of an address. */
+const maskQuery = (address: string): string => {
+  const mark = address.search(/[?#]/)
+  return mark < 0 ? address : address.slice(0, mark) + maskParameters(address.slice(mark))
+}
 
 /** Hides these secrets and all that look like tokens in a text. */
-export const maskText = (text: string, known: ReadonlyArray<string>): string =>
+const maskText = (text: string, known: ReadonlyArray<string>): string =>
   known.reduce((text, secret) => text.replaceAll(secret, masked), maskTokens(text))
 
 /** Hides the secret parameters of a path with its query. */
-export const maskTarget = (target: string, known: ReadonlyArray<string>): string => {
-  const mark = target.indexOf("?")
-  return maskText(mark < 0 ? target : target.slice(0, mark) + maskParameters(target.slice(mark)), known)
-}
+export const maskTarget = (target: string, known: ReadonlyArray<string>): string => maskText(maskQuery(target), known)
 
 export const maskHeaders = (
   headers: Readonly<Record<string, string>>,
@@ -61,16 +86,18 @@ export const maskHeaders = (
     })
   )
 
-/** Hides the secrets of a body: of JSON and of forms by the names of their fields. */
-export const maskBody = (body: string, contentType: string | undefined, known: ReadonlyArray<string>): string => {
-  const json = Either.try((): unknown => JSON.parse(body))
-  if (Either.isRight(json) && typeof json.right === "object") {
-    return maskLinks(JSON.stringify(maskValue(json.right)), known)
-  }
-  const isForm = contentType?.toLowerCase().includes("x-www-form-urlencoded") === true
-  return maskText(isForm ? maskParameters(body) : body, known)
-}
-
 /** Links within JSON carry signatures in their query. */
-const maskLinks = (json: string, known: ReadonlyArray<string>): string =>
-  maskText(json.replace(/"https?:[^"]*\?[^"]*"/g, maskParameters), known)
+const maskLinks = (json: string): string =>
+  json.replace(/"(https?:(?:[^"\\]|\\.)*)"/g, (_, link: string) => `"${maskQuery(link)}"`)
+
+/**
+ * Hides the secrets of a body by the names of fields, whatever its type is said to be. Of a text that is neither JSON nor a form,
+ * such as JSON that was cut off, nothing is left after a name of a secret with a colon or a bracket.
+ */
+export const maskBody = (body: string, known: ReadonlyArray<string>): string => {
+  const json = Either.try((): unknown => JSON.parse(body))
+  const hidden = Either.isRight(json) && typeof json.right === "object"
+    ? maskLinks(JSON.stringify(maskValue(json.right)))
+    : maskAfter(maskParameters(body), /(?<![^\s=?#"'<>;:,&{}])([^\s=?#"'<>;:,&{}]+)["']?\s*[:>]/g)
+  return maskText(hidden, known)
+}

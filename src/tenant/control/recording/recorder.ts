@@ -35,6 +35,8 @@ interface Recorded extends Mutable<RequestSummary> {
 /** Reads what has changed since it last did. */
 export interface Reader extends Pick<Subscription.Subscription<unknown>, "takeReadings"> {
   readonly takeRequests: () => Subscription.Batch<RequestSummary>
+  /** Begins anew, just before the reader gets this many of the newest requests by other means. */
+  readonly begin: (limit: number) => void
 }
 
 export interface Recorder extends Observer {
@@ -56,7 +58,8 @@ const sizeOf = (body: RawBody["body"]): number =>
   typeof body === "string" ? new TextEncoder().encode(body).length : body.length
 
 /** Keeps a body, if it is a text that is not too large. Only the size of other ones is kept. */
-const keep = (headers: Readonly<Record<string, string>>, body: RawBody["body"] = ""): Kept => {
+const keep = (headers: Readonly<Record<string, string>>, body: RawBody["body"] | undefined, size = 0): Kept => {
+  if (body === undefined) return { headers, body: null, size }
   const isText = typeof body === "string" || /json|text|urlencoded|xml/i.test(headers["content-type"] ?? "json")
   return isText && body.length <= limits.body ? { headers, body, size: 0 } : { headers, body: null, size: sizeOf(body) }
 }
@@ -91,8 +94,10 @@ export const make = (
     }
   }
 
-  const count = (message: Kept): void => {
+  /** Counts a new message of a request. The bodies of the oldest requests are dropped, even if they have come late. */
+  const count = (recorded: Recorded, message: Kept): void => {
     keptBytes += message.body?.length ?? 0
+    if (recorded.id < bodiesFrom) dropBodies(recorded)
     for (; keptBytes > limits.bodies && bodiesFrom <= lastId; bodiesFrom++) {
       const oldest = requests.get(bodiesFrom)
       if (oldest !== undefined) dropBodies(oldest)
@@ -101,7 +106,7 @@ export const make = (
 
   const add = (recorded: Recorded): void => {
     requests.set(recorded.id, recorded)
-    count(recorded.request)
+    count(recorded, recorded.request)
     const evicted = requests.get(recorded.id - limits.requests)
     if (evicted === undefined) return
     dropBodies(evicted)
@@ -132,7 +137,7 @@ export const make = (
       retry: 0,
       retryOf: null,
       fault: null,
-      request: keep(request.headers, request.body),
+      request: keep(request.headers, request.body, request.size),
       response: null
     }
     Object.assign(recorded, retries.begin(() => keyOf(recorded, request), traceOf(request), started))
@@ -157,7 +162,7 @@ export const make = (
     if (!requests.has(recorded.id)) return
     if (response !== undefined) {
       recorded.response = keep(response.headers, response.body)
-      count(recorded.response)
+      count(recorded, recorded.response)
     }
     announce(recorded)
   }
@@ -189,7 +194,7 @@ export const make = (
     const text = body && bodyText(body)
     return {
       headers: withSecrets ? { ...headers } : maskHeaders(headers, secrets),
-      body: text === null || withSecrets ? text : maskBody(text, headers["content-type"], secrets),
+      body: text === null || withSecrets ? text : maskBody(text, secrets),
       size: body === null ? size : sizeOf(body)
     }
   }
@@ -237,7 +242,11 @@ export const make = (
         return subscription
       }),
       (subscription) => Effect.sync(() => subscriptions.delete(subscription))
-    ).pipe(Effect.map(({ takeReadings, takeRequests }) => ({
+    ).pipe(Effect.map(({ begin, takeReadings, takeRequests }) => ({
+      begin: (limit) => {
+        const newest = [...requests.values()].slice(-limit)
+        begin(newest.filter(({ outcome }) => outcome === "pending").map(({ id }) => id), lastId)
+      },
       takeReadings,
       takeRequests: () => {
         const { leftOut, requests } = takeRequests()

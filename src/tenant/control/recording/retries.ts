@@ -1,5 +1,7 @@
 /** Tells retries from new calls. No request says that it is one: it is like an earlier one that has failed. */
 
+import * as Hash from "effect/Hash"
+
 /** The number of failed requests that are remembered. */
 const maxFailed = 1000
 
@@ -19,6 +21,9 @@ interface Failed {
   /** The trace that it says it is part of: equal requests at the same time are told apart by it. */
   readonly trace: string | undefined
 }
+
+/** A short text in place of a key, which has a whole body in it. Two keys of one length and beginning rarely share it. */
+export const digest = (key: string): string => `${key.length}:${Hash.string(key)}:${key.slice(0, 200)}`
 
 const none: Retry = { retry: 0, retryOf: null }
 
@@ -42,7 +47,7 @@ export const make = () => {
     /** Finds the request that this one retries. `key` is only called if there is one that has failed. */
     begin: (key: () => string, trace: string | undefined, at: number): Retry => {
       if (size === 0) return none
-      const name = key()
+      const name = digest(key())
       for (let found = remove(name, trace); found !== undefined; found = remove(name, trace)) {
         if (at - found.at <= retryWindow) return { retry: found.retry + 1, retryOf: found.id }
       }
@@ -50,7 +55,8 @@ export const make = () => {
     },
     /** Remembers a request that has failed in a way that programs retry. */
     failed: (key: string, request: Failed): void => {
-      failed.set(key, [...failed.get(key) ?? [], request])
+      const name = digest(key)
+      failed.set(name, [...failed.get(name) ?? [], request])
       size++
       const [oldest] = failed.keys()
       if (size > maxFailed && oldest !== undefined) remove(oldest)

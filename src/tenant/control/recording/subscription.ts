@@ -2,7 +2,7 @@
 import type { BucketName, BucketReading } from "../messages.js"
 
 /** The greatest number of requests in one batch. */
-export const maxRequests = 100
+const maxRequests = 100
 
 /** The number of pending requests whose end the reader still has to get. */
 const maxPending = 1000
@@ -29,6 +29,8 @@ export interface Subscription<Request> {
   /** Gives what happened to the buckets since the last time; none of a bucket that was not used. */
   readonly takeReadings: () => ReadonlyArray<Reading>
   readonly clear: () => void
+  /** Begins anew for a reader that has all requests up to `last`, these of them as pending. */
+  readonly begin: (pending: ReadonlyArray<number>, last: number) => void
 }
 
 export const make = <Request extends Subject>(): Subscription<Request> => {
@@ -44,6 +46,14 @@ export const make = <Request extends Subject>(): Subscription<Request> => {
   const deleteOldest = (collection: Map<number, unknown> | Set<number>): void => {
     const [oldest] = collection.keys()
     if (oldest !== undefined) collection.delete(oldest)
+  }
+
+  const clear = () => {
+    fresh.clear()
+    pending.clear()
+    ended.clear()
+    readings.clear()
+    leftOut = 0
   }
 
   return {
@@ -89,12 +99,11 @@ export const make = <Request extends Subject>(): Subscription<Request> => {
       readings.clear()
       return all
     },
-    clear: () => {
-      fresh.clear()
-      pending.clear()
-      ended.clear()
-      readings.clear()
-      leftOut = 0
+    clear,
+    begin: (ids, last) => {
+      clear()
+      for (const id of ids) pending.add(id)
+      lastId = last
     }
   }
 }
