@@ -207,7 +207,7 @@ const main = async () => {
   const paths = packed.files.map(({ path }) => path)
   say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|src\/.+\.ts|dist\/.+\.(?:js|d\.ts)(?:\.map)?|dist\/cli\/(?:LICENSES|[\w-]+\.js\.LEGAL)\.txt|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.svg|\.github\/\w+\.md)$/
+    /^(?:package\.json|README\.md|LICENSE|src\/.+\.(?:tsx?|css)|dist\/.+\.(?:js|d\.ts)(?:\.map)?|dist\/cli\/(?:LICENSES|[\w-]+\.js\.LEGAL)\.txt|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.(?:png|svg)|\.github\/\w+\.md)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
   for (const path of ["README.md", "LICENSE", ".assets/layers.svg", "examples/guides/getting-started.md"]) {
     assert(paths.includes(path), `the package lacks ${path}`)

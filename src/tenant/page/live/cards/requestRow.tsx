@@ -22,7 +22,7 @@ const PathCell = ({ onSelect, request: { fault, path, retry, retryOf } }: {
   return (
     <span role="gridcell" class="path">
       <span class="mono start" title={path}>{path.slice(0, middle)}</span>
-      {middle < path.length && <span class="mono">{path.slice(middle)}</span>}
+      {middle < path.length && <span class="mono end">{path.slice(middle)}</span>}
       {fault !== null && <span class="tag bad">fault</span>}
       {retryOf !== null && (
         <button
