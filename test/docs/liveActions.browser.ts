@@ -48,7 +48,7 @@ layer(Browser.layer, { excludeTestServices: true })("the actions of the live pag
       yield* shows(page, "Faults", "2 calls")
       assert.strictEqual(yield* call("/actions/actions"), 200)
       assert.strictEqual(yield* call("/jobs/job_1"), 503)
-      yield* go(() => row(page, /job_1.*503.*fault/).waitFor())
+      yield* go(() => row(page, /job_1.*fault.*503/).waitFor())
       yield* shows(page, "Faults", "1 call")
       yield* reset(page)
       yield* hasNoFault(page)
