@@ -41,8 +41,7 @@ const failsNoMore = (name: string, inOutage: boolean, setting: Omit<Setting, "pa
         assert.deepStrictEqual(failedOnlyIn(within, without), [])
         assert.strictEqual(within.warnings, inOutage ? 1 : 0)
         if (!inOutage) assert.strictEqual(within.requests, without.requests)
-      }),
-    60_000
+      })
   )
 
 /** The outage of a minute, run once. */
@@ -56,8 +55,7 @@ describe("the retry budget", () => {
         const retries = ({ callsDuringOutage, duringOutage }: Outcome) => duringOutage - callsDuringOutage
         assert.isAbove(retries(without) / without.duringOutage, 0.7)
         assert.isAtMost(retries(within) / within.duringOutage, 0.2)
-      }),
-    60_000
+      })
   )
 
   it.effect("is a fifth by default", () =>
@@ -76,8 +74,7 @@ describe("the retry budget", () => {
         assert.isAbove(Array.from(within.calls.values()).filter(({ succeeded }) => !succeeded).length, 2000)
         assert.deepStrictEqual(failedOnlyIn(within, without), [])
         assert.isAtMost(Math.max(...Array.from(within.calls.values(), ({ millis }) => millis)), 5000)
-      }),
-    60_000
+      })
   )
 
   failsNoMore("in a short outage that hits many at once", true, { callers: 200, outage: [3000, 3300], end: 6000 })
