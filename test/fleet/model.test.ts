@@ -27,7 +27,10 @@ class Model {
   private at = 0
   served = 0
   refused = 0
-  /** The refusals allowed: each process may cause one whenever the store or its values are lost. */
+  /**
+   * The refusals allowed: each process may cause one whenever the store or its values are lost; or, if that is more, as many as the
+   * bucket lacks then, because a fleet without its memory assumes a full one.
+   */
   pardoned = 0
   readonly issued = new Map<string, number>()
   readonly revoked = new Set<string>()
@@ -43,6 +46,11 @@ class Model {
       this.level--
     }
     return { left: Math.max(0, Math.floor(this.level + 1e-9)), isRefused }
+  }
+
+  /** The calls that the bucket lacks at a time. */
+  missing(now: number): number {
+    return Math.ceil(burst - Math.min(burst, this.level + (now - this.at) * perSecond / 1000))
   }
 
   fullIn(): number {
@@ -175,7 +183,7 @@ const does = {
   lose: () =>
     command("store loses all", async (fleet) => {
       await fleet.now(fleet.store.lose)
-      fleet.model.pardoned += fleet.processes.length
+      fleet.model.pardoned += Math.max(fleet.processes.length, fleet.model.missing(fleet.time.now()))
     }),
   replace: (nth: number) =>
     command(`${nth} goes, another comes`, async (fleet) => {
@@ -230,15 +238,16 @@ describe("a fleet compared with its model", () => {
     assert.isAbove(served, 0)
   }, 300_000)
 
-  const { leap, token, wait } = does
+  const { calls, leap, lose, token, wait } = does
   for (
     const plan of [
+      [calls(0, 5), wait(20), lose(), calls(1, 21), calls(0, 1)],
       [token(0), leap(0, -30_001), wait(60_000), wait(60_000), token(1)],
       [leap(0, 90_000), token(0), leap(0, 0), wait(60_000), wait(60_000), token(0)],
       [token(0), token(1), leap(1, 90_000), wait(300), wait(300), leap(1, 0), wait(60_000), wait(60_000), token(1)]
     ]
   ) {
-    it(`uses no expired token: ${plan.join(", ")}`, async () => {
+    it(`overruns no bucket and uses no expired token: ${plan.join(", ")}`, async () => {
       await play(plan)
     })
   }
