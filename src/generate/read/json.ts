@@ -1,4 +1,5 @@
 /** Reads parts of parsed JSON whose type is not known. */
+import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { fail } from "../model/specError.js"
 
@@ -25,13 +26,7 @@ export const number = (value: unknown): number | undefined =>
 /** The value's own field: `constructor` and the like are no fields. */
 export const own = (value: JsonObject, name: string): unknown => Object.hasOwn(value, name) ? value[name] : undefined
 
-const decoded = (key: string): string => {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
-}
+const decoded = (key: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(key)), () => key)
 
 /** The keys of a pointer within the document, unescaped; `undefined` if it leads out of the document. */
 export const keysOf = (pointer: string): ReadonlyArray<string> | undefined =>

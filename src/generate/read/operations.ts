@@ -1,4 +1,5 @@
 /** Reads the operations of a document into the model. */
+import * as Either from "effect/Either"
 import { isIdempotent } from "../model/idempotency.js"
 import { operationName } from "../model/names.js"
 import type { Method, Operation, Stage } from "../model/operation.js"
@@ -127,12 +128,17 @@ const attempt = (place: Place, base: string): Read => {
   }, pointer)
   const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
   const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
-  try {
-    return { ...common, _tag: "Operation", operation: readOperation(place, name, base) }
-  } catch (error) {
-    if (error instanceof SpecError) return { ...common, _tag: "Unreadable", error }
-    throw error
-  }
+  const read = Either.try({
+    try: () => readOperation(place, name, base),
+    catch: (error) => {
+      if (error instanceof SpecError) return error
+      throw error // a defect
+    }
+  })
+  return Either.match(read, {
+    onLeft: (error) => ({ ...common, _tag: "Unreadable" as const, error }),
+    onRight: (operation) => ({ ...common, _tag: "Operation" as const, operation })
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Reads the schemas of a document into shapes. */
+import * as Either from "effect/Either"
 import { intersect } from "../model/intersect.js"
 import {
   anyString,
@@ -79,11 +80,9 @@ export class SchemaReader {
 
   #within<A>(pointer: string, read: () => A): A {
     this.#reading.push(pointer)
-    try {
-      return read()
-    } finally {
-      this.#reading.pop()
-    }
+    const result = Either.try({ try: read, catch: (error) => error })
+    this.#reading.pop()
+    return Either.getOrThrowWith(result, (error) => error)
   }
 
   /** Follows a shape that is a reference. */
@@ -251,12 +250,9 @@ export class SchemaReader {
   }
 
   #isPattern(pattern: string, pointer: string): boolean {
-    try {
-      return new RegExp(pattern) instanceof RegExp
-    } catch {
-      this.note(pointer, "the pattern is no regular expression of JavaScript, so it is not checked")
-      return false
-    }
+    const isPattern = Either.isRight(Either.try(() => new RegExp(pattern)))
+    if (!isPattern) this.note(pointer, "the pattern is no regular expression of JavaScript, so it is not checked")
+    return isPattern
   }
 
   #number(schema: Json.JsonObject, integer: boolean): NumberShape {
