@@ -2,6 +2,7 @@
 import { render } from "preact"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { Boundary } from "../ui/boundary.js"
+import { Filter } from "../ui/filter.js"
 import { fragmentOf } from "../ui/key.js"
 import { Prose } from "../ui/prose.js"
 import { useKey } from "../ui/useKey.js"
@@ -64,15 +65,7 @@ const Page = ({ openapi, tenantKey }: { readonly openapi: Document; readonly ten
       </header>
       <div class="layout">
         <nav class="operations" aria-label="Operations">
-          <label>
-            <span class="hidden">Filter operations</span>
-            <input
-              type="search"
-              placeholder="Filter operations"
-              value={filter}
-              onInput={(event) => setFilter(event.currentTarget.value)}
-            />
-          </label>
+          <Filter label="Filter operations" value={filter} onChange={setFilter} />
           <ul>
             {found.map(({ id, method, summary }) => (
               <li key={id}>

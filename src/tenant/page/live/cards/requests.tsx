@@ -1,6 +1,7 @@
 /** The list of requests, the newest first. Only the rows in sight are in the page. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { RequestSummary } from "../../../control/messages.js"
+import { Filter } from "../../ui/filter.js"
 import { type Model, rateOf } from "../data/model.js"
 import { focusSoon } from "../focus.js"
 import { useNarrow } from "../narrow.js"
@@ -113,15 +114,13 @@ export const Requests = ({ model, now, onSelect, selected }: {
       <div class="row head">
         <h2 id="requests">Requests</h2>
         <Rate model={model} now={now} />
-        <label class="push filter">
-          <span class="hidden">Filter requests</span>
-          <input
-            type="search"
-            placeholder="Filter: 429 /actions"
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
-        </label>
+        <Filter
+          class="push filter"
+          label="Filter requests"
+          placeholder="Filter: 429 /actions"
+          value={filter}
+          onChange={setFilter}
+        />
       </div>
       <div class="list">
         {later > 0 && (
