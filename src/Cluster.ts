@@ -10,7 +10,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isResponding } from "./cluster/database.js"
-import { migrate } from "./cluster/migrations.js"
+import { migrate, migrateAll } from "./cluster/migrations.js"
 import { makeSharedBackend } from "./cluster/sharedStore.js"
 import {
   layerService,
@@ -33,12 +33,13 @@ export interface Options extends RunOptions {
 }
 
 /**
- * Creates the tables of the jobs and of the shared store, or brings them up to date. The layers below do that themselves; run it apart if
- * their database user may not. Any number of processes may run it at the same time. The tables `cluster_*` of the engine are created by its
- * own layers (`NodeClusterSocket.layer`), not by this.
+ * Creates all tables, of the jobs, of the shared store and of the engine (`cluster_*`), or brings them up to date. Any number of processes may
+ * run it at the same time. Run it before the layers of the engine (`NodeClusterSocket.layer`) are built, as
+ * `Layer.effectDiscard(Cluster.migrations)` below them does: they create their tables too, but two runners that do so at the same time on an
+ * empty database fail. It uses three connections at a time.
  * @since 0.1.0 @category constructors
  */
-export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = migrate
+export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = migrateAll
 
 /**
  * Runs jobs on a cluster: `Sharding` and `MessageStorage` are those of `NodeClusterSocket.layer`. With `clientOnly` there, a process

@@ -7,8 +7,10 @@ import * as Fleet from "effect-identity-client/Fleet"
 import * as Jobs from "effect-identity-client/Jobs"
 import * as Node from "effect-identity-client/Node"
 
-// The database: of the jobs, of the cluster, and of what the runners share about limits and tokens.
-export const DatabaseLive = PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") })
+// The database: of the jobs, of the cluster, and of what the runners share about limits and tokens. Its tables are created first.
+export const DatabaseLive = Layer.effectDiscard(Cluster.migrations).pipe(
+  Layer.provideMerge(PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") }))
+)
 
 // A client for each tenant. All runners keep to its limits together, and share its token.
 const clientOf = (baseUrl: string) =>

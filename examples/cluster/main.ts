@@ -12,7 +12,8 @@ import { fork } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
-import { freePort, isAvailable, postgresServer } from "../support/postgresServer.js"
+import { freePort } from "../support/freePort.js"
+import { isAvailable, postgresServer } from "../support/postgresServer.js"
 import { bold, dim, green, yellow } from "../support/terminal.js"
 import { DatabaseLive, TenantsLive } from "./layers.js"
 
@@ -33,15 +34,21 @@ const startRunner = (name: string) =>
       Effect.sync(() =>
         fork(fileURLToPath(new URL("runner.ts", import.meta.url)), {
           env,
-          stdio: ["ignore", "ignore", "inherit", "ipc"]
+          stdio: ["ignore", "pipe", "inherit", "ipc"]
         })
       ),
       (child) => Effect.sync(() => void child.kill("SIGKILL"))
     )
+    const logs: Array<string> = []
+    child.stdout?.on("data", (data: Buffer) => void logs.push(String(data)))
     const isReady = Effect.tryPromise(() => fetch(`http://127.0.0.1:${healthPort}/ready`)).pipe(
-      Effect.filterOrFail(({ ok }) => ok)
+      Effect.filterOrFail(({ ok }) => ok),
+      Effect.mapError(() => `${name} is not ready:\n${logs.join("")}`)
     )
-    yield* Effect.retry(isReady, Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(150)))
+    yield* Effect.retry(isReady, {
+      schedule: Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(150)),
+      while: () => child.exitCode === null
+    })
     yield* Console.log(
       `${green("✓")} ${name} is ready ${dim(`(process ${child.pid}, http://127.0.0.1:${healthPort}/ready)`)}`
     )

@@ -3,9 +3,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "./freePort.js"
 
 /** The user that runs the server where the tests run as root, which PostgreSQL refuses. */
 const user = "postgres"
@@ -51,16 +51,6 @@ export interface PostgresServer {
   /** Starts it again on the same port, with all data. */
   readonly start: Effect.Effect<void>
 }
-
-/** Finds a free port of this machine. */
-export const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = address !== null && typeof address === "object" ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const environment = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" }
 

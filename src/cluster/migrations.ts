@@ -5,6 +5,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { JobStoreError } from "../jobs/model.js"
 import { toDatabaseError } from "./database.js"
+import { createEngineTables } from "./engineTables.js"
 import { entryOfEvent } from "./eventStatements.js"
 
 const table = "effect_identity_client_migrations"
@@ -115,15 +116,28 @@ const reasonOf = (error: Migrator.MigrationError | SqlError): string =>
       error.cause instanceof SqlError ? toDatabaseError(error.cause).message : error.reason
     }`
 
+/** Both migrators report the failure of a migration as a defect. */
+const toJobStoreError = <A, R>(effect: Effect.Effect<A, Migrator.MigrationError | SqlError, R>) =>
+  effect.pipe(
+    Effect.catchAllDefect((defect) =>
+      defect instanceof Migrator.MigrationError || defect instanceof SqlError ? Effect.fail(defect) : Effect.die(defect)
+    ),
+    Effect.mapError((error) => new JobStoreError({ message: reasonOf(error) }))
+  )
+
 /** Creates or changes the tables of this library, once, however many processes start at the same time. */
 export const migrate: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) =>
     Effect.unlessEffect(Effect.zipRight(createTable, apply), isApplied).pipe(
       Effect.provideService(SqlClient.SqlClient, sql.withoutTransforms()),
-      // The migrator reports the failure of a migration as a defect.
-      Effect.catchAllDefect((defect) => defect instanceof Migrator.MigrationError ? defect : Effect.die(defect)),
-      Effect.mapError((error) => new JobStoreError({ message: reasonOf(error) })),
+      toJobStoreError,
       Effect.asVoid
     )
+)
+
+/** The same, with the tables of the engine. */
+export const migrateAll: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = Effect.zipRight(
+  toJobStoreError(createEngineTables),
+  migrate
 )

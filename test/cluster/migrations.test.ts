@@ -2,8 +2,10 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerSql } from "../../examples/support/postgresServer.js"
-import { migrate } from "../../src/cluster/migrations.js"
+import { migrate, migrateAll } from "../../src/cluster/migrations.js"
+import * as Jobs from "../../src/Jobs.js"
 import { JobStoreError } from "../../src/jobs/model.js"
+import { layerRunner } from "../support/clusterRunner.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
 
 const tables = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -16,6 +18,8 @@ const applied = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`SELECT migration_id, name FROM effect_identity_client_migrations ORDER BY migration_id`
 )
+
+const noTenants = Jobs.layerTenants((name) => Layer.fail(`no job is for ${name}`))
 
 withPostgres("migrations", (it) => {
   it.effect("make the tables once, however many processes start at the same time", () =>
@@ -45,6 +49,16 @@ withPostgres("migrations", (it) => {
       }
     }))
 
+  it.effect("make the tables of the engine once too, before runners need them", () =>
+    Effect.gen(function*() {
+      const server = yield* Postgres
+      for (let round = 0; round < 5; round++) {
+        const database = yield* server.database
+        const start = layerRunner({ server, database }).pipe(Layer.provide(noTenants), Layer.build, Effect.scoped)
+        yield* Effect.all(Array.from({ length: 4 }, () => start), { concurrency: "unbounded" })
+      }
+    }))
+
   it.effect("need one connection, and no right to create tables once they are there", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
@@ -63,6 +77,9 @@ withPostgres("migrations", (it) => {
       )
       assert.instanceOf(error, JobStoreError)
       assert.strictEqual(error.message, "the database cannot be used (42501)")
+      const all = yield* Effect.flip(Effect.provide(migrateAll, layerSql(server, other, { username: "reader" })))
+      assert.instanceOf(all, JobStoreError)
+      assert.strictEqual(all.message, error.message)
     }))
 
   it.effect("work for a client that transforms names", () =>

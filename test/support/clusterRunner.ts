@@ -2,19 +2,9 @@
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { Effect, Layer, Option } from "effect"
-import type { AddressInfo } from "node:net"
-import { createServer } from "node:net"
+import { freePort } from "../../examples/support/freePort.js"
 import { layerSql, type PostgresServer } from "../../examples/support/postgresServer.js"
 import * as Cluster from "../../src/Cluster.js"
-
-/** Finds a free port of this machine. */
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo // sound: on TCP
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 /** Times that let a cluster notice within seconds what it notices within minutes by default. */
 const shardingConfig = {
@@ -44,6 +34,7 @@ export const layerRunner = ({ clientOnly = false, database, server, ...options }
             shardingConfig: { ...shardingConfig, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
           })
       ),
+      Layer.provideMerge(Layer.effectDiscard(Cluster.migrations)),
       Layer.provideMerge(layerSql(server, database)),
       Layer.orDie
     )))

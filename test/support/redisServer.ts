@@ -2,9 +2,9 @@
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../../examples/support/freePort.js"
 
 /** The binary of Redis or Valkey, if this machine has one. */
 export const binary: string | undefined = ["redis-server", "valkey-server"].find((name) =>
@@ -21,15 +21,6 @@ export interface RedisServer {
   readonly suspend: Effect.Effect<void>
   readonly resume: Effect.Effect<void>
 }
-
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = address !== null && typeof address === "object" ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const launch = (port: number, directory: string) =>
   Effect.async<ChildProcess, string>((resume) => {

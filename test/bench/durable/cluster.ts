@@ -37,6 +37,7 @@ export const layerCluster = ({ locksInTable, port }: ClusterOptions) => {
         : NodeClusterSocket.layer({
           shardingConfig: { ...config, runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", port)) }
         })
-    )
+    ),
+    Layer.provide(Layer.effectDiscard(Cluster.migrations))
   )
 }

@@ -1,8 +1,7 @@
 /** Keeps the runners of a cluster running: one that has ended is started anew with the same port. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { AddressInfo } from "node:net"
-import { createServer } from "node:net"
+import { freePort } from "../../../examples/support/freePort.js"
 import type { bundle } from "../processes.js"
 import type { Health, RunnerSettings } from "./runner.js"
 import { concurrency } from "./settings.js"
@@ -24,14 +23,6 @@ export interface Runner {
   /** How often it has ended although nobody wanted it to. */
   readonly crashes: () => number
 }
-
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo // sound: on TCP
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 export const makeRunner = (
   start: Start,

@@ -1,0 +1,41 @@
+/** The tables of `@effect/cluster`, made by one process at a time. */
+import * as ShardingConfig from "@effect/cluster/ShardingConfig"
+import * as SqlMessageStorage from "@effect/cluster/SqlMessageStorage"
+import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** The key of the lock under which the tables are created. */
+const lockKey = 7_313_042_552
+
+/** Runs an effect while no other process runs one under the same lock. */
+const withLock = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError, R | SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.scoped(Effect.gen(function*() {
+      const connection = yield* sql.reserve
+      yield* Effect.acquireRelease(
+        connection.executeRaw("SELECT pg_advisory_lock($1)", [lockKey]),
+        // If that fails the connection has ended, and the lock with it.
+        () => Effect.ignore(connection.executeRaw("SELECT pg_advisory_unlock($1)", [lockKey]))
+      )
+      return yield* effect
+    })))
+
+/**
+ * Creates the tables of the engine. Its own layers create them too, but without a lock: of two runners that start on an empty database at the
+ * same time, one would end with an error of the database.
+ */
+export const createEngineTables: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Layer.mergeAll(
+  SqlMessageStorage.layer,
+  SqlRunnerStorage.layer
+).pipe(
+  Layer.provide(ShardingConfig.layer()),
+  Layer.build,
+  Effect.scoped,
+  withLock,
+  Effect.asVoid
+)
