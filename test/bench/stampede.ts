@@ -132,7 +132,7 @@ const line = (...cells: ReadonlyArray<string | number>): string =>
   cells.map((cell, index) => index === 0 ? String(cell).padEnd(24) : String(cell).padStart(8)).join("")
 
 const program = Effect.gen(function*() {
-  const tenant = yield* tenantProcess
+  const tenant = yield* tenantProcess()
   const first = yield* cold(tenant)
   const second = yield* revoked(tenant)
   const found = yield* interrupts(tenant)

@@ -1,7 +1,7 @@
 /** Runs the embedded tenant in a separate process on a free port, for benchmarks. */
 import { HttpServer } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Deferred, Effect, Layer, Runtime, type Scope } from "effect"
+import { Deferred, Effect, Layer, Redacted, Runtime, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
@@ -23,7 +23,11 @@ export interface TenantProcess {
   readonly send: (order: Order) => Effect.Effect<Report>
 }
 
+/** The page can be opened if the process is given a key. */
+const [, , order, key] = process.argv
+
 const options: Tenant.Options = {
+  ...(key !== undefined && { control: { key: Redacted.make(key) } }),
   buckets: {
     tenant: { burst: 1_000_000, refill: 1_000_000, per: "1 second" },
     profileUpdates: { burst: 1_000_000, refill: 1_000_000, per: "1 second" }
@@ -69,30 +73,36 @@ const serve = Effect.gen(function*() {
   )
 )
 
-/** Starts the tenant. Its process is killed when the scope is closed. */
-export const tenantProcess: Effect.Effect<TenantProcess, never, Scope.Scope> = Effect.gen(function*() {
-  const child = yield* Effect.acquireRelease(
-    Effect.sync((): ChildProcess => fork(fileURLToPath(import.meta.url), ["serve"])),
-    (child) => Effect.sync(() => void child.kill())
-  )
-  const origin = yield* Deferred.make<string>()
-  const waiting = new Map<number, (report: Report) => void>()
-  let orders = 0
-  child.on("message", (message: Message) => {
-    if (message.origin !== undefined) Deferred.unsafeDone(origin, Effect.succeed(message.origin))
-    if (message.report !== undefined) waiting.get(message.id)?.(message.report)
-    waiting.delete(message.id)
+/** Starts the tenant, with its live page if there is a key. Its process is killed when the scope is closed. */
+export const tenantProcess = (key?: string): Effect.Effect<TenantProcess, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const child = yield* Effect.acquireRelease(
+      Effect.sync((): ChildProcess =>
+        fork(fileURLToPath(import.meta.url), ["serve", ...(key === undefined ? [] : [key])])
+      ),
+      (child) => Effect.sync(() => void child.kill())
+    )
+    const origin = yield* Deferred.make<string>()
+    const waiting = new Map<number, (report: Report) => void>()
+    let orders = 0
+    child.on("message", (message: Message) => {
+      if (message.origin !== undefined) Deferred.unsafeDone(origin, Effect.succeed(message.origin))
+      if (message.report !== undefined) waiting.get(message.id)?.(message.report)
+      waiting.delete(message.id)
+    })
+    child.on(
+      "exit",
+      (code) => Deferred.unsafeDone(origin, Effect.dieMessage(`the tenant's process exited with ${code}`))
+    )
+    return {
+      origin: yield* Deferred.await(origin),
+      send: (order) =>
+        Effect.async<Report>((resume) => {
+          const id = ++orders
+          waiting.set(id, (report) => resume(Effect.succeed(report)))
+          child.send({ id, order })
+        })
+    }
   })
-  child.on("exit", (code) => Deferred.unsafeDone(origin, Effect.dieMessage(`the tenant's process exited with ${code}`)))
-  return {
-    origin: yield* Deferred.await(origin),
-    send: (order) =>
-      Effect.async<Report>((resume) => {
-        const id = ++orders
-        waiting.set(id, (report) => resume(Effect.succeed(report)))
-        child.send({ id, order })
-      })
-  }
-})
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === "serve") Effect.runFork(serve)
+if (process.argv[1] === fileURLToPath(import.meta.url) && order === "serve") Effect.runFork(serve)

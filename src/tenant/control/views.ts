@@ -173,6 +173,8 @@ export interface RequestSummary {
   readonly duration: number | null
   /** The client that the token or the token request names; the token need not be valid. */
   readonly client: string | null
+  /** The id (`jti`) of the token that it carries; the token need not be valid. */
+  readonly token: string | null
   /** The bucket that it was counted in. */
   readonly bucket: BucketName | null
   /** The calls left in the bucket after it, rounded down. */

@@ -29,6 +29,7 @@ describe("a recorded request", () => {
     Effect.gen(function*() {
       const token = yield* tokenOf()
       yield* list(token, "?per_page=1")
+      const [issued] = (yield* snapshot).tokens.items
       const details = yield* act("request", "GET", "/requests/2")
       assert.deepStrictEqual({ ...details, request: null, response: null, duration: 0 }, {
         id: 2,
@@ -40,6 +41,7 @@ describe("a recorded request", () => {
         status: 200,
         duration: 0,
         client: "demo-full",
+        token: issued?.id,
         bucket: "tenant",
         left: 49,
         retry: 0,
@@ -57,7 +59,7 @@ describe("a recorded request", () => {
     }))
 
   itControlled(
-    "names the client of refused tokens and of token requests, and none where there is none",
+    "names client and token of refused requests, the client of token requests, and none where there is none",
     () =>
       Effect.gen(function*() {
         const token = yield* tokenOf(Tenant.demoClients.readsActions)
@@ -67,14 +69,15 @@ describe("a recorded request", () => {
         yield* list("not.a.token")
         yield* HttpClient.get("https://tenant.test/nowhere")
         yield* send(updateTokenExchangeProfile, { params: { id: "x" }, body: {} })
-        const { items } = (yield* snapshot).requests
-        assert.deepStrictEqual(items.toReversed().map(({ client, status }) => [client, status]), [
-          ["demo-reads-actions", 200],
-          ["demo-reads-actions", 401],
-          ["demo-full", 401],
-          [null, 401],
-          [null, 404],
-          [null, 401]
+        const { requests: { items }, tokens: { items: [issued] } } = yield* snapshot
+        assert.isString(issued?.id)
+        assert.deepStrictEqual(items.toReversed().map(({ client, status, token }) => [client, token, status]), [
+          ["demo-reads-actions", null, 200],
+          ["demo-reads-actions", issued?.id, 401],
+          ["demo-full", null, 401],
+          [null, null, 401],
+          [null, null, 404],
+          [null, null, 401]
         ])
         assert.deepStrictEqual(items.map(({ bucket }) => bucket), [
           "profileUpdates",

@@ -17,6 +17,7 @@ const request = (id: number, more: Partial<RequestSummary> = {}): RequestSummary
   status: 200,
   duration: 1,
   client: "demo-full",
+  token: "abcdefghijklmnopqrstuv",
   bucket: "tenant",
   left: 49,
   retry: 0,

@@ -139,6 +139,7 @@ const summaryFields = {
   status: NullOr(Number),
   duration: NullOr(Number),
   client: NullOr(String),
+  token: NullOr(String),
   bucket: NullOr(bucketName),
   left: NullOr(Number),
   retry: Number,

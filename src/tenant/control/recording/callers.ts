@@ -1,21 +1,29 @@
-/** Names the client that a request claims to come from. Nothing is verified: a refused token has a client, too. */
+/** Names the client that a request claims to come from, and its token. Nothing is verified: a refused token has a client, too. */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import { assertedClientId } from "../../server/clientAuthentication.js"
+import type { RequestSummary } from "../messages.js"
 
-/** The number of tokens whose client is remembered. */
+/** The number of tokens whose claims are remembered. */
 const maxTokens = 100
 
-/** The client of a token of this tenant: its claim `azp`. */
-const clientOfToken = (authorization: string): string | null => {
+export type Caller = Pick<RequestSummary, "client" | "token">
+
+const nobody: Caller = { client: null, token: null }
+
+/** What a token of this tenant claims: its client (`azp`), and its own id (`jti`). */
+const callerOfToken = (authorization: string): Caller => {
   const [, payload = ""] = authorization.split(".")
   const claims = Either.flatMap(
     Encoding.decodeBase64UrlString(payload),
     (text) => Either.try((): unknown => JSON.parse(text))
   )
-  const client = Either.isRight(claims) && Predicate.hasProperty(claims.right, "azp") ? claims.right.azp : undefined
-  return Predicate.isString(client) ? client : null
+  const claim = (name: string): string | null =>
+    Either.isRight(claims) && Predicate.hasProperty(claims.right, name) && Predicate.isString(claims.right[name])
+      ? claims.right[name]
+      : null
+  return { client: claim("azp"), token: claim("jti") }
 }
 
 /** Names the client of a token request, by its parsed body. */
@@ -25,18 +33,18 @@ const clientOfTokenRequest = (parsed: unknown): string | null => {
   return text("client_id") || assertedClientId(text("client_assertion")) || null
 }
 
-/** Makes a function that names clients. It remembers the newest tokens: most requests carry the one before. */
+/** Makes a function that names callers. It remembers the newest tokens: most requests carry the one before. */
 export const make = () => {
-  const clients = new Map<string, string | null>()
-  return (authorization: string | undefined, parsed: unknown): string | null => {
-    if (parsed !== undefined) return clientOfTokenRequest(parsed)
-    if (authorization === undefined) return null
-    const known = clients.get(authorization)
+  const callers = new Map<string, Caller>()
+  return (authorization: string | undefined, parsed: unknown): Caller => {
+    if (parsed !== undefined) return { client: clientOfTokenRequest(parsed), token: null }
+    if (authorization === undefined) return nobody
+    const known = callers.get(authorization)
     if (known !== undefined) return known
-    const client = clientOfToken(authorization)
-    clients.set(authorization, client)
-    const [oldest = authorization] = clients.keys()
-    if (clients.size > maxTokens) clients.delete(oldest)
-    return client
+    const caller = callerOfToken(authorization)
+    callers.set(authorization, caller)
+    const [oldest = authorization] = callers.keys()
+    if (callers.size > maxTokens) callers.delete(oldest)
+    return caller
   }
 }

@@ -78,7 +78,7 @@ export const make = (
   const requests = new Map<number, Recorded>() // the oldest first
   const subscriptions = new Set<Subscription.Subscription<Recorded>>()
   const retries = Retries.make()
-  const clientOf = Callers.make()
+  const callerOf = Callers.make()
   const histories = {
     tenant: History.make(buckets.tenant.burst, buckets.tenant.refillPerSecond),
     profileUpdates: History.make(buckets.profileUpdates.burst, buckets.profileUpdates.refillPerSecond)
@@ -131,7 +131,7 @@ export const make = (
       outcome: "pending",
       status: null,
       duration: null,
-      client: clientOf(request.headers["authorization"], request.parsed),
+      ...callerOf(request.headers["authorization"], request.parsed),
       bucket: null,
       left: null,
       retry: 0,

@@ -33,6 +33,9 @@ export const duration = (millis: number): string => {
   return parts.slice(0, 2).join(" ")
 }
 
+/** The beginning of a token's id, enough to tell tokens apart. */
+export const shortId = (id: string): string => id.slice(0, 6)
+
 /** A number of things. It may be unknown: JSON has no infinite numbers, and says `null` for them. */
 export const count = (value: number | null | undefined, one: string, many = `${one}s`): string =>
   `${value?.toLocaleString("en") ?? "?"} ${value === 1 ? one : many}`

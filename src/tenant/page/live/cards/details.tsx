@@ -74,6 +74,7 @@ export const Details = ({ id, onClose, onSelect, outcome, tenantKey }: {
               details.duration === null ? "" : `took ${duration(details.duration)}`,
               details.operation ?? "no operation",
               details.client === null ? "no client" : `client ${details.client}`,
+              details.token === null ? "" : `token ${details.token}`,
               details.left === null ? "" : `${details.left} left in the bucket`,
               details.fault === null ? "" : "took a fault"
             ].filter((part) => part !== "").join(" · ")}

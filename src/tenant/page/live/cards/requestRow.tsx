@@ -1,7 +1,7 @@
 /** A row of the list of requests. */
 import type { RequestSummary } from "../../../control/messages.js"
 import { Status } from "../../ui/status.js"
-import { duration, timeOfDay } from "../format.js"
+import { duration, shortId, timeOfDay } from "../format.js"
 
 /** The status of the response, or the reason why there is none. */
 export const OutcomeTag = ({ outcome, status }: Pick<RequestSummary, "outcome" | "status">) => {
@@ -12,6 +12,18 @@ export const OutcomeTag = ({ outcome, status }: Pick<RequestSummary, "outcome" |
 
 /** The length of the end of a path that stays in sight if its middle does not fit. */
 const endLength = 14
+
+/** The client, and the token that it used. */
+const CallerCell = ({ request: { client, token } }: { readonly request: RequestSummary }) => (
+  <span
+    role="gridcell"
+    class="client soft"
+    title={token === null ? client ?? "" : `${client ?? "no client"}, token ${token}`}
+  >
+    {client ?? "no client"}
+    {token !== null && <span class="mono token">{shortId(token)}</span>}
+  </span>
+)
 
 /** The path, and beside it the fault that the request took, and the request that it retries. */
 const PathCell = ({ onSelect, request: { fault, path, retry, retryOf } }: {
@@ -50,7 +62,7 @@ export const RequestRow = ({ active, index, onSelect, request, selected, top }: 
   readonly selected: boolean
   readonly onSelect: (id: number) => void
 }) => {
-  const { client, id, method, time } = request
+  const { id, method, time } = request
   return (
     <div
       id={`request-${id}`}
@@ -68,7 +80,7 @@ export const RequestRow = ({ active, index, onSelect, request, selected, top }: 
         <OutcomeTag outcome={request.outcome} status={request.status} />
       </span>
       <span role="gridcell" class="duration soft">{request.duration === null ? "" : duration(request.duration)}</span>
-      <span role="gridcell" class="client soft" title={client ?? ""}>{client ?? "no client"}</span>
+      <CallerCell request={request} />
       <span role="gridcell" class="number soft">#{id}</span>
     </div>
   )

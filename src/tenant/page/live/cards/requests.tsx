@@ -11,10 +11,10 @@ import { RequestRow } from "./requestRow.js"
 const spare = 4
 
 const matches = (
-  { client, method, operation, path, status }: RequestSummary,
+  { client, method, operation, path, status, token }: RequestSummary,
   words: ReadonlyArray<string>
 ): boolean => {
-  const text = `${method} ${path} ${status ?? ""} ${client ?? ""} ${operation ?? ""}`.toLowerCase()
+  const text = `${method} ${path} ${status ?? ""} ${client ?? ""} ${token ?? ""} ${operation ?? ""}`.toLowerCase()
   return words.every((word) => text.includes(word))
 }
 

@@ -1,7 +1,7 @@
 /** The tokens that the tenant has issued. */
 import type { Snapshot, TokenView } from "../../../control/messages.js"
 import type { Act } from "../act.js"
-import { count, duration } from "../format.js"
+import { count, duration, shortId } from "../format.js"
 
 const stateOf = ({ expiresAt, revoked }: TokenView, time: number): readonly [tone: string, text: string] => {
   if (revoked) return ["bad", "revoked"]
@@ -34,6 +34,7 @@ export const Tokens = ({ act, time, tokens }: {
           <li key={token.id}>
             <div class="row">
               <strong>{token.client}</strong>
+              <span class="mono token soft" title={`Token ${token.id}`}>{shortId(token.id)}</span>
               <span class={`tag ${tone}`}>{text}</span>
               {tone === "good" && (
                 <button
