@@ -54,8 +54,10 @@ withPostgres("migrations", (it) => {
       const server = yield* Postgres
       for (let round = 0; round < 5; round++) {
         const database = yield* server.database
-        const start = layerRunner({ server, database }).pipe(Layer.provide(noTenants), Layer.build, Effect.scoped)
-        yield* Effect.all(Array.from({ length: 4 }, () => start), { concurrency: "unbounded" })
+        const start = Effect.provide(tables, Layer.provide(layerRunner({ server, database }), noTenants))
+        for (const names of yield* Effect.all(Array.from({ length: 4 }, () => start), { concurrency: "unbounded" })) {
+          assert.includeMembers([...names], ["cluster_messages", "cluster_runners", "identity_client_jobs"])
+        }
       }
     }))
 

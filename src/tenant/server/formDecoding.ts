@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Fields } from "../../Endpoint.js"
+import { getOrInsert } from "../../internal/runtime/memoize.js"
 import { fromSchema, isUndefined, type SchemaNode, type Struct, unwrap } from "../../internal/schema/schemaTree.js"
 
 export interface FieldError {
@@ -114,9 +115,15 @@ export const decodeForm = (
   return decodeTree(root, fromSchema(schema), "")
 }
 
+const structs = new WeakMap<Fields, Schema.Schema.AnyNoContext>()
+
+/** The schema of decoded fields. Its compiled validator is kept with it. */
+export const structOf = (fields: Fields): Schema.Schema.AnyNoContext =>
+  getOrInsert(structs, fields, () => Schema.typeSchema(Schema.Struct(fields)))
+
 /** The fields of a struct as nodes. */
 const fieldsOf = (fields: Fields): Struct["fields"] => {
-  const node = fromSchema(Schema.typeSchema(Schema.Struct(fields)))
+  const node = fromSchema(structOf(fields))
   return node._tag === "Struct" ? node.fields : []
 }
 
@@ -135,7 +142,7 @@ export const decodeQuery = (fields: Fields, query: URLSearchParams): Either.Eith
     count.set(name, index + 1)
     return [`${name}[${index}]`, value]
   })
-  return decodeForm(Schema.typeSchema(Schema.Struct(fields)), numbered)
+  return decodeForm(structOf(fields), numbered)
 }
 
 /** Decodes a part of a multipart body: a file has a name, everything else is text. */

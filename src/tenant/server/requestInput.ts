@@ -10,7 +10,7 @@ import type * as Endpoint from "../../Endpoint.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
 import { append } from "../../internal/schema/issues.js"
-import { decodeForm, decodeMultipart, decodeQuery, type FieldError } from "./formDecoding.js"
+import { decodeForm, decodeMultipart, decodeQuery, type FieldError, structOf } from "./formDecoding.js"
 import { failure, type PlainResponse } from "./response.js"
 
 /** A request as operations and the token endpoint read it. */
@@ -39,7 +39,7 @@ export const invalidField = (part: Part, { message, path }: FieldError): PlainRe
 /** The parts of a declaration that describe the body. */
 export type BodyDeclaration = Pick<Endpoint.Any, "payload" | "body" | "multipart">
 
-const structOf = (fields: Endpoint.Fields = {}): Schema.Schema.AnyNoContext => Schema.typeSchema(Schema.Struct(fields))
+const noFields: Endpoint.Fields = {}
 
 /** Parses a body by its content type. Where the declaration is a whole body, none is `undefined`. */
 export const parseBody = (
@@ -58,7 +58,7 @@ export const parseBody = (
   if (body !== undefined && text === "") return Effect.succeed(Either.right(undefined))
   switch (type) {
     case "application/x-www-form-urlencoded":
-      return Effect.succeed(decodeForm(body ?? structOf(payload), new URLSearchParams(text)))
+      return Effect.succeed(decodeForm(body ?? structOf(payload ?? noFields), new URLSearchParams(text)))
     case "application/json":
       return Effect.succeed(Either.try({
         try: (): unknown => JSON.parse(text),
@@ -129,7 +129,7 @@ export const readInput = (
   Either.map(
     Either.all([
       validatePart("Path", endpoint.params, Either.right(pathParams)),
-      validatePart("Query", endpoint.query, decodeQuery(endpoint.query ?? {}, request.query)),
+      validatePart("Query", endpoint.query, decodeQuery(endpoint.query ?? noFields, request.query)),
       validatePart("Header", endpoint.headers, Either.right(headerFields(endpoint.headers, request.headers))),
       readBody(endpoint, request.body)
     ]),

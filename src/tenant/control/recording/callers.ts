@@ -12,7 +12,7 @@ export type Caller = Pick<RequestSummary, "client" | "token">
 
 const nobody: Caller = { client: null, token: null }
 
-/** What a token of this tenant claims: its client (`azp`), and its own id (`jti`). */
+/** Reads the claims of a token of this tenant: its client (`azp`), and its own id (`jti`). */
 const callerOfToken = (authorization: string): Caller => {
   const [, payload = ""] = authorization.split(".")
   const claims = Either.flatMap(
