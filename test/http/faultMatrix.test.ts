@@ -1,6 +1,6 @@
 /**
  * The fault matrix: every fault × the five operations of the contract × three platforms, over real sockets; and three operations of
- * other shapes on one of these platforms.
+ * other shapes on one of these platforms. A new fault is a row of `test/support/faultRows.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck, TestClock } from "effect"
@@ -8,7 +8,7 @@ import { IdentityClient, Retry } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, scripted } from "../support/client.js"
 import { clientOf, errorFieldsOf, goodJson, type Platform, serverFor } from "../support/faultCalls.js"
-import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faults.js"
+import { attempts, expected, faultOf, isTurnedAway, limit, type Outcome, type Row, rows } from "../support/faultRows.js"
 import { callHeader, type Fault, type FaultServer, faultServer } from "../support/faultServer.js"
 import { contractOperations, declaredFor, otherOperations, sample, type Subject } from "../support/operations.js"
 

@@ -335,7 +335,7 @@ for (const [name, network] of networks) {
         assert.deepInclude(error, { _tag: "TransportError", outcome: "unknown" })
       }))
 
-    it.scopedLive("a time-out closes the connection", () =>
+    it.scopedLive("a time-out while the body is read closes the connection", () =>
       Effect.gen(function*() {
         const cut = yield* Deferred.make<void>()
         const server = yield* rawServer((_, socket) => {

@@ -6,7 +6,7 @@ import { result } from "../bench/results.js"
 import { matrixOf } from "../runtimes/stage.js"
 import { suite } from "../runtimes/suite.js"
 import { guide, page } from "../support/documentation.js"
-import { rows as faults } from "../support/faults.js"
+import { rows as faults } from "../support/faultRows.js"
 import { contractOperations } from "../support/operations.js"
 import { chart, figures } from "../support/quotedCode.js"
 

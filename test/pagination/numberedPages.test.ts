@@ -1,6 +1,6 @@
 /** Tests of the page tracker: new items, the last page, and listings that would never end. */
 import { assert, describe, it } from "@effect/vitest"
-import { PageTracker, type TrackedPage } from "../../src/internal/pagination/pageTracker.js"
+import { PageTracker, type TrackedPage } from "../../src/internal/pagination/numberedPages.js"
 
 type Page = readonly [ids: ReadonlyArray<unknown>, total: unknown]
 

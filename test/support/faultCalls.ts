@@ -4,7 +4,7 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Arbitrary, Effect, FastCheck, Layer, Redacted, Schema } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
-import { maxBodySize, type Outcome, type Row } from "./faults.js"
+import { maxBodySize, type Outcome, type Row } from "./faultRows.js"
 import { type FaultServer, faultServer, nobody, resettingServer } from "./faultServer.js"
 import { declaredFor, type Subject } from "./operations.js"
 

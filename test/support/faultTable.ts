@@ -1,6 +1,6 @@
 /** `tsx test/support/faultTable.ts`: prints the fault matrix for `test/README.md`, from the rows that the test runs. */
 import { fileURLToPath } from "node:url"
-import { attempts, expected, type Outcome, rows } from "./faults.js"
+import { attempts, expected, type Outcome, rows } from "./faultRows.js"
 import { contractOperations, declaredFor, type Subject } from "./operations.js"
 
 const described = (outcome: Outcome, operation: Subject): string => {

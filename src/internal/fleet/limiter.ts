@@ -1,6 +1,7 @@
 /**
  * The strategy of a rate limiter whose limits many processes share. They share one value for each tenant: a process that wants
- * permits grants them to itself by the rules of a limiter that is alone, and makes that known to the others.
+ * permits grants them to itself by the rules of a limiter that is alone, and makes that known to the others. `fairShare.ts` says how
+ * many, `replica.ts` also how many while the store is unavailable.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"

@@ -1,4 +1,8 @@
-/** Makes text from a server printable: without secrets and strings of the call's input, without control characters, and short. */
+/**
+ * Makes text from a server printable: without secrets and strings of the call's input, without control characters, and short. Errors and
+ * logs contain no URLs and no headers; `telemetry/spans.ts` names the URL's template. What the embedded tenant shows of both, its
+ * `control/recording/masking.ts` hides.
+ */
 import * as Either from "effect/Either"
 import { printable } from "../schema/issues.js"
 

@@ -1,4 +1,4 @@
-/** Validates a call's input and encodes it as a request. */
+/** Validates a call's input and encodes it as a request, with the headers of every request; users add theirs by `IdentityClient.withHeaders`. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Either from "effect/Either"

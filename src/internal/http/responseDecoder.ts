@@ -1,4 +1,4 @@
-/** Decodes a response to the operation's value, one of its declared errors, or `UnexpectedResponse`. */
+/** Decodes a response to the operation's value, unknown fields included, or to one of its declared errors, or to `UnexpectedResponse`. */
 import type * as Clock from "effect/Clock"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"

@@ -1,4 +1,7 @@
-/** Permits: each is settled once by its holder, or given back by it, or because its fiber was interrupted before that. */
+/**
+ * Permits: each is settled once by its holder, or given back by it, or because its fiber was interrupted before that. The holder is the call
+ * (`call/pipeline.ts`): once it has begun to send, an interruption settles the permit without a response.
+ */
 import * as Effect from "effect/Effect"
 import { type AnyFiber, onExit, wasInterrupted } from "../runtime/fiber.js"
 import type { LimitedResponse, Permit } from "./limiter.js"

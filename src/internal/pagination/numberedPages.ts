@@ -1,12 +1,13 @@
-/** Tracks the pages of a listing: which items of a page are new, and whether another page may follow. */
-import * as Predicate from "effect/Predicate"
+/** Pages by number: which items of a page are new, whether another page may follow, and when a listing would never end. */
+import type { Any } from "../../Endpoint.js"
+import { field, type Pages, type PagingInput } from "./listing.js"
 
 /** A page's new items, by their indexes, or the reason why the listing would never end. */
 export type TrackedPage =
   | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly isLast: boolean }
   | { readonly _tag: "Endless"; readonly reason: string }
 
-const idOf = (item: unknown): unknown => Predicate.isRecord(item) ? item["id"] : undefined
+const idOf = (item: unknown): unknown => field(item, "id")
 
 /** A count of items; everything but a non-negative integer is ignored. */
 const count = (value: unknown): number | undefined =>
@@ -80,5 +81,27 @@ export class PageTracker {
     }
     this.ids = [last, current]
     return newIndexes
+  }
+}
+
+/** Pages by number. Asks for the total if the service gives it on demand: without it, one more request may find the end. */
+export const byNumber = <Input extends PagingInput>({ query = {} }: Any, input: Input): Pages<Input> => {
+  const { page: start = 0 } = input
+  const tracker = new PageTracker(start)
+  const asks = "include_totals" in query && field(input, "include_totals") === undefined
+  const first = asks ? { ...input, include_totals: true } : input
+  let page = start
+  return {
+    first,
+    start,
+    size: "per_page",
+    add: (items, success) => {
+      const tracked = tracker.add(items, field(success, "total"))
+      return tracked._tag === "Endless" ? tracked : {
+        _tag: "Items",
+        newIndexes: tracked.newIndexes,
+        next: tracked.isLast ? undefined : { ...first, page: ++page }
+      }
+    }
   }
 }

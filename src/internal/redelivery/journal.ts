@@ -1,4 +1,7 @@
-/** The journal of a redelivery run: the stream that it is for, and the outcome of each event. */
+/**
+ * The journal of a redelivery run: the stream that it is for, and the outcome of each event. `send.ts` writes to it before each call, and
+ * `run.ts` decides by it which events a later run sends.
+ */
 import type { PlatformError } from "@effect/platform/Error"
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"

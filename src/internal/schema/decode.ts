@@ -1,4 +1,7 @@
-/** Decodes parsed JSON: a valid value is returned as it is, without a copy; `null` counts as absent for optional fields. */
+/**
+ * Decodes parsed JSON: a valid value is returned as it is, without a copy; `null` counts as absent for optional fields. Unknown fields stay in
+ * the value; `drift.ts` finds them for the logs.
+ */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"

@@ -1,4 +1,4 @@
-/** Injects faults on demand, instead of, before or after the genuine response. */
+/** Injects the faults of `Tenant.injectFault` and of the control interface, instead of, before or after the genuine response. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { emptyResponse, failure, jsonResponse, type PlainResponse, textResponse } from "./response.js"

@@ -1,4 +1,7 @@
-/** Hides secrets in what is shown: by the names of fields, headers and parameters, and tokens and known secrets anywhere in a text. */
+/**
+ * Hides secrets in what the tenant shows: by the names of fields, headers and parameters, and tokens and known secrets anywhere in a text.
+ * The client's own errors and logs are made printable by `internal/http/redact.ts`.
+ */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { masked } from "../messages.js"
