@@ -10,6 +10,7 @@ import { InvalidInput } from "../../src/Errors.js"
 import * as Node from "../../src/Node.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as Tenant from "../../src/Tenant.js"
+import { bundledExample } from "../support/bundledExample.js"
 import { cert, encryptedKey, key } from "../support/certificate.js"
 import { first, others, privateParts } from "../support/keys.js"
 import { tlsTenant } from "../support/tlsTenant.js"
@@ -244,12 +245,20 @@ describe("over sockets", () => {
 
 describe("a program with Node.layer", () => {
   const run = (variables: Variables) =>
-    Effect.async<{ readonly code: unknown; readonly output: string }>((resume) => {
-      const { PATH = "" } = process.env
-      const args = ["--import", "tsx", "examples/firstCall.ts", Tenant.demo.actions[0].id]
-      execFile(process.execPath, args, { env: { PATH, ...variables } }, (error, stdout, stderr) =>
-        resume(Effect.succeed({ code: error?.code ?? 0, output: `${stdout}${stderr}` })))
-    })
+    Effect.flatMap(
+      Effect.promise(() => bundledExample("firstCall")),
+      (program) =>
+        Effect.async<{ readonly code: unknown; readonly output: string }>((resume) => {
+          const { PATH = "" } = process.env
+          const args = [program, Tenant.demo.actions[0].id]
+          execFile(
+            process.execPath,
+            args,
+            { env: { PATH, ...variables } },
+            (error, stdout, stderr) => resume(Effect.succeed({ code: error?.code ?? 0, output: `${stdout}${stderr}` }))
+          )
+        })
+    )
 
   it.scopedLive("proves itself by a certificate from files, whose key is encrypted", () =>
     Effect.gen(function*() {

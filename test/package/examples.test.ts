@@ -10,6 +10,7 @@ import { TenantLive, tour } from "../../examples/tour.js"
 import { redeliverFailed } from "../../examples/tour/jobs.js"
 import { clientOf } from "../../examples/tour/step.js"
 import * as Tenant from "../../src/Tenant.js"
+import { bundledExample } from "../support/bundledExample.js"
 import { guide, page } from "../support/documentation.js"
 import { receiver } from "../support/otlp.js"
 
@@ -164,25 +165,29 @@ const script = (
   variables: Record<string, string> = {},
   attend: (child: ChildProcess) => void = (child) => void child.stdin?.end()
 ) =>
-  HttpServer.addressFormattedWith((origin) =>
-    Effect.async<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resume) => {
-      const { full } = Tenant.demoClients
-      const env = {
-        PATH: process.env["PATH"] ?? "",
-        IDENTITY_BASE_URL: `${origin}/api/v2`,
-        IDENTITY_AUTH_URL: origin,
-        IDENTITY_CLIENT_ID: full.id,
-        IDENTITY_CLIENT_SECRET: Redacted.value(full.secret),
-        ...variables
-      }
-      const child = execFile(
-        process.execPath,
-        ["--import", "tsx", `examples/${name}.ts`, ...args],
-        { env, timeout: 120_000 },
-        (_error, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode ?? -1, stdout, stderr }))
+  Effect.flatMap(
+    Effect.promise(() => bundledExample(name)),
+    (program) =>
+      HttpServer.addressFormattedWith((origin) =>
+        Effect.async<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resume) => {
+          const { full } = Tenant.demoClients
+          const env = {
+            PATH: process.env["PATH"] ?? "",
+            IDENTITY_BASE_URL: `${origin}/api/v2`,
+            IDENTITY_AUTH_URL: origin,
+            IDENTITY_CLIENT_ID: full.id,
+            IDENTITY_CLIENT_SECRET: Redacted.value(full.secret),
+            ...variables
+          }
+          const child = execFile(
+            process.execPath,
+            [program, ...args],
+            { env, timeout: 120_000 },
+            (_error, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode ?? -1, stdout, stderr }))
+          )
+          attend(child)
+        })
       )
-      attend(child)
-    })
   )
 
 const scripts = {
