@@ -7,7 +7,8 @@ import * as Fleet from "effect-identity-client/Fleet"
 import * as Jobs from "effect-identity-client/Jobs"
 import * as Node from "effect-identity-client/Node"
 
-// The database: of the jobs, of the cluster, and of what the runners share about limits and tokens. Its tables are created first.
+// The database: of the jobs, of the cluster, and of what the runners share about limits and tokens.
+// Its tables are created first.
 export const DatabaseLive = Layer.effectDiscard(Cluster.migrations).pipe(
   Layer.provideMerge(PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") }))
 )
