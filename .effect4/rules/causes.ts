@@ -1,0 +1,40 @@
+/** Causes, exits and fibers. A cause of Effect 4 is a list of reasons. */
+import ts from "typescript"
+import type { File } from "../convert/file.js"
+import { type Call, rules } from "../convert/rules.js"
+
+const reasons = (guard: string, member: string) => ({ args: [cause] }: Call, c: File): string | undefined =>
+  cause && `${c.text(cause)}.reasons.filter(${c.name("effect/Cause", guard)}).map(({ ${member} }) => ${member})`
+
+export default rules({
+  calls: {
+    "effect/Cause": {
+      defects: reasons("isDieReason", "defect"),
+      failures: reasons("isFailReason", "error"),
+      isEmpty: ({ args: [cause] }, c) => cause && `${c.text(cause)}.reasons.length === 0`
+    },
+    "effect/Exit": {
+      fromEither: ({ args: [either] }, c) =>
+        either && `${c.name("effect/Result", "match")}(${c.text(either)}, { onFailure: ${c.name("effect/Exit", "fail")}, onSuccess: ${
+          c.name("effect/Exit", "succeed")
+        } })`
+    },
+    "effect/Deferred": {
+      unsafeMake: ({ typeArgs }, c) =>
+        `${c.name("effect/Deferred", "makeUnsafe")}${typeArgs.length === 0 ? "" : `<${c.texts(typeArgs)}>`}()`
+    },
+    "effect/Fiber": {
+      all: ({ args }, c) => `${c.name("effect/Fiber", "joinAll")}(${c.texts(args)})`,
+      interruptFork: ({ args: [fiber] }, c) =>
+        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.text(fiber)}.interruptUnsafe())`,
+      interruptAsFork: ({ args: [fiber] }, c) =>
+        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.text(fiber)}.interruptUnsafe())`,
+      // `join(all(fibers))` is `joinAll(fibers)`.
+      join: ({ args: [fiber] }, c) =>
+        fiber && ts.isCallExpression(fiber) && c.isName(fiber.expression, "effect/Fiber", "all") ? c.text(fiber) : undefined,
+      poll: ({ args: [fiber] }, c) =>
+        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.name("effect/Option", "fromUndefinedOr")}(${c.text(fiber)}.pollUnsafe()))`
+    }
+  },
+  names: { "effect/Fiber": { RuntimeFiber: "Fiber", "Fiber.RuntimeFiber": "Fiber" } }
+})

@@ -1,0 +1,72 @@
+/** Log levels are strings, and a layer gives all loggers that are in use. */
+import ts from "typescript"
+import type { File } from "../convert/file.js"
+import { type Call, rules } from "../convert/rules.js"
+
+const levels: Readonly<Record<string, string>> = {
+  All: "All",
+  Fatal: "Fatal",
+  Error: "Error",
+  Warning: "Warn",
+  Info: "Info",
+  Debug: "Debug",
+  Trace: "Trace",
+  None: "None"
+}
+
+/** A layer of a logger beside those that are there, or in their place. */
+const layerOf = (c: File, loggers: string, isAdded = false): string =>
+  `${c.name("effect/Logger", "layer")}([${loggers}]${isAdded ? ", { mergeWithExisting: true }" : ""})`
+
+const isDefault = (logger: ts.Expression | undefined, c: File): boolean =>
+  logger !== undefined && c.isName(logger, "effect/Logger", "defaultLogger")
+
+/** Whether an identifier is the annotations that a logger takes from its options. */
+const areAnnotations = (node: ts.Identifier, c: File): boolean => {
+  if (node.text !== "annotations") return false
+  const declaration = c.checker.getSymbolAtLocation(node)?.valueDeclaration
+  return declaration !== undefined && ts.isBindingElement(declaration) &&
+    c.isType(declaration.parent, "effect/Logger#Logger.Options", "effect/Logger#Options")
+}
+
+const level = ({ args }: Call, c: File): string => {
+  const wanted = args[args.length - 1]
+  const self = args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "" // sound: there are two
+  const name = c.name("effect/References", "MinimumLogLevel")
+  return `${c.name("effect/Effect", "provideService")}(${self}${name}, ${wanted === undefined ? "" : c.text(wanted)})`
+}
+
+/** Members that each level of Effect 3 declares. */
+const members = {
+  label: (node: ts.PropertyAccessExpression, c: File) => `${c.text(node.expression)}.toUpperCase()`,
+  ordinal: (node: ts.PropertyAccessExpression, c: File) =>
+    `${c.name("effect/LogLevel", "getOrdinal")}(${c.text(node.expression)})`
+}
+
+export default rules({
+  calls: {
+    "effect/Logger": {
+      add: ({ args }, c) => layerOf(c, c.texts(args), true),
+      remove: ({ args }, c) => isDefault(args[0], c) ? layerOf(c, "") : undefined,
+      replace: ({ args }, c) => isDefault(args[0], c) ? layerOf(c, c.texts(args.slice(1))) : undefined,
+      withMinimumLogLevel: level
+    }
+  },
+  members: Object.fromEntries(
+    ["LogLevel", ...Object.keys(levels)].map((name) => [`effect/LogLevel#${name}`, members])
+  ),
+  nodes: {
+    BindingElement: (node, c) => ts.isIdentifier(node.name) && areAnnotations(node.name, c) ? "fiber" : undefined,
+    Identifier: (node, c) =>
+      !ts.isBindingElement(node.parent) && areAnnotations(node, c)
+        ? `${c.name("effect/HashMap", "fromIterable")}(Object.entries(fiber.getRef(${
+          c.name("effect/References", "CurrentLogAnnotations")
+        })))`
+        : undefined,
+    PropertyAccessExpression: (node, c) => {
+      const name = c.nameOf(node)
+      const to = name?.module === "effect/LogLevel" ? levels[name.name] : undefined
+      return to && JSON.stringify(to)
+    }
+  }
+})
