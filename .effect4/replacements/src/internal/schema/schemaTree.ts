@@ -1,0 +1,101 @@
+/** Converts a schema into plain data, once: the only module that reads Effect's syntax tree (`effect/SchemaAST`). */
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { getOrInsert } from "../runtime/memoize.js"
+import type { Kind, SchemaNode } from "./schemaNode.js"
+
+export * from "./schemaNode.js"
+
+const kindOf = (ast: AST.AST): Kind => {
+  switch (ast._tag) {
+    case "String":
+    case "Number":
+    case "Boolean":
+    case "Unknown":
+    case "Undefined":
+      return { _tag: ast._tag }
+    case "Null":
+      return { _tag: "Literal", value: null }
+    case "Literal":
+      return { _tag: "Literal", value: ast.literal }
+    case "Union":
+      return { _tag: "Union", types: ast.types.map(fromAST) }
+    case "Arrays":
+      return { _tag: "Array", elements: ast.elements.map(fromAST), rest: ast.rest.map(fromAST) }
+    case "Objects":
+      return {
+        _tag: "Struct",
+        fields: ast.propertySignatures.map(({ name, type }) => ({
+          name,
+          isOptional: AST.isOptional(type),
+          type: fromAST(type)
+        })),
+        indexes: ast.indexSignatures.map(({ parameter, type }) => ({
+          keys: fromAST(parameter),
+          values: fromAST(type)
+        })),
+        withField: (name, type) => {
+          const fields = ast.propertySignatures.map((field) =>
+            field.name === name
+              ? new AST.PropertySignature(name, AST.isOptional(field.type) ? Schema.optionalKey(type).ast : type.ast)
+              : field
+          )
+          return Schema.make(new AST.Objects(fields, ast.indexSignatures))
+        }
+      }
+    case "Suspend":
+      return { _tag: "Lazy", get: () => fromAST(ast.thunk()) }
+    default:
+      return { _tag: "Opaque" }
+  }
+}
+
+const descriptionOf = (annotations: Schema.Annotations.Filter | undefined): string | undefined =>
+  annotations?.description
+
+const passes = (check: AST.Check<unknown>, value: unknown, ast: AST.AST): boolean =>
+  check._tag === "Filter"
+    ? check.run(value, ast, {}) === undefined
+    : check.checks.every((each) => passes(each, value, ast))
+
+/** Each check of a type refines the type before it. */
+const refined = (ast: AST.AST, common: Pick<SchemaNode, "name" | "schema">): SchemaNode =>
+  (ast.checks ?? []).reduce<SchemaNode>(
+    (from, check) => ({
+      ...common,
+      _tag: "Refinement",
+      from,
+      predicate: (value) => passes(check, value, ast),
+      description: descriptionOf(check.annotations)
+    }),
+    { ...common, ...kindOf(ast), description: descriptionOf(ast.annotations) }
+  )
+
+const nodes = new WeakMap<AST.AST, SchemaNode>()
+
+/** The node of a part of Effect's syntax tree, as its issues carry them. The same part gives the same node. */
+export const fromAST = (ast: AST.AST): SchemaNode =>
+  getOrInsert(nodes, ast, () =>
+    refined(ast, {
+      get name() {
+        return SchemaIssue.defaultLeafHook(new SchemaIssue.InvalidType(ast)).replace(/^Expected /, "")
+      },
+      get schema() {
+        return Schema.make<Schema.Codec<unknown>>(ast)
+      }
+    }))
+
+export const fromSchema = (schema: Schema.Codec<unknown>): SchemaNode => fromAST(schema.ast)
+
+/** The schema without `undefined`, its annotations kept. */
+export const withoutUndefined = ({ ast }: Schema.Top): Schema.Codec<unknown> => {
+  if (!AST.isUnion(ast)) return Schema.make(ast)
+  const types = ast.types.filter((type) => !AST.isUndefined(type))
+  const [first, ...others] = types
+  return Schema.make(
+    first !== undefined && others.length === 0
+      ? first
+      : new AST.Union(types, ast.options, ast.annotations, ast.checks, ast.encoding, ast.context)
+  )
+}
