@@ -1,5 +1,4 @@
-/** Causes, exits and fibers. A cause of Effect 4 is a list of reasons. */
-import ts from "typescript"
+/** Causes and exits. A cause of Effect 4 is a list of reasons. */
 import type { File } from "../convert/file.js"
 import { type Call, rules } from "../convert/rules.js"
 
@@ -22,19 +21,6 @@ export default rules({
     "effect/Deferred": {
       unsafeMake: ({ typeArgs }, c) =>
         `${c.name("effect/Deferred", "makeUnsafe")}${typeArgs.length === 0 ? "" : `<${c.texts(typeArgs)}>`}()`
-    },
-    "effect/Fiber": {
-      all: ({ args }, c) => `${c.name("effect/Fiber", "joinAll")}(${c.texts(args)})`,
-      interruptFork: ({ args: [fiber] }, c) =>
-        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.text(fiber)}.interruptUnsafe())`,
-      interruptAsFork: ({ args: [fiber] }, c) =>
-        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.text(fiber)}.interruptUnsafe())`,
-      // `join(all(fibers))` is `joinAll(fibers)`.
-      join: ({ args: [fiber] }, c) =>
-        fiber && ts.isCallExpression(fiber) && c.isName(fiber.expression, "effect/Fiber", "all") ? c.text(fiber) : undefined,
-      poll: ({ args: [fiber] }, c) =>
-        fiber && `${c.name("effect/Effect", "sync")}(() => ${c.name("effect/Option", "fromUndefinedOr")}(${c.text(fiber)}.pollUnsafe()))`
     }
-  },
-  names: { "effect/Fiber": { RuntimeFiber: "Fiber", "Fiber.RuntimeFiber": "Fiber" } }
+  }
 })

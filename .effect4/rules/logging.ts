@@ -3,7 +3,7 @@ import ts from "typescript"
 import type { File } from "../convert/file.js"
 import { type Call, rules } from "../convert/rules.js"
 
-const levels: Readonly<Record<string, string>> = {
+const levels = new Map(Object.entries({
   All: "All",
   Fatal: "Fatal",
   Error: "Error",
@@ -12,7 +12,7 @@ const levels: Readonly<Record<string, string>> = {
   Debug: "Debug",
   Trace: "Trace",
   None: "None"
-}
+}))
 
 /** A layer of a logger beside those that are there, or in their place. */
 const layerOf = (c: File, loggers: string, isAdded = false): string =>
@@ -53,7 +53,7 @@ export default rules({
     }
   },
   members: Object.fromEntries(
-    ["LogLevel", ...Object.keys(levels)].map((name) => [`effect/LogLevel#${name}`, members])
+    ["LogLevel", ...levels.keys()].map((name) => [`effect/LogLevel#${name}`, members])
   ),
   nodes: {
     BindingElement: (node, c) => ts.isIdentifier(node.name) && areAnnotations(node.name, c) ? "fiber" : undefined,
@@ -65,7 +65,7 @@ export default rules({
         : undefined,
     PropertyAccessExpression: (node, c) => {
       const name = c.nameOf(node)
-      const to = name?.module === "effect/LogLevel" ? levels[name.name] : undefined
+      const to = name?.module === "effect/LogLevel" ? levels.get(name.name) : undefined
       return to && JSON.stringify(to)
     }
   }
