@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { disconnect } from "./internal/runtime/fiber.js"
+import { disconnect } from "./internal/runtime/runner.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 

@@ -7,7 +7,7 @@ import * as Deliveries from "../Deliveries.js"
 import type { InvalidInput } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
-import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import { withFiber } from "../internal/runtime/fiber.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery } from "./definition.js"
@@ -61,7 +61,7 @@ const toRunFailure = (
 const count = ({ outcome, recalled }: Redelivery.Result) =>
   recalled ?
     Effect.void :
-    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, metricLabelsOf(fiber))))
+    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, Metrics.labelsOf(fiber))))
 
 /** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
 export const runRedelivery = (

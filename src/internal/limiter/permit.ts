@@ -1,6 +1,7 @@
 /** Permits: each is settled once by its holder, or given back by it, or because its fiber was interrupted before that. */
 import * as Effect from "effect/Effect"
-import { type AnyFiber, onExit, wasInterrupted } from "../runtime/fiber.js"
+import type { AnyFiber } from "../runtime/fiber.js"
+import { onInterruptedExit } from "../runtime/runner.js"
 import type { LimitedResponse, Permit } from "./limiter.js"
 
 /**
@@ -19,9 +20,7 @@ export const make = (
     detach()
     finish()
   }
-  const detach = onExit(fiber, () => {
-    if (wasInterrupted(fiber)) end(giveBack)
-  })
+  const detach = onInterruptedExit(fiber, () => end(giveBack))
   return {
     settle: (response) => Effect.sync(() => end(() => settle(response))),
     giveBack: Effect.sync(() => end(giveBack))

@@ -9,7 +9,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { makeRunner } from "./fiber.js"
+import { makeRunner } from "./runner.js"
 
 /**
  * Makes a queue that is read as a stream; to offer waits while it is full. Not a `Mailbox`: if its reader yields between a look

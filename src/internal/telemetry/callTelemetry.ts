@@ -53,7 +53,7 @@ export class CallTelemetry {
   constructor(shared: Shared, fiber: FiberAccess.AnyFiber, clock: Clock.Clock) {
     this.shared = shared
     this.clock = clock
-    this.labels = FiberAccess.metricLabelsOf(fiber)
+    this.labels = Metrics.labelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
     this.logs = new CallLogs(shared, fiber, clock)
     this.startedAt = clock.unsafeCurrentTimeMillis()
