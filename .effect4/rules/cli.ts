@@ -1,0 +1,42 @@
+/** The command line: options are flags, arguments and flags are named by their types. */
+import type ts from "typescript"
+import type { File } from "../convert/file.js"
+import { type Call, propertyOf, rules } from "../convert/rules.js"
+
+const flag = "effect/cli/Flag"
+
+/** `Args.text({ name: "id" })` → `Argument.String("id")`. */
+const argument = (type: string) => ({ args: [options] }: Call, c: File): string | undefined => {
+  const name = propertyOf(options, "name")
+  return name && `${c.name("effect/cli/Argument", type)}(${c.text(name)})`
+}
+
+/** `{ exists: "yes" }` → `{ mustExist: true }`. */
+const path = (type: string) => ({ args: [name, options] }: Call, c: File): string | undefined => {
+  const exists = propertyOf(options, "exists")
+  return name && `${c.name(flag, type)}(${c.text(name)}${exists === undefined ? "" : ", { mustExist: true }"})`
+}
+
+/** A flag that is not given is false. */
+const boolean = ({ args }: Call, c: File): string =>
+  `${c.name(flag, "withDefault")}(${c.name(flag, "Boolean")}(${c.texts(args)}), false)`
+
+export default rules({
+  names: {
+    "@effect/cli/Options": { Options: "Flag", choice: "Literals", integer: "Int", text: "String" }
+  },
+  calls: {
+    "@effect/cli/Args": { integer: argument("Int"), text: argument("String") },
+    "@effect/cli/Options": { boolean, directory: path("Directory"), file: path("File") }
+  },
+  nodes: {
+    // The terminal's failure that nobody replies.
+    CallExpression: (node: ts.CallExpression, c) => {
+      if (!c.isName(node.expression, "effect/Effect", "catchTag")) return undefined
+      const tag = node.arguments.find((each) => each.getText() === "\"QuitException\"")
+      return tag && `${c.text(node.expression)}(${
+        node.arguments.map((each) => each === tag ? "\"QuitError\"" : c.text(each)).join(", ")
+      })`
+    }
+  }
+})

@@ -1,0 +1,45 @@
+/** Annotations of schemas with parts, and structs that have other fields, too. */
+import ts from "typescript"
+import type { File } from "../convert/file.js"
+import { type MethodCall, propertyOf, rules } from "../convert/rules.js"
+
+const schema = "effect/Schema"
+
+/** The schemas that declare `annotations` themselves. */
+const annotated = [
+  "AnnotableDeclare",
+  "Array$",
+  "Class",
+  "NullOr",
+  "NullishOr",
+  "Record$",
+  "Schema",
+  "Struct",
+  "Tuple",
+  "TypeLiteral",
+  "UndefinedOr",
+  "brand",
+  "optional",
+  "transform"
+]
+
+const annotations = ({ args, target }: MethodCall, c: File): string => `${c.text(target)}.annotate(${c.texts(args)})`
+
+/** The other fields of a struct, as a record. */
+const rest = (index: ts.Expression, c: File): string => {
+  const [key, value] = [propertyOf(index, "key"), propertyOf(index, "value")]
+  return key && value ? `${c.name(schema, "Record")}(${c.texts([key, value])})` : c.text(index)
+}
+
+export default rules({
+  calls: {
+    [schema]: {
+      Struct: ({ args: [fields, ...indexes] }, c) => {
+        if (fields === undefined || indexes.length === 0) return undefined
+        const struct = `${c.name(schema, "Struct")}(${c.text(fields)})`
+        return `${c.name(schema, "StructWithRest")}(${struct}, [${indexes.map((index) => rest(index, c)).join(", ")}])`
+      }
+    }
+  },
+  methods: Object.fromEntries(annotated.map((name) => [`${schema}#${name}`, { annotations }]))
+})
