@@ -1,17 +1,6 @@
 /** Facts of the real wire format, as far as a test of the client can show them. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import {
-  Arbitrary,
-  DateTime,
-  Duration,
-  Effect,
-  type FastCheck,
-  JSONSchema,
-  Option,
-  ParseResult,
-  Schema,
-  TestClock
-} from "effect"
+import { DateTime, Duration, Effect, type FastCheck, JSONSchema, Option, ParseResult, Schema, TestClock } from "effect"
 import { scopesOf } from "../../src/Endpoint.js"
 import {
   ActionVersions,
@@ -31,6 +20,7 @@ import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { bodyOf, failed, resultOf, scripted, sent, sentOne } from "../support/client.js"
 import { operations, sample, type Subject } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 
 const id = "est_1234567890123456789012"
 const event_id = "evt_1234567890123456789012"
@@ -446,7 +436,7 @@ describe("decoding", () => {
 
   /** Valid values of an operation's success, as JSON. */
   const values = ({ endpoint }: Subject): FastCheck.Arbitrary<unknown> =>
-    Arbitrary.make(endpoint.success as Schema.Schema<unknown>)
+    arbitraryOf(endpoint.success as Schema.Schema<unknown>)
       .map((value) => JSON.parse(JSON.stringify(value) ?? "null") as unknown)
       .filter((value) => value !== null && ParseResult.is(endpoint.success!)(value))
 

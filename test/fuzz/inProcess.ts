@@ -1,7 +1,7 @@
 /** Gives the client arbitrary responses in virtual time, over a platform's client and over the lean transport. */
 import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import type * as Undici from "@effect/platform-node/Undici"
-import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Random, Redacted, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import * as Errors from "../../src/Errors.js"
@@ -10,6 +10,7 @@ import * as Http from "../../src/internal/http/exchange.js"
 import * as Exchange from "../../src/node/undiciDispatcher.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { sample } from "../support/operations.js"
+import { cycle } from "../support/random.js"
 import * as VirtualTime from "../support/virtualTime.js"
 import { type Case, type FakeResponse, piecesOf } from "./responses.js"
 
@@ -178,7 +179,7 @@ const run = (one: Case, { isTraced, limiter, seam }: How): Promise<Exit.Exit<unk
     Effect.provideService(HttpClient.HttpClient, seams[seam](inTurn(responses))),
     Effect.withTracerEnabled(isTraced),
     Logger.withMinimumLogLevel(LogLevel.None),
-    Effect.withRandom(Random.fixed([isReal ? 0 : 0.5])),
+    Effect.withRandom(cycle(isReal ? 0 : 0.5)),
     Effect.exit
   )
   // Decompression takes real time, while no other time passes.

@@ -15,7 +15,6 @@ import {
   Option,
   Random,
   Runtime,
-  Scheduler,
   Scope,
   Stream,
   TestClock
@@ -23,6 +22,8 @@ import {
 import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Permits from "../support/permits.js"
+import { cycle } from "../support/random.js"
+import { makeYielding } from "../support/schedulers.js"
 
 const tenant = "https://t.example.com/api/v2"
 const call: RateLimiter.Call = { tenant, operation: listActionVersions.endpoint.name }
@@ -83,21 +84,18 @@ const duration = <A, E, R>(effect: Effect.Effect<A, E, R>, most = 3_600_000) =>
   })
 
 /** Without jitter, and with as much as there can be. */
-const exactly = Effect.withRandom(Random.fixed([0]))
-const latest = Effect.withRandom(Random.fixed([1]))
+const exactly = Effect.withRandom(cycle(0))
+const latest = Effect.withRandom(cycle(1))
 
 /** Runs an effect that is interrupted while it yields at one of its steps. */
 const interruptedAt = <A, E, R>(step: number, effect: Effect.Effect<A, E, R>, onYield = () => {}) => {
   let seen = 0
-  const scheduler: Scheduler.Scheduler = {
-    shouldYield: (fiber) => {
-      if (++seen !== step) return false
-      onYield()
-      fiber.unsafeInterruptAsFork(FiberId.none)
-      return 0
-    },
-    scheduleTask: (task, priority, fiber) => Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
-  }
+  const scheduler = makeYielding((fiber) => {
+    if (++seen !== step) return false
+    onYield()
+    fiber.unsafeInterruptAsFork(FiberId.none)
+    return true
+  })
   return Effect.withScheduler(effect, scheduler)
 }
 

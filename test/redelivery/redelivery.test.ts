@@ -15,7 +15,6 @@ import {
   Ref,
   Stream,
   SubscriptionRef,
-  Supervisor,
   TestClock
 } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -27,6 +26,7 @@ import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
 import { crash } from "../support/crash.js"
+import { countFibers } from "../support/fibers.js"
 import {
   collect,
   failure,
@@ -474,15 +474,15 @@ describe("a run that ends early", () => {
       const { entries, store } = memory()
       const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.sleep("3 seconds"))
-      const supervisor = yield* Supervisor.track
+      const { count, track } = yield* countFibers
       const fiber = yield* Effect.fork(
-        Effect.supervised(run(ids(10), { journal: store, concurrency: 4, progress }, tenant), supervisor)
+        track(run(ids(10), { journal: store, concurrency: 4, progress }, tenant))
       )
       yield* TestClock.adjust("1 seconds")
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(interrupting)
-      assert.deepStrictEqual(yield* supervisor.value, []) // no fiber is left
+      assert.strictEqual(yield* count, 0, "fibers that are left")
       assert.lengthOf(tenant.sent, 4)
       assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.accepted, 4)
       assert.isFalse(entries.has("lock"))
