@@ -15,6 +15,9 @@ const baseOf = (module: string): string => module.slice(module.lastIndexOf("/") 
 /** The package, or the folder of one, whose index exports the namespace of a module. */
 const indexOf = (module: string): string => module.slice(0, module.lastIndexOf("/"))
 
+/** Local names of modules that would hide a global name that is in use everywhere. */
+const localNames = new Map([["Array", "Arr"], ["Function", "Fn"], ["Number", "Num"], ["Record", "Rec"], ["String", "Str"]])
+
 export class Imports {
   readonly #used = new Map<string, Import>()
   readonly #taken: ReadonlySet<string>
@@ -33,7 +36,7 @@ export class Imports {
     const old = binding === undefined ? undefined : baseOf(binding.module)
     // The name of a package that is a namespace itself, such as `fast-check`, is no name for a variable.
     const follows = binding === undefined || binding.local === old && /^[A-Z]/.test(base)
-    const wanted = follows ? base : binding.local
+    const wanted = binding === undefined ? localNames.get(base) ?? base : follows ? base : binding.local
     for (const known of this.#used.values()) {
       if (known.module === module && known.name === "") return this.#use(known, isType)
     }

@@ -6,6 +6,14 @@ export default rules({
     "@effect/platform/HttpRouter": { makeRoute: "route" },
     "@effect/platform/HttpServer": { Address: "effect/net/NetAddress#SocketAddress" }
   },
+  calls: {
+    "@effect/platform/Headers": {
+      remove: ({ args: [self, names] }, c) =>
+        self && names && c.checker.isArrayLikeType(c.typeOf(names))
+          ? `${c.name("effect/http/Headers", "removeMany")}(${c.texts([self, names])})`
+          : undefined
+    }
+  },
   types: {
     "@effect/platform/HttpApp": {
       // An application is the effect of its response.
