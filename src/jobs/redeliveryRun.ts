@@ -34,13 +34,15 @@ const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filte
         ? unavailable(error)
         : failed(error)
     ),
-    Stream.mapChunksEffect((deliveries) => {
-      const events = Chunk.map(deliveries, ({ id }) => id)
-      return store.addEvents(job, "running", Chunk.toReadonlyArray(events)).pipe(
+    Stream.chunks,
+    Stream.mapEffect((deliveries) => {
+      const events = Array.from(deliveries, ({ id }) => id)
+      return store.addEvents(job, "running", events).pipe(
         Effect.mapError(passing),
-        Effect.map((isRunning) => isRunning ? events : Chunk.empty<string>()) // the job was cancelled, and is stopped soon
+        Effect.map((isRunning) => isRunning ? events : []) // the job was cancelled, and is stopped soon
       )
-    })
+    }),
+    Stream.flattenIterables
   )
 
 const toRunFailure = (

@@ -125,7 +125,9 @@ export const restrict = (app: Router.App, address: HttpServer.Address): Router.A
       ({ headers: { host = "" } }) =>
         isLoopback(host.replace(/:\d+$/, "").toLowerCase())
           ? app
-          : HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
+          : Effect.succeed(
+            HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
+          )
     )
 
 export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
