@@ -187,9 +187,10 @@ export class File {
     const root = levels[0]!.node.expression
     const name = this.nameOf(root)
     if (name !== undefined) {
-      return levels.length > 1
+      const text = levels.length > 1
         ? this.#rules.find("curried", name.module, name.name)?.({ node, levels }, this)
         : this.#rules.find("calls", name.module, name.name)?.(levels[0]!, this)
+      if (text !== undefined) return text
     }
     if (levels.length > 1 || !ts.isPropertyAccessExpression(root) || !this.#rules.isMember(root.name.text)) return
     for (const type of this.#typesDeclaring(root)) {
@@ -241,7 +242,10 @@ const isInType = (node: ts.Node): boolean => {
 const isForSideEffect = (node: ts.Statement): boolean =>
   ts.isImportDeclaration(node) && node.importClause === undefined
 
-/** The names that a file declares itself. */
+/** Names of the language that modules of Effect have, too. */
+const globals = new Set(["Array", "Boolean", "Date", "Function", "Number", "Record", "RegExp", "String", "Symbol"])
+
+/** The names that a file declares itself, or uses as the language's own. */
 const declaredNames = (source: ts.SourceFile, bindings: ReadonlyMap<string, Binding>): ReadonlySet<string> => {
   const names = new Set<string>()
   const visit = (node: ts.Node): void => {
@@ -250,10 +254,19 @@ const declaredNames = (source: ts.SourceFile, bindings: ReadonlyMap<string, Bind
       name !== undefined && ts.isIdentifier(name) && !bindings.has(name.text) && !ts.isPropertyAccessExpression(node) &&
       !ts.isPropertyAssignment(node) && !ts.isPropertySignature(node)
     ) names.add(name.text)
+    if (ts.isIdentifier(node) && globals.has(node.text) && !bindings.has(node.text) && !isMemberName(node)) {
+      names.add(node.text)
+    }
     ts.forEachChild(node, visit)
   }
   visit(source)
   return names
+}
+
+const isMemberName = (node: ts.Identifier): boolean => {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent)) return parent.name === node
+  return ts.isQualifiedName(parent) && parent.right === node
 }
 
 /** Puts imports behind the comment at the beginning of a file. */

@@ -44,8 +44,14 @@ export default rules({
   calls: {
     "effect/Effect": {
       dieMessage: ({ args }, c) => `${effect(c, "die")}(new Error(${c.texts(args)}))`,
-      forkAll: ({ args }, c) =>
-        `${effect(c, "forEach")}(${c.texts(args)}, (each) => ${effect(c, "forkChild")}(each))`,
+      // `contextWith` gives an effect now.
+      contextWith: ({ args, typeArgs }, c) => {
+        const types = typeArgs.length === 0 ? "" : `<${c.text(typeArgs[0] as ts.Node)}>` // sound: there is one
+        return args.length === 1 ? `${effect(c, "map")}(${effect(c, "context")}${types}(), ${c.texts(args)})` : undefined
+      },
+      // The object that is `this` is an option.
+      gen: ({ args: [self, body] }, c) =>
+        self && body && `${effect(c, "gen")}({ self: ${c.text(self)} }, ${c.text(body)})`,
       merge: ({ args }, c) => `${effect(c, "catch")}(${c.texts(args)}, ${effect(c, "succeed")})`,
       orDieWith: ({ args }, c) => args.length < 2 ? undefined : `${effect(c, "orDie")}(${effect(c, "mapError")}(${c.texts(args)}))`,
       repeatN: ({ args }, c) => {
@@ -77,7 +83,13 @@ export default rules({
       withScheduler: provideBy("effect/Scheduler", "Scheduler"),
       yieldNow: (_, c) => effect(c, "yieldNow")
     },
-    "effect/Stream": { timeoutFail: timeoutFail("effect/Stream") },
+    "effect/Cause": {
+      // It prints causes of errors in any case.
+      pretty: ({ args }, c) => args.length > 1 ? `${c.name("effect/Cause", "pretty")}(${c.text(args[0] as ts.Node)})` : undefined // sound: there are two
+    },
+    "effect/ConfigError": {
+      isConfigError: ({ args }, c) => `(${c.texts(args)} instanceof ${c.name("effect/Config", "ConfigError")})`
+    },
     "effect/ConfigProvider": {
       fromMap: ({ args: [entries] }, c) => {
         if (entries === undefined) return undefined
@@ -97,7 +109,18 @@ export default rules({
     },
     "effect/Struct": { omit: keysOf("omit"), pick: keysOf("pick") },
     "effect/Layer": {
-      fail: ({ args }, c) => `${c.name("effect/Layer", "effectDiscard")}(${effect(c, "fail")}(${c.texts(args)}))`
+      map: ({ args }, c) => {
+        const f = args[args.length - 1]
+        if (f === undefined) return undefined
+        const self = args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "" // sound: there are two
+        const isExpression = ts.isArrowFunction(f) && !ts.isBlock(f.body)
+        const [parameter, value] = isExpression
+          ? [f.parameters.map((each) => c.text(each)).join(", "), c.text(f.body)]
+          : ["context", `${ts.isArrowFunction(f) ? `(${c.text(f)})` : c.text(f)}(context)`]
+        const layer = c.name("effect/Layer", "succeedContext")
+        return `${c.name("effect/Layer", "flatMap")}(${self}(${parameter}) => ${layer}(${value}))`
+      },
+      fail: ({ args }, c) => `${c.name("effect/Layer", "unwrap")}(${effect(c, "fail")}(${c.texts(args)}))`
     }
   }
 })

@@ -1,14 +1,12 @@
-/** The test kit: every test of Effect has a scope. */
+/** The test kit: every test of Effect has a scope, and a test's services are the `TestClock`. */
 import { rules } from "../convert/rules.js"
 
-const testers = new Map([["scoped", "effect"], ["scopedLive", "live"]])
+const testers = { scoped: "effect", scopedLive: "live" }
 
 export default rules({
+  members: { "@effect/vitest#Methods": testers, "@effect/vitest#MethodsNonLive": testers },
   nodes: {
-    PropertyAccessExpression: (node, c) => {
-      const name = c.nameOf(node)
-      const tester = name?.module === "@effect/vitest" && name.name === `it.${node.name.text}` ? testers.get(node.name.text) : undefined
-      return tester && `${c.text(node.expression)}.${tester}`
-    }
+    PropertyAccessExpression: (node, c) =>
+      c.isName(node, "effect/TestContext", "TestContext") ? `${c.name("effect/testing/TestClock", "layer")}()` : undefined
   }
 })
