@@ -1,7 +1,7 @@
 /** Log levels are strings, and a layer gives all loggers that are in use. */
 import ts from "typescript"
 import type { File } from "../convert/file.js"
-import { type Call, rules } from "../convert/rules.js"
+import { type Call, propertyOf, rules } from "../convert/rules.js"
 
 const levels = new Map(Object.entries({
   All: "All",
@@ -29,6 +29,9 @@ const areAnnotations = (node: ts.Identifier, c: File): boolean => {
     c.isType(declaration.parent, "effect/Logger#Logger.Options", "effect/Logger#Options")
 }
 
+/** Whether a pretty logger writes to the standard error output, which is a setting of its own now. */
+const stderrOf = (options: ts.Expression | undefined): ts.Expression | undefined => propertyOf(options, "stderr")
+
 const level = ({ args }: Call, c: File): string => {
   const wanted = args[args.length - 1]
   const self = args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "" // sound: there are two
@@ -48,7 +51,25 @@ export default rules({
     "effect/Logger": {
       add: ({ args }, c) => layerOf(c, c.texts(args), true),
       remove: ({ args }, c) => isDefault(args[0], c) ? layerOf(c, "") : undefined,
-      replace: ({ args }, c) => isDefault(args[0], c) ? layerOf(c, c.texts(args.slice(1))) : undefined,
+      prettyLogger: ({ args: [options] }, c) => {
+        if (stderrOf(options) === undefined || options === undefined || !ts.isObjectLiteralExpression(options)) {
+          return undefined
+        }
+        const others = options.properties.filter((property) => property.name?.getText() !== "stderr")
+        return `${c.name("effect/Logger", "consolePretty")}({ ${
+          others.map((property) => c.text(property)).join(", ")
+        } })`
+      },
+      replace: ({ args: [replaced, logger] }, c) => {
+        if (!isDefault(replaced, c) || logger === undefined) return undefined
+        const layer = layerOf(c, c.text(logger))
+        const stderr = ts.isCallExpression(logger) ? stderrOf(logger.arguments[0]) : undefined
+        return stderr === undefined
+          ? layer
+          : `${c.name("effect/Layer", "merge")}(${layer}, ${c.name("effect/Layer", "succeed")}(${
+            c.name("effect/Logger", "LogToStderr")
+          }, ${c.text(stderr)}))`
+      },
       withMinimumLogLevel: level
     }
   },
