@@ -52,7 +52,7 @@ const defined = <A extends object>(options: A): A =>
 const checked = <A>(
   schema: Schema.Schema<A>,
   description: string,
-  jsonSchema: object,
+  jsonSchema: Readonly<Record<string, unknown>>,
   test: (value: A) => boolean
 ): Schema.Schema<A> =>
   schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))

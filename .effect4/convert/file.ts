@@ -239,8 +239,7 @@ const isInType = (node: ts.Node): boolean => {
   return ts.isTypeNode(parent) || ts.isTypeQueryNode(parent)
 }
 
-const isForSideEffect = (node: ts.Statement): boolean =>
-  ts.isImportDeclaration(node) && node.importClause === undefined
+const isForSideEffect = (node: ts.Statement): boolean => ts.isImportDeclaration(node) && node.importClause === undefined
 
 /** Names of the language that modules of Effect have, too. */
 const globals = new Set(["Array", "Boolean", "Date", "Function", "Number", "Record", "RegExp", "String", "Symbol"])

@@ -16,7 +16,10 @@ const baseOf = (module: string): string => module.slice(module.lastIndexOf("/") 
 const indexOf = (module: string): string => module.slice(0, module.lastIndexOf("/"))
 
 /** Local names of modules that would hide a global name that is in use everywhere. */
-const localNames = new Map([["Array", "Arr"], ["Function", "Fn"], ["Number", "Num"], ["Record", "Rec"], ["String", "Str"]])
+const localNames = new Map([["Array", "Arr"], ["Function", "Fn"], ["Number", "Num"], ["Record", "Rec"], [
+  "String",
+  "Str"
+]])
 
 export class Imports {
   readonly #used = new Map<string, Import>()

@@ -34,8 +34,7 @@ export const effectSpecifier = (node: ts.Node): string | undefined =>
     ? node.moduleSpecifier.text
     : undefined
 
-const isSourceFile = (symbol: ts.Symbol): ts.SourceFile | undefined =>
-  symbol.declarations?.find(ts.isSourceFile)
+const isSourceFile = (symbol: ts.Symbol): ts.SourceFile | undefined => symbol.declarations?.find(ts.isSourceFile)
 
 /** Whether a specifier names a module of a package, not the package. */
 const isSubpathOf = (specifier: string): boolean => /^(@[^/]+\/[^/]+|[^@/]+)\/./.test(specifier)
@@ -65,7 +64,7 @@ export const bindingsOf = (checker: ts.TypeChecker, file: ts.SourceFile): Readon
     const named = clause?.namedBindings
     if (named === undefined) continue
     if (ts.isNamespaceImport(named)) add(named.name, specifier, true)
-    else { for (const element of named.elements) add(element.name, specifier, isSubpathOf(specifier)) }
+    else for (const element of named.elements) add(element.name, specifier, isSubpathOf(specifier))
   }
   return bindings
 }

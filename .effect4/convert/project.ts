@@ -20,7 +20,7 @@ export interface Project {
 
 export const openProject = (): Project => {
   const config = readConfig(path.join(root, "tsconfig.json"))
-  const files = folders.flatMap(filesIn)
+  const files = folders.flatMap((folder) => filesIn(folder))
   const isSource = (file: string) => /\.tsx?$/.test(file)
   const names = files.filter(isSource).map((file) => path.join(root, file))
   const program = ts.createProgram(names, { ...config.options, incremental: false })

@@ -41,6 +41,7 @@ export interface Rules {
 }
 
 interface NodesByKind {
+  readonly ArrowFunction: ts.ArrowFunction
   readonly BindingElement: ts.BindingElement
   readonly BinaryExpression: ts.BinaryExpression
   readonly CallExpression: ts.CallExpression
@@ -49,6 +50,7 @@ interface NodesByKind {
   readonly ExpressionWithTypeArguments: ts.ExpressionWithTypeArguments
   readonly Identifier: ts.Identifier
   readonly ImportDeclaration: ts.ImportDeclaration
+  readonly IndexedAccessType: ts.IndexedAccessTypeNode
   readonly InterfaceDeclaration: ts.InterfaceDeclaration
   readonly MethodDeclaration: ts.MethodDeclaration
   readonly NewExpression: ts.NewExpression
@@ -98,8 +100,9 @@ export const compile = (all: ReadonlyArray<Rules>): RuleSet => {
   const nodes = new Map<string, Array<Rule<ts.Node>>>()
 
   const add = (map: Map<string, unknown>, key: string, value: unknown) => {
-    if (map.has(key)) throw new Error(`Two rules for ${key}`)
-    map.set(key, value)
+    if (!map.has(key)) return void map.set(key, value)
+    console.error(`Two rules for ${key}`)
+    process.exitCode = 1
   }
 
   for (const one of all) {

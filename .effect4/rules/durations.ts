@@ -1,7 +1,7 @@
 /** Functions of `Duration` that take no more than durations. */
 import ts from "typescript"
 import type { File } from "../convert/file.js"
-import { rules } from "../convert/rules.js"
+import { type Call, rules } from "../convert/rules.js"
 
 /** A duration, where any input of one was enough. */
 const duration = (node: ts.Expression, c: File): string =>
@@ -9,9 +9,20 @@ const duration = (node: ts.Expression, c: File): string =>
     ? c.text(node)
     : `${c.name("effect/Duration", "fromInputUnsafe")}(${c.text(node)})`
 
+const withDurations = (name: string) => ({ args }: Call, c: File): string =>
+  `${c.name("effect/Duration", name)}(${args.map((arg) => duration(arg, c)).join(", ")})`
+
 export default rules({
   calls: {
     "effect/Duration": {
+      equals: withDurations("equals"),
+      greaterThan: withDurations("isGreaterThan"),
+      greaterThanOrEqualTo: withDurations("isGreaterThanOrEqualTo"),
+      lessThan: withDurations("isLessThan"),
+      lessThanOrEqualTo: withDurations("isLessThanOrEqualTo"),
+      max: withDurations("max"),
+      min: withDurations("min"),
+      sum: withDurations("sum"),
       format: ({ args: [self] }, c) => self && `${c.name("effect/Duration", "format")}(${duration(self, c)})`,
       between: ({ args: [self, limits] }, c) => {
         if (self === undefined || limits === undefined || !ts.isObjectLiteralExpression(limits)) return undefined

@@ -13,7 +13,8 @@ const list = (args: ReadonlyArray<ts.Expression>, file: File): string => {
     : `[${file.texts(args)}]`
 }
 
-const withList = (name: string) => ({ args }: Call, file: File): string => `${file.name(schema, name)}(${list(args, file)})`
+const withList = (name: string) => ({ args }: Call, file: File): string =>
+  `${file.name(schema, name)}(${list(args, file)})`
 
 const literal = ({ args }: Call, file: File): string => {
   const [first] = args
@@ -26,22 +27,28 @@ const literal = ({ args }: Call, file: File): string => {
 }
 
 /** A check of Effect's own: `Schema.between(1, 5)` → `Schema.check(Schema.isBetween(…))`. */
-const check = (name: string, change = (args: string): string => args) => ({ args, node }: Call, file: File): string => {
-  const text = `${file.name(schema, name)}(${change(file.texts(args))})`
-  return isPiped(node) ? `${file.name(schema, "check")}(${text})` : text
+const check = (name: string, change = (args: string): string => args) => ({ args }: Call, file: File): string => {
+  const last = args[args.length - 1]
+  const annotations = last !== undefined && ts.isObjectLiteralExpression(last) ? last : undefined
+  const values = annotations === undefined ? args : args.slice(0, -1)
+  return `${file.name(schema, "check")}(${file.name(schema, name)}(${change(file.texts(values))}${
+    checkAnnotations(annotations, file)
+  }))`
 }
 
-const isPiped = (node: ts.CallExpression): boolean => ts.isCallExpression(node.parent)
-
-/** The annotations of a check: its JSON Schema is made on demand. */
+/** The annotations of a check: messages name what was expected, and its JSON Schema is made on demand. */
 const checkAnnotations = (annotations: ts.Expression | undefined, file: File): string => {
   if (annotations === undefined) return ""
+  if (!ts.isObjectLiteralExpression(annotations)) return `, ${file.text(annotations)}`
+  const description = propertyOf(annotations, "description")
   const jsonSchema = propertyOf(annotations, "jsonSchema")
-  if (jsonSchema === undefined || !ts.isObjectLiteralExpression(annotations)) return `, ${file.text(annotations)}`
   const others = annotations.properties.filter((property) => property.name?.getText() !== "jsonSchema")
   return `, { ${
-    [...others.map((property) => file.text(property)), `toJsonSchema: () => ${parenthesized(file.text(jsonSchema))}`]
-      .join(", ")
+    [
+      ...others.map((property) => file.text(property)),
+      ...description === undefined ? [] : [`expected: ${file.text(description)}`],
+      ...jsonSchema === undefined ? [] : [`toJsonSchema: () => ${parenthesized(file.text(jsonSchema))}`]
+    ].join(", ")
   } }`
 }
 
@@ -84,7 +91,8 @@ const optionalWith = ({ args: [self, options] }: Call, file: File): string | und
   })))`
 }
 
-const isNever = (node: ts.TypeNode | undefined): boolean => node === undefined || node.kind === ts.SyntaxKind.NeverKeyword
+const isNever = (node: ts.TypeNode | undefined): boolean =>
+  node === undefined || node.kind === ts.SyntaxKind.NeverKeyword
 
 /** `Schema<A, I, R>` has its encoded type: a codec. */
 const codec = ({ typeArguments = [] }: Pick<ts.TypeReferenceNode, "typeArguments">, file: File): string => {

@@ -24,7 +24,16 @@ export default rules({
   },
   types: {
     [context]: {
-      Tag: ({ typeArguments = [] }, file) => `${file.typeName(context, "Key")}<${file.texts(typeArguments)}>`
+      Tag: ({ typeArguments = [] }, file) => `${file.typeName(context, "Key")}<${file.texts(typeArguments)}>`,
+      // A tag's class has the type of its service.
+      "Tag.Service": ({ typeArguments: [tag] = [] }, file) => tag && `${file.text(tag)}["Service"]`
     }
+  },
+  nodes: {
+    // `SharedStore["Type"]`, the service of a class.
+    IndexedAccessType: ({ indexType, objectType }, file) =>
+      indexType.getText() === "\"Type\"" && file.isType(objectType, "effect/Context#TagClassShape")
+        ? `${file.text(objectType)}["Service"]`
+        : undefined
   }
 })

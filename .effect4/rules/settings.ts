@@ -50,9 +50,11 @@ export default rules({
         const { body } = make
         const isReference = ts.isCallExpression(body) && file.isName(body.expression, "effect/FiberRef", "unsafeMake")
         const [initial] = isReference ? body.arguments : []
-        return initial && `${file.name("effect/Context", "Reference")}(${file.text(key)}, { defaultValue: () => ${
-          file.text(initial)
-        } })`
+        if (initial === undefined) return undefined
+        const isCall = ts.isCallExpression(initial) && initial.arguments.length === 0 &&
+          ts.isIdentifier(initial.expression)
+        const defaultValue = isCall ? file.text(initial.expression) : `() => ${file.text(initial)}`
+        return `${file.name("effect/Context", "Reference")}(${file.text(key)}, { defaultValue: ${defaultValue} })`
       }
     }
   },

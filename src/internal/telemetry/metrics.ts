@@ -2,7 +2,7 @@
 import { getOrInsert } from "../runtime/memoize.js"
 import { type Counter, counter, type Gauge, gauge, type Histogram, histogram } from "./metric.js"
 
-export { add, type Labels, labelsOf, update } from "./metric.js"
+export { add, type Labels, labelsOf, noLabels, update } from "./metric.js"
 
 const duration = histogram("identity.call.duration", "Duration of calls with all attempts and waits")
 const attempts = counter("identity.call.attempts", "Requests sent")

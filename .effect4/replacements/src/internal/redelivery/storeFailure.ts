@@ -20,6 +20,7 @@ export const storeFailure = (
   })
 
 /** Fails as a store does where the file system fails. */
-export const withStoreFailure = (method: string, key: string) =>
-<A, R>(self: Effect.Effect<A, PlatformError, R>): Effect.Effect<A, StoreFailure, R> =>
-  Effect.mapError(self, (cause) => new KeyValueStoreError({ method, key, message: cause.message, cause }))
+export const withStoreFailure =
+  (method: string, key: string) =>
+  <A, R>(self: Effect.Effect<A, PlatformError, R>): Effect.Effect<A, StoreFailure, R> =>
+    Effect.mapError(self, (cause) => new KeyValueStoreError({ method, key, message: cause.message, cause }))

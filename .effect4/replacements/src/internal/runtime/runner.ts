@@ -32,7 +32,8 @@ export const onInterruptedExit = (fiber: AnyFiber, listener: () => void): () => 
 /** Lets the interruption of an effect not wait for its end. */
 export const disconnect = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forkDetach(restore(self)), (fiber) =>
-      Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
-        Effect.sync(() => fiber.interruptUnsafe())))
+    Effect.flatMap(
+      Effect.forkDetach(restore(self)),
+      (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))
+    )
   )

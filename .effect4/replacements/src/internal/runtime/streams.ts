@@ -41,6 +41,40 @@ export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     Effect.mapError((error): Option.Option<E> => Cause.isDone(error) ? Option.none() : Option.some(error))
   )
 
+/** Makes a stream of what gives its next part, and fails with `Option.none()` at the end. */
+export const fromPull = <A, E, R>(
+  next: Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
+): Stream.Stream<A, E, R> => {
+  const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<A>, E, void, R> = next.pipe(
+    Effect.catch((error): Effect.Effect<never, E | Cause.Done> =>
+      Option.isNone(error) ? Cause.done() : Effect.fail(error.value)
+    ),
+    Effect.flatMap((items) => Arr.isReadonlyArrayNonEmpty(items) ? Effect.succeed(items) : pull)
+  )
+  return Stream.fromPull(Effect.succeed(pull))
+}
+
+/** The failure of a pull; none at the end. */
+export const failureOf = <E>(cause: Cause.Cause<Option.Option<E>>): Cause.Cause<E> | undefined => {
+  const reasons = cause.reasons.flatMap((reason): ReadonlyArray<Cause.Reason<E>> =>
+    Cause.isFailReason(reason) ? Option.toArray(Option.map(reason.error, Cause.makeFailReason)) : [reason]
+  )
+  return reasons.length === 0 && cause.reasons.length > 0 ? undefined : Cause.fromReasons(reasons)
+}
+
+/** Transforms a stream part by part. */
+export const mapParts = <A, E, R, B, E2, R2>(
+  self: Stream.Stream<A, E, R>,
+  f: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E2, R2>
+): Stream.Stream<B, E | E2, R | R2> =>
+  Stream.transformPull(self, (pull) => {
+    const next: Pull.Pull<Arr.NonEmptyReadonlyArray<B>, E | E2, void, R2> = pull.pipe(
+      Effect.flatMap(f),
+      Effect.flatMap((items) => Arr.isReadonlyArrayNonEmpty(items) ? Effect.succeed(items) : next)
+    )
+    return Effect.succeed(next)
+  })
+
 /** Makes a stream readable outside of fibers. */
 export const toIterable = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<AsyncIterable<A>> =>
   Stream.toAsyncIterableEffect(stream)

@@ -20,11 +20,20 @@ const isNumber = (alternatives: unknown): boolean => JSON.stringify(alternatives
 const flatten = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flatten)
   if (!Predicate.isObject(value)) return value
-  const { allOf, anyOf, ...rest } = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, flatten(each)]))
-  const checks = Array.isArray(allOf) && !allOf.some((check) => "$ref" in check) ? Object.assign({}, ...allOf) : { allOf }
+  const { allOf, anyOf, ...rest } = Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, flatten(each)])
+  )
+  const checks = Array.isArray(allOf) && !allOf.some((check) => "$ref" in check)
+    ? Object.assign({}, ...allOf)
+    : { allOf }
   const type = isNumber(anyOf) ? { type: "number" } : { anyOf }
   const { $ref } = rest
-  const all = Object.entries({ ...rest, ...type, ...checks, ...Predicate.isString($ref) && { $ref: toComponent($ref) } })
+  const all = Object.entries({
+    ...rest,
+    ...type,
+    ...checks,
+    ...Predicate.isString($ref) && { $ref: toComponent($ref) }
+  })
   return Object.fromEntries(all.filter(([, each]) => each !== undefined))
 }
 

@@ -1,10 +1,13 @@
 /** Counters, gauges and histograms; the only module that updates Effect's metrics. */
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import { type AnyFiber, contextOf } from "../runtime/fiber.js"
 
 /** The services of a call: the attributes that a program adds to its metrics, and where they are registered. */
 export type Labels = Context.Context<never>
+
+/** The labels of what is counted outside of a program's fibers. */
+export const noLabels: Labels = Context.empty()
 
 export const labelsOf = (fiber: AnyFiber): Labels => contextOf(fiber)
 
