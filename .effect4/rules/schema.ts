@@ -2,6 +2,7 @@
 import ts from "typescript"
 import type { File } from "../convert/file.js"
 import { type Call, propertyOf, rules } from "../convert/rules.js"
+import { annotations } from "./structSchemas.js"
 
 const schema = "effect/Schema"
 
@@ -198,9 +199,7 @@ export default rules({
     }
   },
   methods: {
-    "effect/Schema#Annotable": {
-      annotations: ({ args, target }, file) => `${file.text(target)}.annotate(${file.texts(args)})`
-    }
+    "effect/Schema#Annotable": { annotations }
   },
   nodes: {
     // `Schema.Uint` and the like are values that have become checks.

@@ -23,7 +23,22 @@ const annotated = [
   "transform"
 ]
 
-const annotations = ({ args, target }: MethodCall, c: File): string => `${c.text(target)}.annotate(${c.texts(args)})`
+/** Annotations of JSON Schema, such as `format`, are annotations like others. */
+export const annotations = ({ args, target }: MethodCall, c: File): string => {
+  const [options] = args
+  const jsonSchema = propertyOf(options, "jsonSchema")
+  if (options === undefined || !ts.isObjectLiteralExpression(options) || jsonSchema === undefined) {
+    return `${c.text(target)}.annotate(${c.texts(args)})`
+  }
+  const properties = options.properties.map((property) =>
+    property.name?.getText() !== "jsonSchema"
+      ? c.text(property)
+      : ts.isObjectLiteralExpression(jsonSchema)
+      ? jsonSchema.properties.map((each) => c.text(each)).join(", ")
+      : `...${c.text(jsonSchema)}`
+  )
+  return `${c.text(target)}.annotate({ ${properties.join(", ")} })`
+}
 
 /** The other fields of a struct, as a record. */
 const rest = (index: ts.Expression, c: File): string => {

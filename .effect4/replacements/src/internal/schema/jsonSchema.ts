@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { withoutUndefined } from "./schemaTree.js"
+import * as SchemaRepresentation from "effect/SchemaRepresentation"
 
 /** The path of definitions in OpenAPI documents. */
 export const definitionPath = "#/components/schemas/"
@@ -13,31 +13,58 @@ export interface MadeSchema {
   readonly definitions: Readonly<Record<string, object>>
 }
 
-/** Numbers that JSON cannot have are texts in Effect's own JSON, which this library does not use. */
-const isNumber = (alternatives: unknown): boolean => JSON.stringify(alternatives)?.includes("\"-Infinity\"") ?? false
+const mapFields = (value: object, change: (value: unknown, name: string) => unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each, name)]))
 
-/** Writes checks into the schema that they check, as one schema. */
+const isUndefined = (value: unknown): boolean => Predicate.isTagged(value, "Undefined")
+
+/** Describes a pattern. Effect leaves those out that are not Unicode-aware. */
+const described = (check: SchemaRepresentation.Check): SchemaRepresentation.Check => {
+  const payload = check.representation?.payload
+  if (!Predicate.hasProperty(payload, "source")) return check
+  const pattern = String(payload.source)
+  const description = `a string matching the pattern ${pattern}`
+  return { ...check, annotations: { description, ...check.annotations, toJsonSchema: () => ({ pattern }) } }
+}
+
+/** Leaves `undefined` out of unions: Effect's JSON has `null` for it, that of this library has no field. */
+const withoutUndefined = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutUndefined)
+  if (!Predicate.isObject(value)) return value
+  if (value["_tag"] === "Filter") return described(value as unknown as SchemaRepresentation.Check) // sound: by its tag
+  const { annotations, checks, types } = value
+  const isOptional = value["_tag"] === "Union" && Array.isArray(types) && types.some(isUndefined)
+  const left = isOptional ? types.filter((type) => !isUndefined(type)) : []
+  return left.length === 1 && annotations === undefined && Array.isArray(checks) && checks.length === 0
+    ? withoutUndefined(left[0])
+    : mapFields(isOptional ? { ...value, types: left } : value, (each, name) =>
+      name === "annotations" ? each : withoutUndefined(each))
+}
+
+/** Numbers that JSON cannot have are texts in Effect's JSON, which this library does not send. */
+const isInfinite = (schema: { readonly enum?: ReadonlyArray<unknown> }): boolean => schema.enum?.includes("NaN") ?? false
+
+/** The alternatives of a schema, or the only one that is left. */
+const alternatives = (anyOf: unknown): object => {
+  if (!Array.isArray(anyOf)) return {}
+  const left = anyOf.filter((schema) => !isInfinite(schema))
+  return left.length === 1 && left.length < anyOf.length ? left[0] : { anyOf: left }
+}
+
+/** Writes checks into the schema that they check. */
 const flatten = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flatten)
   if (!Predicate.isObject(value)) return value
-  const { allOf, anyOf, ...rest } = Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, flatten(each)])
-  )
-  const checks = Array.isArray(allOf) && !allOf.some((check) => "$ref" in check)
-    ? Object.assign({}, ...allOf)
-    : { allOf }
-  const type = isNumber(anyOf) ? { type: "number" } : { anyOf }
-  const { $ref } = rest
-  const all = Object.entries({
+  const { $ref, allOf, anyOf, ...rest } = mapFields(value, flatten)
+  const isOne = Array.isArray(allOf) && allOf.every((check) => !("$ref" in check))
+  const fields = {
     ...rest,
-    ...type,
-    ...checks,
-    ...Predicate.isString($ref) && { $ref: toComponent($ref) }
-  })
-  return Object.fromEntries(all.filter(([, each]) => each !== undefined))
+    ...(Predicate.isString($ref) && { $ref: $ref.replace("#/$defs/", definitionPath) }),
+    ...alternatives(anyOf),
+    ...(isOne ? Object.assign({}, ...allOf) : { allOf })
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, each]) => each !== undefined))
 }
-
-const toComponent = (reference: string): string => reference.replace("#/$defs/", definitionPath)
 
 /**
  * Makes the JSON Schema of a type without `undefined`; none if JSON Schema cannot express the type. `isStrict`: objects have no fields but the
@@ -45,8 +72,9 @@ const toComponent = (reference: string): string => reference.replace("#/$defs/",
  */
 export const makeJsonSchema = (schema: Schema.Top, isStrict: boolean): MadeSchema | undefined =>
   Result.getOrUndefined(Result.try(() => {
-    const { definitions, schema: made } = Schema.toJsonSchemaDocument(
-      withoutUndefined(Schema.toType(schema)),
+    const document = Schema.toRepresentation(Schema.toType(schema))
+    const { definitions, schema: made } = SchemaRepresentation.toJsonSchemaDocument(
+      withoutUndefined(document) as SchemaRepresentation.Document, // sound: it has fewer types in its unions
       { onExcessProperty: isStrict ? "error" : "ignore" }
     )
     return { schema: flatten(made), definitions: flatten(definitions) } as MadeSchema // sound: flattening keeps objects
