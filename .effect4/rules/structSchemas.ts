@@ -49,6 +49,7 @@ const rest = (index: ts.Expression, c: File): string => {
 export default rules({
   calls: {
     [schema]: {
+      positive: (_, c) => `${c.name(schema, "check")}(${c.name(schema, "isGreaterThan")}(0))`,
       Struct: ({ args: [fields, ...indexes] }, c) => {
         if (fields === undefined || indexes.length === 0) return undefined
         const struct = `${c.name(schema, "Struct")}(${c.text(fields)})`

@@ -1,7 +1,7 @@
 /** What was an effect in Effect 3, and is a value now: references, deferred values, fibers, options and results. */
 import ts from "typescript"
 import type { File } from "../convert/file.js"
-import { rules } from "../convert/rules.js"
+import { type Call, rules } from "../convert/rules.js"
 
 /** The functions that make an effect of a value, by the type of the value. */
 const effects: ReadonlyArray<readonly [types: ReadonlyArray<string>, module: string, name: string]> = [
@@ -37,6 +37,17 @@ const toEffect = (node: ts.Expression, c: File): string | undefined => {
   return `${c.name(module, name)}(${text})`
 }
 
+/** An effect of an option, or of another such value, is flattened by what makes an effect of the value. */
+const flatten = ({ args: [self] }: Call, c: File): string | undefined => {
+  const type = self && c.typeOf(self)
+  const [value] = type === undefined ? [] : c.checker.getTypeArguments(type as ts.TypeReference) // sound: none of another type
+  const found = value && effects.find(([types]) => c.isTypeFrom(value, types))
+  if (self === undefined || found === undefined) return undefined
+  const [, module, name] = found
+  return `${c.name("effect/Effect", "flatMap")}(${c.text(self)}, ${c.name(module, name)})`
+}
+
 export default rules({
+  calls: { "effect/Effect": { flatten } },
   nodes: { CallExpression: toEffect, Identifier: toEffect, PropertyAccessExpression: toEffect }
 })

@@ -2,28 +2,28 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { append } from "../../internal/schema/issues.js"
 import type { FieldError } from "./formDecoding.js"
 
-/** What a type expects, by its name in TypeScript. Literals are quoted. */
-const expected = (ast: SchemaAST.AST): ReadonlyArray<string> => {
-  switch (ast._tag) {
-    case "Undefined":
-      return []
-    case "Union":
-      return ast.types.flatMap(expected)
-    case "Literal":
-      return [JSON.stringify(ast.literal)]
-    case "Arrays":
-      return ["array"]
-    case "Objects":
-      return ["object"]
-    default:
-      return [ast._tag.toLowerCase()]
-  }
-}
+/** The name of a type in messages. Literals are quoted. */
+const nameOf = (ast: SchemaAST.AST): string => ast._tag === "Literal" ? JSON.stringify(ast.literal) : ast._tag.toLowerCase()
+
+const options = { onExcessProperty: "error", reportInput: true } as const
+
+const parse = (schema: Schema.Top, value: unknown): Result.Result<unknown, SchemaIssue.Issue> =>
+  // Sound: the type of a schema needs no services.
+  SchemaParser.decodeUnknownResult(schema as Schema.Codec<unknown>, options)(value)
+
+/** The errors of each type of a union, of which Effect reports those only that the value may be meant for. */
+const ofUnion = ({ types }: SchemaAST.Union, value: unknown, path: string): ReadonlyArray<FieldError> =>
+  types.filter(({ _tag }) => _tag !== "Undefined").flatMap((type) =>
+    Result.match(parse(Schema.make(type), value), {
+      onFailure: (issue) => errors(issue, path),
+      onSuccess: () => []
+    })
+  )
 
 const errors = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<FieldError> => {
   switch (issue._tag) {
@@ -32,11 +32,7 @@ const errors = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<FieldErro
     case "Composite":
       return issue.issues.flatMap((each) => errors(each, path))
     case "AnyOf":
-      return issue.issues.length > 0
-        ? issue.issues.flatMap((each) => errors(each, path))
-        : expected(issue.ast).map((name) => ({ path, message: `Expected ${name}` }))
-    case "Encoding":
-      return errors(issue.issue, path)
+      return SchemaIssue.hasInput(issue) ? ofUnion(issue.ast, issue.input, path) : []
     case "MissingKey":
       return [{ path, message: "is missing" }]
     case "UnexpectedKey":
@@ -44,7 +40,7 @@ const errors = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<FieldErro
     case "Filter":
       return [{ path, message: `Expected ${issue.filter.annotations?.["expected"] ?? "a valid value"}` }]
     case "InvalidType":
-      return expected(issue.ast).map((name) => ({ path, message: `Expected ${name}` }))
+      return [{ path, message: `Expected ${nameOf(issue.ast)}` }]
     default:
       return [{ path, message: "Expected a valid value" }]
   }
@@ -58,7 +54,4 @@ const firstError = (issue: SchemaIssue.Issue): FieldError =>
 
 /** Checks a value; fields that are not declared are refused by name. */
 export const check = (schema: Schema.Codec<unknown>, value: unknown): Result.Result<unknown, FieldError> =>
-  Result.mapError(
-    SchemaParser.decodeUnknownResult(Schema.toType(schema), { onExcessProperty: "error" })(value),
-    firstError
-  )
+  Result.mapError(parse(Schema.toType(schema), value), firstError)
