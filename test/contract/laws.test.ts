@@ -443,7 +443,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
       const spans: Array<unknown> = []
       const tracer = yield* Effect.tracer
       const recording = Tracer.make({
-        context: (run, fiber) => tracer.context(run, fiber),
+        context: (run) => run(),
         span: (...args) => {
           const span = tracer.span(...args)
           spans.push(span)

@@ -28,7 +28,7 @@ const shapes = {
   "a union of structs": Schema.Union(Cat, Dog),
   "a list or a struct": Schema.Union(Schema.Array(Schema.String), Dog),
   "a nullable struct": Schema.NullOr(Dog),
-  "a number": Schema.JsonNumber,
+  "a number": Schema.Finite,
   "a string": Schema.String,
   "a boolean": Schema.Boolean,
   "a record": Schema.Record({ key: Schema.String, value: Schema.Int }),

@@ -1,5 +1,5 @@
 /** Gives the client arbitrary responses in virtual time, over a platform's client and over the lean transport. */
-import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "@effect/platform"
+import { Headers, HttpClient, type HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import type * as Undici from "@effect/platform-node/Undici"
 import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
 import assert from "node:assert/strict"
@@ -9,6 +9,7 @@ import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../../src/ind
 import * as Http from "../../src/internal/http/exchange.js"
 import * as Exchange from "../../src/node/undiciDispatcher.js"
 import { baseUrl, bearer } from "../support/client.js"
+import { responseError } from "../support/httpErrors.js"
 import { sample } from "../support/operations.js"
 import { cycle } from "../support/random.js"
 import * as VirtualTime from "../support/virtualTime.js"
@@ -23,7 +24,7 @@ const inTurn = (responses: Case["responses"]) => {
 }
 
 const lost = (request: HttpClientRequest.HttpClientRequest, response: HttpClientResponse.HttpClientResponse) =>
-  new HttpClientError.ResponseError({ request, response, reason: "Decode", cause: new Error("the connection broke") })
+  responseError(request, "Decode", { response, cause: new Error("the connection broke") })
 
 /** A platform's client with as much of a response as the library reads. */
 const asPlatform = (next: () => FakeResponse): HttpClient.HttpClient =>

@@ -35,7 +35,10 @@ describe("changes", () => {
         yield* TestClock.adjust(0)
       }
       yield* TestClock.adjust("1 minute")
-      const [late, all] = [Chunk.toReadonlyArray(yield* slow.takeAll), Chunk.toReadonlyArray(yield* quick.takeAll)]
+      const [late, all] = [
+        Chunk.toReadonlyArray(yield* Queue.takeAll(slow)),
+        Chunk.toReadonlyArray(yield* Queue.takeAll(quick))
+      ]
       assert.strictEqual(all.length, 21)
       assert.isAtMost(late.length, 4)
       assert.strictEqual(late.at(-1), 80)
