@@ -14,9 +14,10 @@ export default rules({
     },
     "effect/Exit": {
       fromEither: ({ args: [either] }, c) =>
-        either && `${c.name("effect/Result", "match")}(${c.text(either)}, { onFailure: ${c.name("effect/Exit", "fail")}, onSuccess: ${
-          c.name("effect/Exit", "succeed")
-        } })`
+        either &&
+        `${c.name("effect/Result", "match")}(${c.text(either)}, { onFailure: ${
+          c.name("effect/Exit", "fail")
+        }, onSuccess: ${c.name("effect/Exit", "succeed")} })`
     },
     "effect/Deferred": {
       unsafeMake: ({ typeArgs }, c) =>

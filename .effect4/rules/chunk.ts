@@ -7,7 +7,8 @@ const itself = ({ args: [items] }: Call, c: File): string | undefined => items &
 export default rules({
   calls: {
     "effect/Chunk": {
-      empty: ({ typeArgs }, c) => typeArgs.length === 0 ? "[]" : `${c.name("effect/Array", "empty")}<${c.texts(typeArgs)}>()`,
+      empty: ({ typeArgs }, c) =>
+        typeArgs.length === 0 ? "[]" : `${c.name("effect/Array", "empty")}<${c.texts(typeArgs)}>()`,
       fromIterable: ({ args }, c) => `${c.name("effect/Array", "fromIterable")}(${c.texts(args)})`,
       of: ({ args }, c) => `[${c.texts(args)}]`,
       toArray: itself,

@@ -41,7 +41,9 @@ export default rules({
     MethodDeclaration: (node, c) => twice(node, "\n\n", c),
     ObjectLiteralExpression: (node, c) => {
       if (!node.properties.some(({ name }) => isTypeId(name, c))) return undefined
-      return `{\n${node.properties.filter(({ name }) => !isTypeId(name, c)).map((property) => c.text(property)).join(",\n")}\n}`
+      return `{\n${
+        node.properties.filter(({ name }) => !isTypeId(name, c)).map((property) => c.text(property)).join(",\n")
+      }\n}`
     },
     PropertyAssignment: (node, c) => isClock(node.parent, c) ? twice(node, ",\n", c) : undefined,
     PropertyDeclaration: (node, c) => isTypeId(node.name, c) ? "" : twice(node, "\n", c)

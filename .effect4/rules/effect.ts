@@ -10,7 +10,9 @@ const effect = (c: File, name: string): string => c.name("effect/Effect", name)
 const provideBy = (module: string, name: string) => ({ args }: Pick<Call, "args">, c: File): string => {
   const service = args[args.length - 1]
   const self = args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "" // sound: there are two
-  return `${effect(c, "provideService")}(${self}${c.name(module, name)}, ${service === undefined ? "" : c.text(service)})`
+  return `${effect(c, "provideService")}(${self}${c.name(module, name)}, ${
+    service === undefined ? "" : c.text(service)
+  })`
 }
 
 /** An expression that gives the value of a thunk. */
@@ -18,7 +20,10 @@ const valueOf = (thunk: ts.Expression, c: File): string =>
   ts.isArrowFunction(thunk) && !ts.isBlock(thunk.body) ? c.text(thunk.body) : `${c.text(thunk)}()`
 
 /** `f(options)` or `f(self, options)`. */
-const withOptions = (args: ReadonlyArray<ts.Expression>, c: File): readonly [self: string, options: ts.Expression] | undefined => {
+const withOptions = (
+  args: ReadonlyArray<ts.Expression>,
+  c: File
+): readonly [self: string, options: ts.Expression] | undefined => {
   const options = args[args.length - 1]
   if (options === undefined || !ts.isObjectLiteralExpression(options)) return undefined
   return [args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "", options] // sound: there are two
@@ -47,13 +52,16 @@ export default rules({
       // `contextWith` gives an effect now.
       contextWith: ({ args, typeArgs }, c) => {
         const types = typeArgs.length === 0 ? "" : `<${c.text(typeArgs[0] as ts.Node)}>` // sound: there is one
-        return args.length === 1 ? `${effect(c, "map")}(${effect(c, "context")}${types}(), ${c.texts(args)})` : undefined
+        return args.length === 1
+          ? `${effect(c, "map")}(${effect(c, "context")}${types}(), ${c.texts(args)})`
+          : undefined
       },
       // The object that is `this` is an option.
       gen: ({ args: [self, body] }, c) =>
         self && body && `${effect(c, "gen")}({ self: ${c.text(self)} }, ${c.text(body)})`,
       merge: ({ args }, c) => `${effect(c, "catch")}(${c.texts(args)}, ${effect(c, "succeed")})`,
-      orDieWith: ({ args }, c) => args.length < 2 ? undefined : `${effect(c, "orDie")}(${effect(c, "mapError")}(${c.texts(args)}))`,
+      orDieWith: ({ args }, c) =>
+        args.length < 2 ? undefined : `${effect(c, "orDie")}(${effect(c, "mapError")}(${c.texts(args)}))`,
       repeatN: ({ args }, c) => {
         const [self, times] = args.length > 1 ? [`${c.text(args[0] as ts.Node)}, `, args[1]] : ["", args[0]] // sound: there are two
         return times && `${effect(c, "repeat")}(${self}${timesOf(c.text(times))})`
@@ -61,7 +69,9 @@ export default rules({
       timeoutFail: timeoutFail("effect/Effect"),
       timeoutTo: ({ args }, c) => {
         const [self = "", options] = withOptions(args, c) ?? []
-        const [duration, onSuccess, onTimeout] = ["duration", "onSuccess", "onTimeout"].map((name) => propertyOf(options, name))
+        const [duration, onSuccess, onTimeout] = ["duration", "onSuccess", "onTimeout"].map((name) =>
+          propertyOf(options, name)
+        )
         if (duration === undefined || onSuccess === undefined || onTimeout === undefined) return undefined
         const mapped = `${effect(c, "map")}(${self}${c.text(onSuccess)})`
         const limited = `{ duration: ${c.text(duration)}, orElse: () => ${effect(c, "sync")}(${c.text(onTimeout)}) }`
@@ -71,11 +81,14 @@ export default rules({
       },
       withRandom: ({ args }, c) => {
         const random = args[args.length - 1]
-        const seed = random !== undefined && ts.isCallExpression(random) && c.isName(random.expression, "effect/Random", "make")
-          ? random.arguments[0]
-          : undefined
+        const seed =
+          random !== undefined && ts.isCallExpression(random) && c.isName(random.expression, "effect/Random", "make")
+            ? random.arguments[0]
+            : undefined
         if (seed === undefined) return provideBy("effect/Random", "Random")({ args }, c)
-        return `${c.name("effect/Random", "withSeed")}(${[...args.slice(0, -1), seed].map((each) => c.text(each)).join(", ")})`
+        return `${c.name("effect/Random", "withSeed")}(${
+          [...args.slice(0, -1), seed].map((each) => c.text(each)).join(", ")
+        })`
       },
       withClock: provideBy("effect/Clock", "Clock"),
       withConfigProvider: provideBy("effect/ConfigProvider", "ConfigProvider"),
@@ -85,7 +98,8 @@ export default rules({
     },
     "effect/Cause": {
       // It prints causes of errors in any case.
-      pretty: ({ args }, c) => args.length > 1 ? `${c.name("effect/Cause", "pretty")}(${c.text(args[0] as ts.Node)})` : undefined // sound: there are two
+      pretty: ({ args }, c) =>
+        args.length > 1 ? `${c.name("effect/Cause", "pretty")}(${c.text(args[0] as ts.Node)})` : undefined // sound: there are two
     },
     "effect/ConfigError": {
       isConfigError: ({ args }, c) => `(${c.texts(args)} instanceof ${c.name("effect/Config", "ConfigError")})`
@@ -94,18 +108,23 @@ export default rules({
       fromMap: ({ args: [entries] }, c) => {
         if (entries === undefined) return undefined
         const inner = ts.isNewExpression(entries) ? entries.arguments?.[0] : entries
-        const isRecord = inner !== undefined && ts.isCallExpression(inner) && inner.expression.getText() === "Object.entries"
+        const isRecord = inner !== undefined && ts.isCallExpression(inner) &&
+          inner.expression.getText() === "Object.entries"
         const values = isRecord ? c.texts(inner.arguments) : `Object.fromEntries(${c.text(inner ?? entries)})`
         return `${c.name("effect/ConfigProvider", "fromUnknown")}(${values})`
       }
     },
     "effect/Schedule": {
-      intersect: ({ args }, c) => args.length < 2 ? undefined : `${c.name("effect/Schedule", "max")}([${c.texts(args)}])`
+      intersect: ({ args }, c) =>
+        args.length < 2 ? undefined : `${c.name("effect/Schedule", "max")}([${c.texts(args)}])`
     },
     "effect/Random": {
       make: ({ args }, c) =>
-        `${effect(c, "runSync")}(${c.name("effect/Random", "withSeed")}(${c.name("effect/Random", "Random")}, ${c.texts(args)}))`,
-      nextIntBetween: ({ args }, c) => `${c.name("effect/Random", "nextIntBetween")}(${c.texts(args)}, { halfOpen: true })`
+        `${effect(c, "runSync")}(${c.name("effect/Random", "withSeed")}(${c.name("effect/Random", "Random")}, ${
+          c.texts(args)
+        }))`,
+      nextIntBetween: ({ args }, c) =>
+        `${c.name("effect/Random", "nextIntBetween")}(${c.texts(args)}, { halfOpen: true })`
     },
     "effect/Struct": { omit: keysOf("omit"), pick: keysOf("pick") },
     "effect/Layer": {

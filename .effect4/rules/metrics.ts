@@ -15,7 +15,9 @@ export default rules({
         const [value, key, ...self] = args.toReversed()
         if (key === undefined || value === undefined) return undefined
         const add = `(labels) => ({ ...labels, ${attribute(key, value, c)} })`
-        return `${c.name("effect/Effect", "updateService")}(${
+        // A reference is no requirement, which TypeScript does not infer behind a pipe.
+        const types = self.length === 0 ? "<never, Readonly<Record<string, string>>>" : ""
+        return `${c.name("effect/Effect", "updateService")}${types}(${
           [...self.map((node) => c.text(node)), c.name(metric, "CurrentMetricAttributes"), add].join(", ")
         })`
       }

@@ -21,7 +21,9 @@ const reference = (node: ts.Node, value: ts.Expression, typeArgs: ReadonlyArray<
   const { parent } = node
   const name = ts.isVariableDeclaration(parent) && ts.isIdentifier(parent.name) ? parent.name.text : "local"
   const types = typeArgs.length === 0 ? "" : `<${c.texts(typeArgs)}>`
-  return `${c.name("effect/Context", "Reference")}${types}(${JSON.stringify(name)}, { defaultValue: () => ${c.text(value)} })`
+  return `${c.name("effect/Context", "Reference")}${types}(${JSON.stringify(name)}, { defaultValue: () => ${
+    c.text(value)
+  } })`
 }
 
 export default rules({
@@ -34,12 +36,17 @@ export default rules({
           : c.text(ref)
       },
       make: ({ args: [value], node, typeArgs }, c) =>
-        value && `${c.name("effect/Effect", "succeed")}(${
+        value &&
+        `${c.name("effect/Effect", "succeed")}(${
           reference(ts.isYieldExpression(node.parent) ? node.parent : node, value, typeArgs, c)
         })`,
       set: ({ args: [ref, value] }, c) =>
-        ref && value && `${c.name("effect/Effect", "withFiber")}((fiber) => ${
-          sync(c, `fiber.setContext(${c.name("effect/Context", "add")}(fiber.context, ${c.text(ref)}, ${c.text(value)}))`)
+        ref && value &&
+        `${c.name("effect/Effect", "withFiber")}((fiber) => ${
+          sync(
+            c,
+            `fiber.setContext(${c.name("effect/Context", "add")}(fiber.context, ${c.text(ref)}, ${c.text(value)}))`
+          )
         })`,
       unsafeMake: ({ args: [value], node, typeArgs }, c) => value && reference(node, value, typeArgs, c)
     }
@@ -67,11 +74,15 @@ export default rules({
       const assertion = assertions.get(expression.name.text)
       const poll = assertion && polled(args[0], c)
       return poll &&
-        `${c.text(expression.expression)}.${assertion}(${[poll, ...args.slice(1).map((arg) => c.text(arg))].join(", ")})`
+        `${c.text(expression.expression)}.${assertion}(${
+          [poll, ...args.slice(1).map((arg) => c.text(arg))].join(", ")
+        })`
     },
     // What an interruption ends with is asked for by itself.
     YieldExpression: ({ expression, parent }, c) => {
-      if (expression === undefined || ts.isExpressionStatement(parent) || !ts.isCallExpression(expression)) return undefined
+      if (expression === undefined || ts.isExpressionStatement(parent) || !ts.isCallExpression(expression)) {
+        return undefined
+      }
       const [fiber] = expression.arguments
       if (fiber === undefined || !c.isName(expression.expression, "effect/Fiber", "interrupt")) return undefined
       const [andThen, await_] = [c.name("effect/Effect", "andThen"), c.name("effect/Fiber", "await")]

@@ -17,8 +17,19 @@ const list = (args: ReadonlyArray<ts.Expression>, file: File): string => {
 const withList = (name: string) => ({ args }: Call, file: File): string =>
   `${file.name(schema, name)}(${list(args, file)})`
 
+/** `Tuple([a], b)` is a list that begins with `a`, and goes on with `b`. */
+const tuple = (call: Call, file: File): string => {
+  const [first, ...rest] = call.args
+  if (first === undefined || !ts.isArrayLiteralExpression(first)) return withList("Tuple")(call, file)
+  return `${file.name(schema, "TupleWithRest")}(${file.name(schema, "Tuple")}(${file.text(first)}), [${file.texts(rest)}])`
+}
+
 const literal = ({ args }: Call, file: File): string => {
   const [first] = args
+  const others = args.filter(({ kind }) => kind !== ts.SyntaxKind.NullKeyword)
+  if (others.length > 0 && others.length < args.length) {
+    return `${file.name(schema, "NullOr")}(${file.name(schema, "Literals")}(${list(others, file)}))`
+  }
   if (args.length !== 1 || first === undefined || ts.isSpreadElement(first)) {
     return `${file.name(schema, "Literals")}(${list(args, file)})`
   }
@@ -158,7 +169,7 @@ export default rules({
         return key && value && `${file.name(schema, "Record")}(${file.texts([key, value])})`
       },
       TemplateLiteral: withList("TemplateLiteral"),
-      Tuple: withList("Tuple"),
+      Tuple: tuple,
       Union: withList("Union"),
       annotations: ({ args: [self, annotations] }, file) =>
         annotations && `${file.text(self!)}.annotate(${file.text(annotations)})`,

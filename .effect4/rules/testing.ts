@@ -7,6 +7,8 @@ export default rules({
   members: { "@effect/vitest#Methods": testers, "@effect/vitest#MethodsNonLive": testers },
   nodes: {
     PropertyAccessExpression: (node, c) =>
-      c.isName(node, "effect/TestContext", "TestContext") ? `${c.name("effect/testing/TestClock", "layer")}()` : undefined
+      c.isName(node, "effect/TestContext", "TestContext")
+        ? `${c.name("effect/testing/TestClock", "layer")}()`
+        : undefined
   }
 })

@@ -30,7 +30,9 @@ const contextOf = (node: ts.Expression, c: File): string => {
   if (!ts.isArrowFunction(node)) return c.text(node)
   const [run, fiber] = node.parameters.map(({ name }) => name.getText())
   const body = c.text(node.body)
-  return `(${run}, ${fiber ?? "fiber"}) => ${body.replaceAll(`${run}()`, `${run}[${JSON.stringify(evaluate)}](${fiber ?? "fiber"})`)}`
+  return `(${run}, ${fiber ?? "fiber"}) => ${
+    body.replaceAll(`${run}()`, `${run}[${JSON.stringify(evaluate)}](${fiber ?? "fiber"})`)
+  }`
 }
 
 const make = ({ args: [options] }: Call, c: File): string | undefined => {
@@ -47,11 +49,13 @@ const annotated = (module: string, name: string) => (call: Call, c: File): strin
     ? `${c.name(module, name)}(${
       call.args.map((arg) => {
         const context = propertyOf(arg, "context")
-        return context === undefined || !ts.isObjectLiteralExpression(arg) ? c.text(arg) : `{ ${
-          arg.properties.map((property) =>
-            property.name?.getText() === "context" ? `annotations: ${c.text(context)}` : c.text(property)
-          ).join(", ")
-        } }`
+        return context === undefined || !ts.isObjectLiteralExpression(arg) ?
+          c.text(arg) :
+          `{ ${
+            arg.properties.map((property) =>
+              property.name?.getText() === "context" ? `annotations: ${c.text(context)}` : c.text(property)
+            ).join(", ")
+          } }`
       }).join(", ")
     })`
     : undefined

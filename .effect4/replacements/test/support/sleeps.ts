@@ -33,8 +33,11 @@ export const countSleeps: Effect.Effect<Effect.Effect<number>> = Effect.map(Cloc
 const mostTurns = 500
 
 /** Waits until a fiber sleeps by the TestClock: signing and sending take real time. */
-export const waitForSleep: Effect.Effect<void> = Effect.flatMap(countSleeps, (sleeps) =>
-  Effect.promise(() => new Promise((resume) => setImmediate(resume))).pipe(
-    Effect.andThen(sleeps),
-    Effect.repeat({ times: mostTurns, until: (count) => count > 0 })
-  ))
+export const waitForSleep: Effect.Effect<void> = Effect.flatMap(
+  countSleeps,
+  (sleeps) =>
+    Effect.promise(() => new Promise((resume) => setImmediate(resume))).pipe(
+      Effect.andThen(sleeps),
+      Effect.repeat({ times: mostTurns, until: (count) => count > 0 })
+    )
+)

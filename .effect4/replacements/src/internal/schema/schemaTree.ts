@@ -51,6 +51,9 @@ const kindOf = (ast: AST.AST): Kind => {
   }
 }
 
+/** How messages name the types of JSON, which have no description of their own. */
+const descriptions = new Map([["String", "a string"], ["Number", "a number"], ["Boolean", "a boolean"]])
+
 const descriptionOf = (annotations: Schema.Annotations.Filter | undefined): string | undefined =>
   annotations?.description
 
@@ -69,17 +72,29 @@ const refined = (ast: AST.AST, common: Pick<SchemaNode, "name" | "schema">): Sch
       predicate: (value) => passes(check, value, ast),
       description: descriptionOf(check.annotations)
     }),
-    { ...common, ...kindOf(ast), description: descriptionOf(ast.annotations) }
+    { ...common, ...kindOf(ast), description: descriptionOf(ast.annotations) ?? descriptions.get(ast._tag) }
   )
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
+
+/** What messages call a type. */
+const nameOf = (ast: AST.AST): string => {
+  switch (ast._tag) {
+    case "Literal":
+      return typeof ast.literal === "bigint" ? `${ast.literal}n` : JSON.stringify(ast.literal)
+    case "TemplateLiteral":
+      return `\`${ast.parts.map((part) => AST.isLiteral(part) ? part.literal : `\${${nameOf(part)}}`).join("")}\``
+    default:
+      return SchemaIssue.defaultLeafHook(new SchemaIssue.InvalidType(ast)).replace(/^Expected /, "")
+  }
+}
 
 /** The node of a part of Effect's syntax tree, as its issues carry them. The same part gives the same node. */
 export const fromAST = (ast: AST.AST): SchemaNode =>
   getOrInsert(nodes, ast, () =>
     refined(ast, {
       get name() {
-        return SchemaIssue.defaultLeafHook(new SchemaIssue.InvalidType(ast)).replace(/^Expected /, "")
+        return nameOf(ast)
       },
       get schema() {
         return Schema.make<Schema.Codec<unknown>>(ast)
