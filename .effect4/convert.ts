@@ -1,6 +1,7 @@
 /**
  * Makes the sources for Effect 4 from those for Effect 3: `npm run effect4`.
  *
+ * - `--pack` also makes the package, `.effect4/out/effect-identity-client-VERSION.tgz`.
  * - `--only PATH…` writes only the files whose path begins so.
  * - `--check [PATH…]` type checks what was written, and prints the errors of these paths.
  */
@@ -10,6 +11,7 @@ import { parseArgs } from "node:util"
 import { check } from "./convert/check.js"
 import { File } from "./convert/file.js"
 import { makeFormatter, removeOthers, write } from "./convert/output.js"
+import { pack, withVersion, writePackage } from "./convert/package.js"
 import { filesIn, here, openProject, root } from "./convert/project.js"
 import { compile, type Rules } from "./convert/rules.js"
 
@@ -18,6 +20,7 @@ const { positionals, values } = parseArgs({
   options: {
     check: { type: "boolean", default: false },
     only: { type: "boolean", default: false },
+    pack: { type: "boolean", default: false },
     "no-write": { type: "boolean", default: false }
   }
 })
@@ -38,7 +41,7 @@ const convert = async (isWanted: (file: string) => boolean): Promise<void> => {
   for (const [file, source] of sources) {
     written.add(file)
     if (replacements.includes(file) || !isWanted(file)) continue
-    const converted = new File(file, source, checker, rules).convert()
+    const converted = withVersion(new File(file, source, checker, rules).convert())
     write(file, converted === source.text ? converted : formatted(file, converted, format))
   }
   for (const file of others) {
@@ -47,6 +50,7 @@ const convert = async (isWanted: (file: string) => boolean): Promise<void> => {
   }
   for (const file of replacements) write(file, fs.readFileSync(path.join(here, "replacements", file)))
   removeOthers(["src", "test", "examples"], written)
+  if (!values.only) writePackage()
   console.log(`${sources.size} sources in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }
 
@@ -63,4 +67,5 @@ const formatted = (file: string, text: string, format: (file: string, text: stri
 if (!values["no-write"]) {
   await convert((file) => !values.only || positionals.some((prefix) => file.startsWith(prefix)))
 }
+if (values.pack) pack()
 if (values.check && check(positionals) > 0) process.exitCode = 1
