@@ -3,7 +3,6 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import type * as Pull from "effect/Pull"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -19,20 +18,27 @@ export const makeQueue = <A, E>(capacity: number) =>
     stream: Stream.fromQueue(queue)
   }))
 
-/** Makes a signal. A stream that follows it gives a value now and after each signal; a slow reader gets the latest value only. */
-export const makeSignal = /* @__PURE__ */ Effect.map(/* @__PURE__ */ PubSub.sliding<void>(1), (signals) => ({
-  signal: (): void => {
-    // Fails only if a slow subscriber has filled the buffer.
-    if (!PubSub.publishUnsafe(signals, undefined)) Effect.runSync(PubSub.publish(signals, undefined))
-  },
-  follow: <A>(read: Effect.Effect<A>): Stream.Stream<A> =>
-    Stream.unwrap(
-      Effect.map(
-        PubSub.subscribe(signals),
-        (events) => Stream.mapEffect(Stream.concat(Stream.make(undefined), Stream.fromSubscription(events)), () => read)
+/**
+ * Makes a signal. A stream that follows it gives a value now and after each signal; a slow reader gets the latest value only. It has
+ * a queue of its own: a `PubSub` would add 5 kB to every bundle.
+ */
+export const makeSignal = /* @__PURE__ */ Effect.sync(() => {
+  const followers = new Set<Queue.Queue<void>>()
+  const follower = Effect.acquireRelease(
+    Effect.tap(Queue.sliding<void>(1), (queue) => Effect.sync(() => followers.add(queue))),
+    (queue) => Effect.sync(() => followers.delete(queue))
+  )
+  return {
+    signal: (): void => followers.forEach((queue) => void Queue.offerUnsafe(queue, undefined)),
+    follow: <A>(read: Effect.Effect<A>): Stream.Stream<A> =>
+      Stream.unwrap(
+        Effect.map(follower, (queue) => {
+          Queue.offerUnsafe(queue, undefined)
+          return Stream.mapEffect(Stream.fromQueue(queue), () => read)
+        })
       )
-    )
-}))
+  }
+})
 
 /** Pulls a stream part by part; fails with `Option.none()` at its end. */
 export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
