@@ -4,6 +4,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 
 export { File } from "./internal/schema/file.js"
@@ -44,18 +45,6 @@ const words = (min: number, max: number): string =>
     : `${min} to ${max}`
 
 const plural = (count: string, unit: string): string => `${count} ${unit}${/\b1$/.test(count) ? "" : "s"}`
-
-const defined = <A extends object>(options: A): A =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== Infinity)) as A // sound: fields without a value are left out
-
-/** Adds a check with its message and its JSON Schema. */
-const checked = <A>(
-  schema: Schema.Schema<A>,
-  description: string,
-  jsonSchema: Readonly<Record<string, unknown>>,
-  test: (value: A) => boolean
-): Schema.Schema<A> =>
-  schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
 
 /** Patterns of JSON Schema are Unicode-aware; some in use are valid only without that. */
 const regex = (pattern: string): RegExp =>

@@ -3,6 +3,12 @@ import { rules } from "../convert/rules.js"
 
 const context = "effect/Context"
 
+/** Keys of Effect's own services that changed, where they are named without their module. */
+const keys = new Map([[
+  "\"@effect/platform-node/NodeHttpClient/undiciOptions\"",
+  "\"@effect/platform-node/NodeHttpClient/UndiciOptions\""
+]])
+
 export default rules({
   curried: {
     [context]: {
@@ -18,7 +24,8 @@ export default rules({
     [context]: {
       GenericTag: ({ args, typeArgs }, file) => {
         const types = typeArgs.length === 0 ? "" : `<${file.texts(typeArgs)}>`
-        return `${file.name(context, "Service")}${types}(${file.texts(args)})`
+        const key = args[0] && keys.get(args[0].getText())
+        return `${file.name(context, "Service")}${types}(${key ?? file.texts(args)})`
       }
     }
   },

@@ -32,4 +32,4 @@ export const namedOf = (s: string, schema: string, name: string): string =>
 export const schemaType = (s: string, type: string): string => `${s}.Codec<${type}>`
 
 /** The type of a schema's values. */
-export const typeOf = (_s: string, schema: string): string => `typeof ${schema}.Type`
+export const typeOf = (s: string, schema: string): string => `${s}.Schema.Type<typeof ${schema}>`
