@@ -54,10 +54,12 @@ interface NodesByKind {
   readonly InterfaceDeclaration: ts.InterfaceDeclaration
   readonly MethodDeclaration: ts.MethodDeclaration
   readonly NewExpression: ts.NewExpression
+  readonly NoSubstitutionTemplateLiteral: ts.NoSubstitutionTemplateLiteral
   readonly ObjectLiteralExpression: ts.ObjectLiteralExpression
   readonly PropertyAccessExpression: ts.PropertyAccessExpression
   readonly PropertyAssignment: ts.PropertyAssignment
   readonly PropertyDeclaration: ts.PropertyDeclaration
+  readonly StringLiteral: ts.StringLiteral
   readonly TypeQuery: ts.TypeQueryNode
   readonly TypeReference: ts.TypeReferenceNode
   readonly VariableDeclaration: ts.VariableDeclaration

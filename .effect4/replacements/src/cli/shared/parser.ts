@@ -6,7 +6,6 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Param from "effect/cli/Param"
 import * as Primitive from "effect/cli/Primitive"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -14,6 +13,7 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Predicate from "effect/Predicate"
 import type * as Terminal from "effect/Terminal"
+import { complain } from "./text.js"
 
 /** What the parser needs. */
 export type ParserEnvironment = FileSystem.FileSystem | Path.Path | Terminal.Terminal
@@ -78,7 +78,7 @@ export const isParserFailure: (failure: unknown) => boolean = CliError.isCliErro
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
-      ? Console.error(event.errors.map(({ message }) => message).join("\n"))
+      ? complain(`${event.errors.map(({ message }) => message).join("\n")}\n`)
       : CliOutput.defaultPresenter.present(event)
 }
 
