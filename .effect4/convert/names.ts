@@ -42,17 +42,19 @@ const isSubpathOf = (specifier: string): boolean => /^(@[^/]+\/[^/]+|[^@/]+)\/./
 /** The bindings of a file's imports from Effect, by their local names. */
 export const bindingsOf = (checker: ts.TypeChecker, file: ts.SourceFile): ReadonlyMap<string, Binding> => {
   const bindings = new Map<string, Binding>()
-  const add = (name: ts.Identifier, specifier: string, isSubpath: boolean) => {
+  const add = (name: ts.Identifier, specifier: string, isSubpath: boolean, imported = name.text) => {
     const symbol = checker.getSymbolAtLocation(name)
     if (symbol === undefined) return
     const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
     const namespace = isSourceFile(target)
     const declaring = namespace ?? target.declarations?.[0]?.getSourceFile()
-    const module = (declaring && moduleOfFile(declaring.fileName)) ?? specifier
+    const own = declaring && moduleOfFile(declaring.fileName)
+    const module = own ?? specifier
     bindings.set(name.text, {
       symbol,
       module,
-      name: namespace === undefined ? target.name : "",
+      // What a package exports of another one has the name there that the import says.
+      name: namespace !== undefined ? "" : own === undefined ? imported : target.name,
       isSubpath,
       local: name.text
     })
@@ -64,7 +66,9 @@ export const bindingsOf = (checker: ts.TypeChecker, file: ts.SourceFile): Readon
     const named = clause?.namedBindings
     if (named === undefined) continue
     if (ts.isNamespaceImport(named)) add(named.name, specifier, true)
-    else for (const element of named.elements) add(element.name, specifier, isSubpathOf(specifier))
+    else for (const element of named.elements) {
+      add(element.name, specifier, isSubpathOf(specifier), (element.propertyName ?? element.name).text)
+    }
   }
   return bindings
 }

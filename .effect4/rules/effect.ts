@@ -115,6 +115,12 @@ export default rules({
       }
     },
     "effect/Schedule": {
+      // A schedule can end after a number of times, too.
+      upTo: ({ args }, c) => {
+        const duration = args[args.length - 1]
+        const self = args.length > 1 ? `${c.text(args[0] as ts.Node)}, ` : "" // sound: there are two
+        return duration && `${c.name("effect/Schedule", "upTo")}(${self}{ duration: ${c.text(duration)} })`
+      },
       intersect: ({ args }, c) =>
         args.length < 2 ? undefined : `${c.name("effect/Schedule", "max")}([${c.texts(args)}])`
     },

@@ -78,6 +78,8 @@ export default rules({
           [poll, ...args.slice(1).map((arg) => c.text(arg))].join(", ")
         })`
     },
+    // No fiber is no id.
+    PropertyAccessExpression: (node, c) => c.isName(node, "effect/FiberId", "none") ? "undefined" : undefined,
     // What an interruption ends with is asked for by itself.
     YieldExpression: ({ expression, parent }, c) => {
       if (expression === undefined || ts.isExpressionStatement(parent) || !ts.isCallExpression(expression)) {
