@@ -1,7 +1,7 @@
 /** Gives the client arbitrary responses in virtual time, over a platform's client and over the lean transport. */
 import { Headers, HttpClient, type HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import type * as Undici from "@effect/platform-node/Undici"
-import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, FastCheck, Logger, LogLevel, Option, Redacted, Schema, Stream } from "effect"
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import * as Errors from "../../src/Errors.js"
@@ -156,10 +156,11 @@ const print = (error: unknown): string =>
 /** Checks that a call ended with a value of its schema or one of its errors. */
 export const check = (one: Case, exit: Exit.Exit<unknown, unknown>): void => {
   if (Exit.isSuccess(exit)) return assert(satisfiesSchema(one, exit.value), "a value that the schema refuses")
-  const { cause } = exit
-  assert(Cause.isFailType(cause), `no failure, but ${Cause.pretty(cause)}`)
-  assert(isDeclared(one, cause.error), `a failure that is not declared: ${inspect(cause.error)}`)
-  assert(print(cause.error).length < 20_000, "a failure that is printed without end")
+  const failure = Cause.failureOption(exit.cause)
+  assert(Option.isSome(failure), `no failure, but ${Cause.pretty(exit.cause)}`)
+  const error = failure.value
+  assert(isDeclared(one, error), `a failure that is not declared: ${inspect(error)}`)
+  assert(print(error).length < 20_000, "a failure that is printed without end")
 }
 
 const isGzip = ({ body }: FakeResponse): boolean => body[0] === 0x1f && body[1] === 0x8b

@@ -6,16 +6,21 @@ import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { makeRunner } from "../../src/jobs/runner.js"
 import { makeYielding, runLater } from "../support/schedulers.js"
 
+/** Begins in another turn, when the fiber is known to its scheduler. */
+const nextTurn = Effect.promise(() => Promise.resolve())
+
 /** Runs an effect that gives way at its nth operation, and is interrupted then. Tells whether it has come so far, and how it ended. */
 const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => {
   let count = 0
+  let started: Fiber.RuntimeFiber<unknown, unknown> | undefined
   const scheduler = makeYielding((current) => {
-    if (current !== fiber || ++count !== nth) return false
+    if (current !== started || ++count !== nth) return false
     // By another task, before this fiber goes on.
-    runLater(() => fiber.unsafeInterruptAsFork(fiber.id()))
+    runLater(() => current.unsafeInterruptAsFork(current.id()))
     return true
   })
-  const fiber: Fiber.RuntimeFiber<A, E> = Effect.runFork(effect, { scheduler, immediate: false })
+  const fiber = Effect.runFork(Effect.zipRight(nextTurn, effect), { scheduler })
+  started = fiber
   const exit = await Effect.runPromise(Effect.timeoutOption(Fiber.await(fiber), "20 millis"))
   return { isReached: count >= nth, isInterrupted: Option.exists(exit, Exit.isInterrupted) }
 }

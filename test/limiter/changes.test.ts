@@ -14,6 +14,7 @@ describe("changes", () => {
       const read = (count: number) =>
         Effect.fork(Stream.runCollect(Stream.take(Stream.map(changes, ([status]) => status?.remaining), count)))
       const [one, other] = [yield* read(1), yield* read(2)]
+      yield* TestClock.adjust(0) // both read
       assert.deepStrictEqual([...yield* Fiber.join(one)], [100])
       yield* acquire(call)
       assert.deepStrictEqual([...yield* Fiber.join(other)], [100, 99])

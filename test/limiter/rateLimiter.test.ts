@@ -990,6 +990,7 @@ it.scoped("a call that is interrupted between the grant and the delivery of its 
         meanwhile = Runtime.runSync(runtime)(remaining)
       })
       yield* Fiber.await(yield* Effect.fork(attempt))
+      yield* Effect.yieldNow() // others observe the fiber, too
       if (meanwhile === 4 && (yield* remaining) === 5) givenBack++
     }
     assert.isAbove(givenBack, 0)

@@ -1,11 +1,11 @@
 /** The lock of a journal: one run holds it, loses it when it stops renewing it, and sends nothing after that. */
 import { KeyValueStore } from "@effect/platform"
-import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Logger, LogLevel, Option, Random, Scope, Stream, TestClock } from "effect"
 import { redeliverEvent, Redelivery } from "../../src/index.js"
 import { JournalError } from "../../src/internal/redelivery/journal.js"
 import * as Lock from "../../src/internal/redelivery/lock.js"
+import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Testing from "../../src/Testing.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -151,10 +151,11 @@ describe("the lock of a journal", () => {
     Effect.gen(function*() {
       const memory = yield* makeStore
       let fails = false
-      const full = new SystemError({ reason: "Unknown", module: "KeyValueStore", method: "set", description: "full" })
+      const full = storeFailure("set", undefined, "full")
       const store = {
         ...memory,
-        set: (key: string, value: string | Uint8Array) => Effect.suspend(() => fails ? full : memory.set(key, value))
+        set: (key: string, value: string | Uint8Array) =>
+          Effect.suspend(() => fails ? Effect.fail(full) : memory.set(key, value))
       }
       const first = yield* hold(store, "first")
       fails = true

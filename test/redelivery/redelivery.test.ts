@@ -1,5 +1,4 @@
 /** Redelivery runs: one result per id, no event sent twice and none lost, also after a crash or an interruption. */
-import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import {
   Cause,
@@ -21,6 +20,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Errors, IdentityClient, RateLimiter, Redelivery } from "../../src/index.js"
+import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
@@ -343,12 +343,7 @@ describe("the journal", () => {
   it.effect("stops the run if it cannot be written; calls in progress end, and nothing is sent without it", () =>
     Effect.gen(function*() {
       const { store } = memory()
-      const full = new SystemError({
-        reason: "Unknown",
-        module: "KeyValueStore",
-        method: "set",
-        description: "no space left"
-      })
+      const full = storeFailure("set", undefined, "no space left")
       let writes = 0
       const journal = {
         ...store,
