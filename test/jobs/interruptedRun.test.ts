@@ -12,15 +12,15 @@ const nextTurn = Effect.promise(() => Promise.resolve())
 /** Runs an effect that gives way at its nth operation, and is interrupted then. Tells whether it has come so far, and how it ended. */
 const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => {
   let count = 0
-  let started: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  const running: { fiber?: Fiber.RuntimeFiber<unknown, unknown> } = {}
   const scheduler = makeYielding((current) => {
-    if (current !== started || ++count !== nth) return false
+    if (current !== running.fiber || ++count !== nth) return false
     // By another task, before this fiber goes on.
     runLater(() => current.unsafeInterruptAsFork(current.id()))
     return true
   })
   const fiber = Effect.runFork(Effect.zipRight(nextTurn, effect), { scheduler })
-  started = fiber
+  running.fiber = fiber
   const exit = await Effect.runPromise(Effect.timeoutOption(Fiber.await(fiber), "20 millis"))
   return { isReached: count >= nth, isInterrupted: Option.exists(exit, Exit.isInterrupted) }
 }
