@@ -11,7 +11,6 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import * as Predicate from "effect/Predicate"
 import type * as Terminal from "effect/Terminal"
 import { complain } from "./text.js"
 
@@ -36,14 +35,12 @@ const innermost = (param: Param.Any, isRepeated = false): readonly [Param.Single
     ? [param, isRepeated]
     : innermost((param as Param.Optional<Param.ParamKind, unknown>).param, isRepeated || param._tag === "Variadic") // sound: all others have one within
 
-const typeName = ({ primitiveType }: Param.Single<Param.ParamKind, unknown>): string =>
-  primitiveType._tag === "Boolean"
-    ? ""
-    : ` ${
-      Predicate.hasProperty(primitiveType, "choiceKeys") && Array.isArray(primitiveType.choiceKeys)
-        ? primitiveType.choiceKeys.join(" | ")
-        : Primitive.getTypeName(primitiveType).replace("string", "text")
-    }`
+/** The word for the values of an option; none for one that has no value. */
+const typeName = ({ primitiveType }: Param.Single<Param.ParamKind, unknown>): string => {
+  const { choiceKeys, pathType } = primitiveType as { readonly choiceKeys?: ReadonlyArray<string>; readonly pathType?: string } // sound: two kinds have these
+  const name = choiceKeys?.join(" | ") ?? pathType ?? Primitive.getTypeName(primitiveType).replace("string", "text")
+  return primitiveType._tag === "Boolean" ? "" : ` ${name}`
+}
 
 const rowsOf = (config: Config, kind: Param.ParamKind): ReadonlyArray<Row> =>
   Object.values(config).filter((param) => param.kind === kind).map((param) => {
