@@ -72,6 +72,14 @@ export default rules({
             [...args.slice(0, -1).map((arg) => file.text(arg)), wrapped].join(", ")
           })`
       },
+      // A fork does not inherit that its parent cannot be interrupted: it is told so.
+      uninterruptible: ({ args: [self] }, file) => {
+        if (self === undefined || !ts.isCallExpression(self)) return undefined
+        const name = file.nameOf(self.expression)
+        return name?.module === "effect/Effect" && /^fork(In|Daemon|Scoped)?$/.test(name.name)
+          ? `${file.text(self.expression)}(${file.texts(self.arguments)}, { uninterruptible: true })`
+          : undefined
+      },
       when: ({ args }, file) => {
         const condition = args[args.length - 1]
         if (condition === undefined || !ts.isArrowFunction(condition)) return undefined
