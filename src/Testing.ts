@@ -26,7 +26,7 @@ export interface Handler {
  */
 export const handle = <Input, Success, Failure>(
   operation: Pick<Operation<Input, Success, Failure>, "endpoint">,
-  handler: (input: Input) => Effect.Effect<Success, Failure | ClientError>
+  handler: (input: NoInfer<Input>) => Effect.Effect<Success, Failure | ClientError>
 ): Handler => ({ endpoint: operation.endpoint, handle: handler })
 
 /**
