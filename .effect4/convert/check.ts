@@ -48,10 +48,18 @@ const leftoversOf = (file: string): ReadonlyArray<string> =>
 const isEffect4 = (specifier: string): boolean => {
   const known = effect4.get(specifier)
   if (known !== undefined) return known
-  const found = ts.resolveModuleName(specifier, path.join(out, "any.ts"), {
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext
-  }, ts.sys, undefined, undefined, ts.ModuleKind.ESNext)
+  const found = ts.resolveModuleName(
+    specifier,
+    path.join(out, "any.ts"),
+    {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext
+    },
+    ts.sys,
+    undefined,
+    undefined,
+    ts.ModuleKind.ESNext
+  )
   const isFound = found.resolvedModule?.resolvedFileName.startsWith(path.join(here, "node_modules")) ?? false
   effect4.set(specifier, isFound)
   return isFound

@@ -66,9 +66,9 @@ export const bindingsOf = (checker: ts.TypeChecker, file: ts.SourceFile): Readon
     const named = clause?.namedBindings
     if (named === undefined) continue
     if (ts.isNamespaceImport(named)) add(named.name, specifier, true)
-    else for (const element of named.elements) {
-      add(element.name, specifier, isSubpathOf(specifier), (element.propertyName ?? element.name).text)
-    }
+    else {for (const element of named.elements) {
+        add(element.name, specifier, isSubpathOf(specifier), (element.propertyName ?? element.name).text)
+      }}
   }
   return bindings
 }

@@ -49,14 +49,16 @@ export default rules({
     "@effect/cli/Options": { boolean, directory: path("Directory"), file: path("File") }
   },
   nodes: {
-    PropertyAccessExpression: (node, c) => c.isName(node, "@effect/platform-node/NodeStream", "stdin") ? stdin(c) : undefined,
+    PropertyAccessExpression: (node, c) =>
+      c.isName(node, "@effect/platform-node/NodeStream", "stdin") ? stdin(c) : undefined,
     // The terminal's failure that nobody replies.
     CallExpression: (node: ts.CallExpression, c) => {
       if (!c.isName(node.expression, "effect/Effect", "catchTag")) return undefined
       const tag = node.arguments.find((each) => each.getText() === "\"QuitException\"")
-      return tag && `${c.text(node.expression)}(${
-        node.arguments.map((each) => each === tag ? "\"QuitError\"" : c.text(each)).join(", ")
-      })`
+      return tag &&
+        `${c.text(node.expression)}(${
+          node.arguments.map((each) => each === tag ? "\"QuitError\"" : c.text(each)).join(", ")
+        })`
     }
   }
 })

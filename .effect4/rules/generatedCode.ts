@@ -47,7 +47,8 @@ const spellings: Readonly<Record<string, (args: ReadonlyArray<string>) => string
     const values = valuesOf(index)
     return values === undefined ? undefined : Spelling.recordOf(schema, values)
   },
-  Struct: ([fields = "", index]) => index === undefined ? undefined : Spelling.structOf(schema, fields, valuesOf(index)),
+  Struct: ([fields = "", index]) =>
+    index === undefined ? undefined : Spelling.structOf(schema, fields, valuesOf(index)),
   Tuple: (args) => {
     const [first = "", rest] = args
     return first.startsWith("[")

@@ -33,7 +33,9 @@ export default rules({
   nodes: {
     // `address._tag === "TcpAddress"`
     BinaryExpression: ({ left, operatorToken, right }, c) => {
-      if (!ts.isStringLiteral(right) || right.text !== "TcpAddress" || !ts.isPropertyAccessExpression(left)) return undefined
+      if (!ts.isStringLiteral(right) || right.text !== "TcpAddress" || !ts.isPropertyAccessExpression(left)) {
+        return undefined
+      }
       const not = operatorToken.kind === ts.SyntaxKind.ExclamationEqualsEqualsToken ? "!" : ""
       return `${not}${c.name("effect/net/NetAddress", "isInetAddress")}(${c.text(left.expression)})`
     }

@@ -59,6 +59,12 @@ export default rules({
     ]),
     "@effect/opentelemetry/Otlp": "effect/observability/Otlp",
     ...moved("@effect/sql", "effect/sql", ["Migrator", "SqlClient", "SqlError", "Statement"]),
-    ...moved("@effect/workflow", "effect/workflow", ["Activity", "DurableClock", "DurableDeferred", "Workflow", "WorkflowEngine"])
+    ...moved("@effect/workflow", "effect/workflow", [
+      "Activity",
+      "DurableClock",
+      "DurableDeferred",
+      "Workflow",
+      "WorkflowEngine"
+    ])
   }
 })

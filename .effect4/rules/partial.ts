@@ -24,7 +24,9 @@ export default rules({
       catchSomeDefect: withRest("catchDefect", "die"),
       transposeMapOption: ({ args: [option, make] }, c) =>
         option && make &&
-        `${c.name("effect/Effect", "transposeOption")}(${c.name("effect/Option", "map")}(${c.text(option)}, ${c.text(make)}))`,
+        `${c.name("effect/Effect", "transposeOption")}(${c.name("effect/Option", "map")}(${c.text(option)}, ${
+          c.text(make)
+        }))`,
       unlessEffect: ({ args: [self, condition] }, c) =>
         self && condition &&
         `${c.name("effect/Effect", "when")}(${c.text(self)}, ${c.name("effect/Effect", "map")}(${

@@ -9,9 +9,9 @@ const store = "effect/persistence/KeyValueStore"
 const toOption = (operation: string, c: File): string =>
   `${c.name("effect/Effect", "map")}(${operation}, ${c.name("effect/Option", "fromUndefinedOr")})`
 
-const read = (name: string) =>
-({ args, target }: { readonly args: ReadonlyArray<ts.Node>; readonly target: ts.Node }, c: File) =>
-  toOption(`${c.text(target)}.${name}(${c.texts(args)})`, c)
+const read =
+  (name: string) => ({ args, target }: { readonly args: ReadonlyArray<ts.Node>; readonly target: ts.Node }, c: File) =>
+    toOption(`${c.text(target)}.${name}(${c.texts(args)})`, c)
 
 const readers = new Set(["get", "getUint8Array"])
 
@@ -32,7 +32,9 @@ const reader = (property: ts.PropertyAssignment, c: File): string | undefined =>
   ) return undefined
   const parameters = c.texts(initializer.parameters)
   const getOrUndefined = c.name("effect/Option", "getOrUndefined")
-  return `${name.text}: (${parameters}) => ${c.name("effect/Effect", "map")}(${c.text(initializer.body)}, ${getOrUndefined})`
+  return `${name.text}: (${parameters}) => ${c.name("effect/Effect", "map")}(${
+    c.text(initializer.body)
+  }, ${getOrUndefined})`
 }
 
 /** Stores must list their keys; those of this library have no use for it. */
@@ -64,7 +66,9 @@ export default rules({
     NewExpression: (node, c) => {
       const name = c.nameOf(node.expression)
       const [options] = node.arguments ?? []
-      if (name?.module !== "@effect/platform/Error" || name.name !== "SystemError" || options === undefined) return undefined
+      if (name?.module !== "@effect/platform/Error" || name.name !== "SystemError" || options === undefined) {
+        return undefined
+      }
       if (!ts.isObjectLiteralExpression(options)) return undefined
       const properties = options.properties.map((property) =>
         property.name?.getText() === "reason"

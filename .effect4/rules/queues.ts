@@ -10,7 +10,9 @@ export default rules({
   methods: {
     "effect/Queue#Enqueue": {
       unsafeOffer: ({ args: [value], target }, c) =>
-        `${c.name("effect/Queue", "offerUnsafe")}(${c.text(target)}, ${value === undefined ? "undefined" : c.text(value)})`
+        `${c.name("effect/Queue", "offerUnsafe")}(${c.text(target)}, ${
+          value === undefined ? "undefined" : c.text(value)
+        })`
     }
   },
   names: { "effect/Schema": { optionalElement: "optionalKey" } },

@@ -3,8 +3,8 @@ import { rules } from "../convert/rules.js"
 
 export default rules({
   names: {
-    "@effect/cli/Args": { repeated: "variadic" },
-    "@effect/cli/Options": { repeated: "variadic" },
+    "@effect/cli/Args": { repeated: "atLeast(0)" },
+    "@effect/cli/Options": { repeated: "atLeast(0)" },
     "@effect/platform-node/NodeHttpClient": {
       UndiciRequestOptions: "UndiciOptions",
       layer: "layerNodeHttp",

@@ -21,7 +21,9 @@ const withList = (name: string) => ({ args }: Call, file: File): string =>
 const tuple = (call: Call, file: File): string => {
   const [first, ...rest] = call.args
   if (first === undefined || !ts.isArrayLiteralExpression(first)) return withList("Tuple")(call, file)
-  return `${file.name(schema, "TupleWithRest")}(${file.name(schema, "Tuple")}(${file.text(first)}), [${file.texts(rest)}])`
+  return `${file.name(schema, "TupleWithRest")}(${file.name(schema, "Tuple")}(${file.text(first)}), [${
+    file.texts(rest)
+  }])`
 }
 
 const literal = ({ args }: Call, file: File): string => {

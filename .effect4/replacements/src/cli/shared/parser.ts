@@ -37,7 +37,10 @@ const innermost = (param: Param.Any, isRepeated = false): readonly [Param.Single
 
 /** The word for the values of an option; none for one that has no value. */
 const typeName = ({ primitiveType }: Param.Single<Param.ParamKind, unknown>): string => {
-  const { choiceKeys, pathType } = primitiveType as { readonly choiceKeys?: ReadonlyArray<string>; readonly pathType?: string } // sound: two kinds have these
+  const { choiceKeys, pathType } = primitiveType as {
+    readonly choiceKeys?: ReadonlyArray<string>
+    readonly pathType?: string
+  } // sound: two kinds have these
   const name = choiceKeys?.join(" | ") ?? pathType ?? Primitive.getTypeName(primitiveType).replace("string", "text")
   return primitiveType._tag === "Boolean" ? "" : ` ${name}`
 }

@@ -37,12 +37,15 @@ const withoutUndefined = (value: unknown): unknown => {
   const left = isOptional ? types.filter((type) => !isUndefined(type)) : []
   return left.length === 1 && annotations === undefined && Array.isArray(checks) && checks.length === 0
     ? withoutUndefined(left[0])
-    : mapFields(isOptional ? { ...value, types: left } : value, (each, name) =>
-      name === "annotations" ? each : withoutUndefined(each))
+    : mapFields(
+      isOptional ? { ...value, types: left } : value,
+      (each, name) => name === "annotations" ? each : withoutUndefined(each)
+    )
 }
 
 /** Numbers that JSON cannot have are texts in Effect's JSON, which this library does not send. */
-const isInfinite = (schema: { readonly enum?: ReadonlyArray<unknown> }): boolean => schema.enum?.includes("NaN") ?? false
+const isInfinite = (schema: { readonly enum?: ReadonlyArray<unknown> }): boolean =>
+  schema.enum?.includes("NaN") ?? false
 
 /** The alternatives of a schema, or the only one that is left. */
 const alternatives = (anyOf: unknown): object => {

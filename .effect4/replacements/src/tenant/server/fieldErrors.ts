@@ -8,7 +8,8 @@ import { append } from "../../internal/schema/issues.js"
 import type { FieldError } from "./formDecoding.js"
 
 /** The name of a type in messages. Literals are quoted. */
-const nameOf = (ast: SchemaAST.AST): string => ast._tag === "Literal" ? JSON.stringify(ast.literal) : ast._tag.toLowerCase()
+const nameOf = (ast: SchemaAST.AST): string =>
+  ast._tag === "Literal" ? JSON.stringify(ast.literal) : ast._tag.toLowerCase()
 
 const options = { onExcessProperty: "error", reportInput: true } as const
 
