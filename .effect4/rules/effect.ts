@@ -38,6 +38,14 @@ const timeoutFail = (module: string) => ({ args }: Call, c: File): string | unde
   return `${c.name(module, "timeoutOrElse")}(${self}{ duration: ${c.text(duration)}, orElse: ${orElse} })`
 }
 
+/** `zipLeft` and `zipRight` with options. */
+const withConcurrency = (args: ReadonlyArray<ts.Expression>, choose: string, c: File): string | undefined => {
+  const options = args[args.length - 1]
+  return options !== undefined && propertyOf(options, "concurrent") !== undefined
+    ? `${effect(c, "zipWith")}(${[...args.slice(0, -1).map((arg) => c.text(arg)), choose, c.text(options)].join(", ")})`
+    : undefined
+}
+
 /** `omit(value, ...keys)` and `omit(...keys)`: the keys are a list now. */
 const keysOf = (name: string) => ({ args }: Call, c: File): string => {
   const isKey = (node: ts.Expression) => ts.isStringLiteral(node) || ts.isSpreadElement(node)
@@ -94,6 +102,9 @@ export default rules({
       withConfigProvider: provideBy("effect/ConfigProvider", "ConfigProvider"),
       withConsole: provideBy("effect/Console", "Console"),
       withScheduler: provideBy("effect/Scheduler", "Scheduler"),
+      // Side by side, two effects are zipped.
+      zipLeft: ({ args }, c) => withConcurrency(args, "(left) => left", c),
+      zipRight: ({ args }, c) => withConcurrency(args, "(_, right) => right", c),
       yieldNow: (_, c) => effect(c, "yieldNow")
     },
     "effect/Cause": {
@@ -145,7 +156,7 @@ export default rules({
         const layer = c.name("effect/Layer", "succeedContext")
         return `${c.name("effect/Layer", "flatMap")}(${self}(${parameter}) => ${layer}(${value}))`
       },
-      fail: ({ args }, c) => `${c.name("effect/Layer", "unwrap")}(${effect(c, "fail")}(${c.texts(args)}))`
+      fail: ({ args }, c) => `${c.name("effect/Layer", "effectContext")}(${effect(c, "fail")}(${c.texts(args)}))`
     }
   }
 })

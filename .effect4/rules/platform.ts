@@ -15,12 +15,16 @@ const read =
 
 const readers = new Set(["get", "getUint8Array"])
 
-/** Whether an object literal stands where a key-value store is expected. */
+/** Whether an object literal is a key-value store, or a part of one: by where it stands, or by what it copies. */
 const isStore = (object: ts.ObjectLiteralExpression, c: File): boolean => {
+  const copies = object.properties.some((property) =>
+    ts.isSpreadAssignment(property) && c.isType(property.expression, "@effect/platform/KeyValueStore#KeyValueStore")
+  )
   const type = c.checker.getContextualType(object)
-  return type?.getProperty("get")?.declarations?.some((declaration) =>
+  const get = type && c.checker.getNonNullableType(type).getProperty("get")
+  return copies || (get?.declarations?.some((declaration) =>
     /\/@effect\/platform\/(?:dist\/dts|src)\/KeyValueStore\b/.test(declaration.getSourceFile().fileName)
-  ) ?? false
+  ) ?? false)
 }
 
 /** The function that reads an entry, as a store of Effect 4 has it. */

@@ -26,6 +26,7 @@ export default rules({
       isFailure: "hasFails",
       isInterrupted: "hasInterrupts",
       isInterruptedOnly: "hasInterruptsOnly",
+      isTimeoutException: "isTimeoutError",
       TimeoutException: "TimeoutError"
     },
     "effect/Channel": { write: "succeed", zipRight: "concat" },

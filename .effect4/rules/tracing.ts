@@ -60,9 +60,20 @@ const annotated = (module: string, name: string) => (call: Call, c: File): strin
     })`
     : undefined
 
+const isSpan = (node: ts.Node, c: File): boolean =>
+  ts.isClassLike(node) &&
+  (node.heritageClauses ?? []).some(({ types }) => types.some(({ expression }) => c.isName(expression, "effect/Tracer", "Span")))
+
 export default rules({
   calls: {
     "effect/Effect": { withSpan: annotated("effect/Effect", "withSpan") },
     "effect/Tracer": { externalSpan: annotated("effect/Tracer", "externalSpan"), make }
+  },
+  nodes: {
+    // The context of a span that a class implements.
+    PropertyDeclaration: (node, c) =>
+      node.name.getText() === "context" && isSpan(node.parent, c)
+        ? c.children(node).replace(/\bcontext\b/, "annotations")
+        : undefined
   }
 })
