@@ -1,4 +1,4 @@
-/** What differs between versions of Effect's SQL client: how to leave a transaction, the cause of a failure, and the tables of the engine. */
+/** What differs between versions of Effect's SQL client: transactions, parameters, causes of failures, and the tables of the engine. */
 import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SqlMessageStorage from "@effect/cluster/SqlMessageStorage"
 import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
@@ -15,6 +15,9 @@ export const outsideOfTransactions =
       Context.omit(SqlClient.TransactionConnection)(
         context as Context.Context<SqlClient.TransactionConnection> // sound: to omit what is not there changes nothing
       ))
+
+/** A parameter that is a list of texts, any of which may be missing. */
+export const texts = (values: ReadonlyArray<string | undefined>): unknown => values.map((value) => value ?? null)
 
 /** The error of the driver. */
 export const driverError = ({ cause }: SqlError): unknown => cause
