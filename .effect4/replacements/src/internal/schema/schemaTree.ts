@@ -62,17 +62,28 @@ const passes = (check: AST.Check<unknown>, value: unknown, ast: AST.AST): boolea
     ? check.run(value, ast, {}) === undefined
     : check.checks.every((each) => passes(each, value, ast))
 
+/** A name and a schema are made only when they are read: most nodes need neither. */
+const nodeOf = (ast: AST.AST, kind: Kind, description: string | undefined): SchemaNode => ({
+  ...kind,
+  description,
+  get name() {
+    return nameOf(ast)
+  },
+  get schema() {
+    return Schema.make<Schema.Codec<unknown>>(ast)
+  }
+})
+
 /** Each check of a type refines the type before it. */
-const refined = (ast: AST.AST, common: Pick<SchemaNode, "name" | "schema">): SchemaNode =>
+const refined = (ast: AST.AST): SchemaNode =>
   (ast.checks ?? []).reduce<SchemaNode>(
-    (from, check) => ({
-      ...common,
-      _tag: "Refinement",
-      from,
-      predicate: (value) => passes(check, value, ast),
-      description: descriptionOf(check.annotations)
-    }),
-    { ...common, ...kindOf(ast), description: descriptionOf(ast.annotations) ?? descriptions.get(ast._tag) }
+    (from, check) =>
+      nodeOf(
+        ast,
+        { _tag: "Refinement", from, predicate: (value) => passes(check, value, ast) },
+        descriptionOf(check.annotations)
+      ),
+    nodeOf(ast, kindOf(ast), descriptionOf(ast.annotations) ?? descriptions.get(ast._tag))
   )
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
@@ -90,16 +101,7 @@ const nameOf = (ast: AST.AST): string => {
 }
 
 /** The node of a part of Effect's syntax tree, as its issues carry them. The same part gives the same node. */
-export const fromAST = (ast: AST.AST): SchemaNode =>
-  getOrInsert(nodes, ast, () =>
-    refined(ast, {
-      get name() {
-        return nameOf(ast)
-      },
-      get schema() {
-        return Schema.make<Schema.Codec<unknown>>(ast)
-      }
-    }))
+export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () => refined(ast))
 
 export const fromSchema = (schema: Schema.Codec<unknown>): SchemaNode => fromAST(schema.ast)
 
