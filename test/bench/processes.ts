@@ -33,14 +33,17 @@ interface Start<Name extends string> {
   readonly execArgv?: ReadonlyArray<string>
   /** A program that is loaded first, with `--require`. */
   readonly preload?: Name
+  /** The Node that runs it, if it is not the one that runs the benchmark. */
+  readonly execPath?: string
 }
 
 const fork = <Name extends string>(
   directory: string,
-  { argument, env, execArgv = [], preload, program }: Start<Name>
+  { argument, env, execArgv = [], execPath = process.execPath, preload, program }: Start<Name>
 ): ChildProcess.ChildProcess => {
   const fileOf = (name: Name) => join(directory, `${name}.cjs`)
   return ChildProcess.fork(fileOf(program), argument === undefined ? [] : [argument], {
+    execPath,
     execArgv: [...execArgv, ...(preload === undefined ? [] : ["--require", fileOf(preload)])],
     env: { ...process.env, ...env }
   })

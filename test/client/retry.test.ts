@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { Cause, Clock, Duration, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
 import { RateLimited } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
@@ -266,7 +266,7 @@ describe("Effect.timeout ends a call at its limit", () => {
         yield* TestClock.adjust("6999 millis")
         assert.isNull(call.unsafePoll())
         yield* TestClock.adjust("1 millis")
-        assert.strictEqual((yield* Fiber.join(call))._tag, "TimeoutException")
+        assert.isTrue(Cause.isTimeoutException(yield* Fiber.join(call)))
       }).pipe(Effect.provide(
         IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(Layer.provide([http, tokens, limiter]))
       )))

@@ -310,10 +310,9 @@ describe("the journal", () => {
     Effect.gen(function*() {
       const { entries, store } = memory()
       const lock = JSON.stringify({ run: "other", expiresAfter: 15_000 })
-      const robbed = {
+      const robbed: Redelivery.Journal = {
         ...store,
-        get: (key: string) =>
-          key === "journal" ? Effect.tap(store.get(key), () => store.set("lock", lock)) : store.get(key)
+        get: (key) => key === "journal" ? Effect.tap(store.get(key), () => store.set("lock", lock)) : store.get(key)
       }
       const tenant = service()
       assert.deepInclude(yield* Effect.flip(run(ids(1), { journal: robbed }, tenant)), { reason: "locked" })
