@@ -2,12 +2,15 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
+const kit = fileURLToPath(new URL("kit/", import.meta.url))
 const root = fileURLToPath(new URL("out/", import.meta.url))
 
 export default defineConfig({
   root,
   resolve: {
     alias: [
+      { find: /^effect\/testing$/, replacement: `${kit}testing.ts` },
+      { find: /^effect\/testing\/TestClock$/, replacement: `${kit}testClock.ts` },
       { find: /^effect-identity-client$/, replacement: `${root}src/index.ts` },
       { find: /^effect-identity-client\/(.*)$/, replacement: `${root}src/$1.ts` }
     ]

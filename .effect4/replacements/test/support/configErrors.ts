@@ -2,7 +2,8 @@
 
 /** Gives the settings that a text of an error names, each with what is wrong with it. */
 export const textOf = (error: unknown): string =>
-  [...String(error).matchAll(/([^\n]+)\n\s+at \["(\w+)"\]/g)]
+  // The cause of an error that is printed says the same.
+  [...(String(error).split("[cause]")[0] ?? "").matchAll(/([^\n]+)\n\s+at \["(\w+)"\]/g)]
     .map(([, line = "", name]) => {
       const message = line.replace(/^.*SchemaError\(/, "").trim()
       return `${name}${message.startsWith("is missing") ? " " : ": "}${message}`
