@@ -196,13 +196,16 @@ describe("a call", () => {
       )
     )))
 
-  it.effect("is named in the trace of its failure, without a place in the library", () =>
-    Effect.gen(function*() {
-      let traced = ""
-      const noted = Effect.tapErrorCause(call, (cause) => Effect.sync(() => void (traced = Cause.pretty(cause))))
-      yield* recorded(Effect.provide(noted, client(403)))
-      assert.match(traced, /at identity\.deleteEventStream$/m)
-    }))
+  it.effect.skipIf(effectMajor > 3)(
+    "is named in the trace of its failure, without a place in the library",
+    () =>
+      Effect.gen(function*() {
+        let traced = ""
+        const noted = Effect.tapErrorCause(call, (cause) => Effect.sync(() => void (traced = Cause.pretty(cause))))
+        yield* recorded(Effect.provide(noted, client(403)))
+        assert.match(traced, /at identity\.deleteEventStream$/m)
+      })
+  )
 
   it.effect("has the error type _OTHER if its token request fails with a value without a tag", () =>
     Effect.gen(function*() {
