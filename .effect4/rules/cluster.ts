@@ -7,7 +7,16 @@ import { propertyOf, rules } from "../convert/rules.js"
 const polled = (result: string, c: File): string =>
   `${c.name("effect/Effect", "map")}(${result}, ${c.name("effect/Option", "getOrUndefined")})`
 
+/** A program's own engine, given as a service. */
+const isEngine = (object: ts.Node, c: File): boolean => {
+  let call = object.parent
+  while (ts.isAsExpression(call) || ts.isParenthesizedExpression(call)) call = call.parent
+  return ts.isCallExpression(call) &&
+    call.arguments.some((arg) => c.isName(arg, "@effect/workflow/WorkflowEngine", "WorkflowEngine"))
+}
+
 export default rules({
+  names: { "@effect/sql-pg/PgClient": { PgClientConfig: "PgPoolConfig" } },
   calls: {
     "@effect/workflow/Workflow": {
       make: ({ args: [options] }, c) => {
@@ -32,6 +41,12 @@ export default rules({
     }
   },
   nodes: {
+    PropertyAssignment: ({ initializer, name, parent }, c) =>
+      name.getText() === "poll" && ts.isArrowFunction(initializer) && !ts.isBlock(initializer.body) && isEngine(parent, c)
+        ? `poll: () => ${c.name("effect/Effect", "map")}(${c.text(initializer.body)}, ${
+          c.name("effect/Option", "fromUndefinedOr")
+        })`
+        : undefined,
     PropertyAccessExpression: ({ expression, name }, c) =>
       name.text === "reason" && c.isType(expression, "@effect/sql/Migrator#MigrationError")
         ? `${c.text(expression)}.kind`
