@@ -356,7 +356,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         [request.headers.authorization, request.headers.accept],
         [`Bearer ${token}`, "application/json"]
       )
-      assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+$/)
+      assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+(-[\w.]+)?$/)
     }))
 
   it.effect("names all unknown fields, and sends nothing", () =>

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { effect4 } from "../../../.ci/line.js"
 import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
-import { type Client, programs, type Scenario } from "./scenarios.js"
+import { type Client, type Program, programs, type Scenario } from "./scenarios.js"
 import type { Listening } from "./server.js"
 
 export interface Options {
@@ -34,7 +34,7 @@ export const measure = (
   Effect.gen(function*() {
     const start = yield* bundle(import.meta.dirname, programs)
     const startOnEffect4 = clients.some(({ line }) => line === effect4)
-      ? yield* bundle(join(effect4.root, "test/bench/calls"), ["undici", "ours"])
+      ? yield* bundle<Program>(join(effect4.root, "test/bench/calls"), ["undici", "ours"])
       : start
     const { first: { origin } } = yield* start<Listening, Job, Report>({ program: "server", execPath })
     const running = yield* Effect.forEach(clients, ({ env = {}, line, name, program }) =>

@@ -4,7 +4,7 @@ import { type PayloadName, payloadNames } from "./payloads.js"
 
 export const programs = ["server", "undici", "fetch", "auth0", "openapi-fetch", "ky", "got", "ours"] as const
 
-type Program = typeof programs[number]
+export type Program = typeof programs[number]
 
 export interface Client {
   readonly name: string
