@@ -72,7 +72,7 @@ it.effect("redelivers by filter, and tells what became of each delivery", () =>
   Effect.gen(function*() {
     const [first, second, ...others] = demo.events
     const { requests, seed } = yield* Tenant.Tenant
-    yield* TestClock.setTime(new Date("2026-01-16T08:00:00Z"))
+    yield* TestClock.setTime(Date.UTC(2026, 0, 16, 8))
     yield* seed({ streams: [{ ...demo, events: [first, { ...second, failsAgain: 1 }, ...others] }] })
     const fiber = yield* Effect.fork(redeliverAtOnce)
     yield* TestClock.adjust("1 seconds").pipe(Effect.repeat({ until: () => fiber.unsafePoll() !== null }))

@@ -3,7 +3,6 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -31,6 +30,7 @@ import * as Progress from "./internal/exports/progress.js"
 import { makeDecoder, type Row, type RowResult } from "./internal/exports/rows.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import { withSetting } from "./internal/runtime/fiber.js"
+import { fromPull } from "./internal/runtime/streams.js"
 import { integerIssues } from "./internal/schema/issues.js"
 import type * as Operation from "./Operation.js"
 import { createUsersExport } from "./operations/createUsersExport.js"
@@ -157,7 +157,7 @@ export const run = <A = Row, I = unknown>(
   input: Input,
   options: Options<A, I> = {}
 ): Stream.Stream<Either.Either<A, UndecodableRow>, Failure, IdentityClient | HttpClient.HttpClient> =>
-  Stream.unwrapScoped(Effect.map(read(input, options), Stream.repeatEffectChunkOption))
+  Stream.unwrapScoped(Effect.map(read(input, options), fromPull))
 
 /** Starts an export, and returns what reads its next rows; it fails with `Option.none()` at the end. */
 const read = <A, I>(input: Input, options: Options<A, I>) =>
@@ -199,7 +199,7 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
         return emit
       })
     )
-    return Effect.mapBoth(next, { onFailure: Option.map(withJob(id)), onSuccess: Chunk.unsafeFromArray })
+    return Effect.mapError(next, Option.map(withJob(id)))
   })
 
 /**

@@ -2,9 +2,10 @@
  * Schemas that declarations of operations are made of. Those of requests are strict: they check lengths, patterns, formats and
  * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf` and `nonNull`.
  */
-import type * as Arbitrary from "effect/Arbitrary"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { checked } from "./internal/schema/checked.js"
+import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 
 export { File } from "./internal/schema/file.js"
 
@@ -17,7 +18,7 @@ export interface Format {
   /** Tells whether a string has the format. */
   readonly test: (value: string) => boolean
   /** Makes strings of the format for `Arbitrary.make`. Default: those among random strings, if they are not too rare. */
-  readonly arbitrary?: Arbitrary.LazyArbitrary<string>
+  readonly arbitrary?: StringGenerator
 }
 
 /** The limits of a string. @since 0.1.0 @category models */
@@ -45,18 +46,6 @@ const words = (min: number, max: number): string =>
 
 const plural = (count: string, unit: string): string => `${count} ${unit}${/\b1$/.test(count) ? "" : "s"}`
 
-const defined = <A extends object>(options: A): A =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== Infinity)) as A // sound: fields without a value are left out
-
-/** Adds a check with its message and its JSON Schema. */
-const checked = <A>(
-  schema: Schema.Schema<A>,
-  description: string,
-  jsonSchema: object,
-  test: (value: A) => boolean
-): Schema.Schema<A> =>
-  schema.pipe(Schema.filter((value) => test(value), { description, jsonSchema: defined(jsonSchema) }))
-
 /** Patterns of JSON Schema are Unicode-aware; some in use are valid only without that. */
 const regex = (pattern: string): RegExp =>
   Either.getOrElse(Either.try(() => new RegExp(pattern, "u")), () => new RegExp(pattern))
@@ -82,7 +71,7 @@ export const string = ({ format, max = Infinity, min = 0, pattern }: StringLimit
   if (format === undefined) return schema
   const { arbitrary, description, name, test } = format
   const formatted = checked(schema, `${description}${isSized ? size : ""}`, { format: name }, test)
-  return arbitrary === undefined ? formatted : formatted.annotations({ arbitrary: () => arbitrary })
+  return arbitrary === undefined ? formatted : withGenerator(formatted, arbitrary)
 }
 
 /** The limits of a number. @since 0.1.0 @category models */
@@ -235,10 +224,7 @@ export const dateTime: Format = {
   test: (value) =>
     /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) &&
     !Number.isNaN(Date.parse(value.slice(0, 10))),
-  arbitrary: (fc) =>
-    fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) =>
-      new Date(seconds * 1000).toISOString().replace(/\.\d+/, "")
-    )
+  arbitrary: dateTimes
 }
 
 /** A date (RFC 3339), for example `2026-06-25`. @since 0.1.0 @category formats */

@@ -4,8 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { disconnect } from "./internal/runtime/fiber.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
+import { disconnect } from "./internal/runtime/runner.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 
 /** A value with its version. @since 0.1.0 @category models */

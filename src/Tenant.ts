@@ -173,7 +173,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
  * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect.
  * @since 0.1.0 @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<Tenant["Type"]> =>
+export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<Tenant>> =>
   Effect.gen(function*() {
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))

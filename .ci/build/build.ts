@@ -1,15 +1,20 @@
-/** `npm run build`: writes the published JavaScript, declarations and source maps to `dist`. */
+/**
+ * `npm run build`: writes the published JavaScript, declarations and source maps to `dist`. `--effect4` builds what `npm run effect4`
+ * wrote.
+ */
 import { spawnSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { chosenLine, effect3 } from "../line.js"
 import { buildCommandLine } from "./commandLine.js"
 import { buildJavascript } from "./javascript.js"
 
-const root = join(import.meta.dirname, "../..")
+const { root } = chosenLine
 const directory = join(root, "dist")
 
 rmSync(directory, { recursive: true, force: true })
-const tsc = join(root, "node_modules/typescript/bin/tsc")
+const tsc = join(effect3.root, "node_modules/typescript/bin/tsc")
 const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, ".ci/build")], { stdio: "inherit" })
-if (status === 0) await Promise.all([buildJavascript(directory), buildCommandLine(directory)])
-else process.exitCode = 1
+if (status === 0) {
+  await Promise.all([buildJavascript(directory, chosenLine), buildCommandLine(directory, chosenLine)])
+} else process.exitCode = 1

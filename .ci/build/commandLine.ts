@@ -4,10 +4,9 @@
  */
 import { build, type BuildOptions, type Metafile } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
+import { effect3, type Line } from "../line.js"
 import { finishedPages, pageLibrary } from "./pages.js"
-
-const root = join(import.meta.dirname, "../..")
 
 /** Packages of `generate`, which it loads if they are installed. */
 const external = [
@@ -24,7 +23,7 @@ const packagesIn = ({ inputs }: Metafile): ReadonlyArray<string> =>
   ].sort()
 
 /** The licences of these packages, which have to come with their code. */
-const licences = (folders: ReadonlyArray<string>): string =>
+const licences = (root: string, folders: ReadonlyArray<string>): string =>
   folders.map((folder) => {
     const { license, name, version }: Record<"license" | "name" | "version", string> = JSON.parse(
       readFileSync(join(root, folder, "package.json"), "utf8")
@@ -35,7 +34,7 @@ const licences = (folders: ReadonlyArray<string>): string =>
   }).join(`\n\n${"-".repeat(72)}\n\n`)
 
 /** Writes the command line into `cli` of a directory, with the licences of the packages in it. */
-export const buildCommandLine = async (directory: string): Promise<void> => {
+export const buildCommandLine = async (directory: string, { root, target }: Line = effect3): Promise<void> => {
   const options = {
     absWorkingDir: root,
     outbase: "src",
@@ -44,7 +43,7 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     minify: true,
     format: "esm",
     platform: "node",
-    target: "node20",
+    target,
     legalComments: "linked",
     logLevel: "warning"
   } satisfies BuildOptions
@@ -65,11 +64,11 @@ export const buildCommandLine = async (directory: string): Promise<void> => {
     entryPoints: ["src/cli/main.ts"],
     splitting: true,
     chunkNames: "cli/[name]-[hash]",
-    plugins: [finishedPages],
+    plugins: [finishedPages(root)],
     metafile: true
   })
-  const folders = [...packagesIn(metafile), pageLibrary].sort().filter((folder) =>
+  const folders = [...packagesIn(metafile), relative(root, pageLibrary)].sort().filter((folder) =>
     existsSync(join(root, folder, "package.json"))
   )
-  writeFileSync(join(directory, "cli", "LICENSES.txt"), `${licences(folders)}\n`)
+  writeFileSync(join(directory, "cli", "LICENSES.txt"), `${licences(root, folders)}\n`)
 }

@@ -6,19 +6,19 @@
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { effect3, type Line } from "../line.js"
 import { finishedPages } from "./pages.js"
-
-const root = join(import.meta.dirname, "../..")
 
 /** Modules that only re-export. Bundled, they would hold objects of exports, from which a user's bundler can remove nothing. */
 const namespaces = ["src/index.ts", "src/operations/index.ts"]
 
-const modules = ["src", "src/operations"].flatMap((folder) =>
-  readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
-)
+const modulesIn = (root: string): ReadonlyArray<string> =>
+  ["src", "src/operations"].flatMap((folder) =>
+    readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
+  )
 
 /** Writes the JavaScript into a directory, with maps to the sources. */
-export const buildJavascript = async (directory: string): Promise<void> => {
+export const buildJavascript = async (directory: string, { root }: Line = effect3): Promise<void> => {
   const options = {
     absWorkingDir: root,
     outbase: "src",
@@ -32,12 +32,12 @@ export const buildJavascript = async (directory: string): Promise<void> => {
   } satisfies BuildOptions
   const { outputFiles } = await build({
     ...options,
-    entryPoints: modules.filter((module) => !namespaces.includes(module)),
+    entryPoints: modulesIn(root).filter((module) => !namespaces.includes(module)),
     bundle: true,
     splitting: true,
     packages: "external",
     chunkNames: "internal/[hash]",
-    plugins: [finishedPages],
+    plugins: [finishedPages(root)],
     write: false
   })
   for (const { path, text } of outputFiles) {

@@ -3,16 +3,14 @@ import * as esbuild from "esbuild"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { build, pageNames } from "../../src/tenant/page/build.js"
-
-const root = join(import.meta.dirname, "../..")
-const folder = join(root, "src/tenant/page")
+import { effect3 } from "../line.js"
 
 /** The package whose code is in the pages, and its licence, which has to come with it. */
-export const pageLibrary = "node_modules/preact"
-const licence = readFileSync(join(root, pageLibrary, "LICENSE"), "utf8").trim()
+export const pageLibrary = join(effect3.root, "node_modules/preact")
+const licence = readFileSync(join(pageLibrary, "LICENSE"), "utf8").trim()
 
 /** The module with the pages as texts. */
-const finished = async (): Promise<string> => {
+const finished = async (folder: string): Promise<string> => {
   const bundles = await Promise.all(pageNames.map(async (name) => [name, await build(esbuild, folder, name)] as const))
   return [
     `/*! The pages contain preact.\n\n${licence}\n*/`,
@@ -21,13 +19,13 @@ const finished = async (): Promise<string> => {
   ].join("\n")
 }
 
-/** Replaces `src/tenant/page/bundle.ts`. */
-export const finishedPages: esbuild.Plugin = {
+/** Replaces `src/tenant/page/bundle.ts` of a line. */
+export const finishedPages = (root: string): esbuild.Plugin => ({
   name: "finished-pages",
   setup({ onLoad }) {
     onLoad(
       { filter: /[\\/]tenant[\\/]page[\\/]bundle\.ts$/ },
-      async () => ({ contents: await finished(), loader: "js" })
+      async () => ({ contents: await finished(join(root, "src/tenant/page")), loader: "js" })
     )
   }
-}
+})

@@ -12,6 +12,7 @@ import * as Tenant from "../../src/Tenant.js"
 import { binary } from "../../test/runtimes/packages.js"
 import { authority, issuedCert } from "../../test/support/certificate.js"
 import { tlsTenant } from "../../test/support/tlsTenant.js"
+import { chosenLine, effect3 } from "../line.js"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
 const [first, second] = stream.events
@@ -24,7 +25,7 @@ interface Kind {
 }
 
 const kinds = (): ReadonlyArray<Kind> => [
-  ...[20, 22, 24].map((major): Kind => ({
+  ...(chosenLine === effect3 ? [20, 22, 24] : [22, 24]).map((major): Kind => ({
     name: `Node ${major}`,
     program: binary(`node${major}`, "bin/node"),
     args: [join("node_modules", "effect-identity-client", "dist", "cli", "bin.js")]

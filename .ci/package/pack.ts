@@ -1,21 +1,22 @@
 /**
  * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
- * old and new compilers, and runs them: first the core with its two peers only, then the command line on each runtime that
+ * old and new compilers, and runs them: first the core with its own peers only, then the command line on each runtime that
  * `npm run test:runtimes` installs, then everything. `--quick` leaves out some combinations of compiler and module resolution. The
- * README's commands for an empty folder are carried out as they stand there.
+ * README's commands for an empty folder are carried out as they stand there. `--effect4` does so with what `npm run effect4` wrote.
  */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join, posix } from "node:path"
+import { delimiter, dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { install as installRuntimes } from "../../test/runtimes/packages.js"
+import { chosenLine, effect3, lockedPackages } from "../line.js"
 import { tryCommandLine } from "./commandLine.js"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
+const { corePeers, node, root } = chosenLine
 const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
 const started = performance.now()
 
@@ -29,15 +30,7 @@ const resolutions = { node16: "node16", bundler: "preserve" }
 /** Runs the oldest and the newest compiler only, each with one resolution. */
 const isQuick = process.argv.includes("--quick")
 
-const lock: { packages: Record<string, { version: string }> } = JSON.parse(
-  readFileSync(join(root, "package-lock.json"), "utf8")
-)
-const locked = (...names: ReadonlyArray<string>) =>
-  names.map((name) => {
-    const entry = lock.packages[`node_modules/${name}`]
-    assert(entry, `${name} is not in package-lock.json`)
-    return `${name}@${entry.version}`
-  })
+const locked = (...names: ReadonlyArray<string>) => lockedPackages(chosenLine, ...names)
 const { exports, peerDependenciesMeta, version }: {
   exports: Record<string, string | Record<string, string>>
   peerDependenciesMeta: Record<string, unknown>
@@ -51,6 +44,7 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     const options = {
       cwd,
+      env: { ...process.env, PATH: [dirname(node), process.env["PATH"]].join(delimiter) },
       timeout: 180_000,
       maxBuffer: 64 * 1024 * 1024,
       shell: process.platform === "win32" // npm is a script on Windows
@@ -124,13 +118,13 @@ const compilerOf = (...versions: ReadonlyArray<string>) =>
 const compile = async (directory: string, version: string, resolution: keyof typeof resolutions) => {
   const out = join("out", `${version}-${resolution}`)
   const options = ["--module", resolutions[resolution], "--moduleResolution", resolution, "--outDir", out]
-  await run(directory, process.execPath, join("node_modules", alias(version), "bin", "tsc"), ...options)
+  await run(directory, node, join("node_modules", alias(version), "bin", "tsc"), ...options)
   say(`compiled by TypeScript ${version}, ${resolution}, including the declarations of all libraries`)
   return out
 }
 
 const execute = async (directory: string, file: string) => {
-  const output = await run(directory, process.execPath, file)
+  const output = await run(directory, node, file)
   say(`${file} runs and prints:`)
   console.log(output.trimEnd().replaceAll(/^/gm, "          | "))
 }
@@ -198,8 +192,10 @@ const followReadme = async (tarball: string) => {
 }
 
 const main = async () => {
+  const tsx = join("node_modules", "tsx", "dist", "cli.mjs")
+  await run(effect3.root, process.execPath, tsx, join(".ci", "build", "build.ts"), ...process.argv.slice(2))
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
-    await run(root, "npm", "pack", "--json", "--silent", "--pack-destination", temporary)
+    await run(root, "npm", "pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", temporary)
   )
   const [packed] = report
   assert(packed, "npm pack reported no tarball")
@@ -221,7 +217,7 @@ const main = async () => {
     "dist",
     "index.js"
   )
-  await run(root, process.execPath, attw, tarball, "--profile", "esm-only")
+  await run(effect3.root, process.execPath, attw, tarball, "--profile", "esm-only")
   say("publint and attw report nothing")
 
   await followReadme(tarball)
@@ -239,12 +235,12 @@ const main = async () => {
   })
   const alone = makeProject("alone", {})
   await Promise.all([
-    install(core, tarball, ...locked("effect", "@effect/platform"), ...compilerOf(newest)),
+    install(core, tarball, ...locked(...corePeers), ...compilerOf(newest)),
     install(alone, tarball),
     installRuntimes()
   ])
   for (const peer of Object.keys(peerDependenciesMeta)) assert(!existsSync(join(core, "node_modules", peer)), peer)
-  say("the core is installed with its two peers only")
+  say(`the core is installed with ${corePeers.join(" and ")} only`)
   checkFiles(core)
   await execute(core, join(await compile(core, newest, "node16"), "library.js"))
   await execute(core, "missingPeers.mjs")
@@ -268,7 +264,7 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
 `
   }, { types: ["node"] })
   cpSync(join(root, "examples", "quickstart.ts"), join(full, "quickstart.ts"))
-  cpSync(join(root, ".ci", "package", "consumer.ts"), join(full, "consumer.ts"))
+  cpSync(join(root, "test", "package", "consumer.ts"), join(full, "consumer.ts"))
   // The command line needs no other package.
   assert.equal(await run(alone, "npx", "--no-install", "effect-identity-client", "--version"), `${version}\n`)
   const [runtimes] = await Promise.all([
@@ -276,7 +272,7 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
     install(
       full,
       tarball,
-      ...locked("effect", "@effect/platform", "@effect/platform-node", "ioredis", "jose", "@types/node"),
+      ...locked(...corePeers, "@effect/platform-node", "ioredis", "jose", "@types/node"),
       "@types/ws@8.18.1", // named by the platform's declarations
       ...compilerOf(...compilers)
     )
@@ -295,7 +291,7 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
   const out = join("out", `${oldest}-bundler`)
   await execute(full, join(out, "modules.js"))
   await execute(full, join(out, "consumer.js"))
-  await run(full, process.execPath, "notExported.mjs")
+  await run(full, node, "notExported.mjs")
   say("files that are not exported cannot be imported, neither as types nor at runtime")
   await execute(full, join(out, "quickstart.js"))
 }

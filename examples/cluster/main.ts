@@ -82,9 +82,8 @@ const redeliver = (baseUrl: string, runners: ReadonlyArray<Runner>) =>
     )
     yield* Effect.fork(Effect.repeat(show, Schedule.spaced("2 seconds")))
     yield* Effect.sleep("7 seconds")
-    const { name, stop } = yield* Effect.findFirst(runners, ({ jobs }) => Effect.map(jobs, (jobs) => jobs > 0)).pipe(
-      Effect.flatten
-    )
+    const busy = yield* Effect.findFirst(runners, ({ jobs }) => Effect.map(jobs, (jobs) => jobs > 0))
+    const { name, stop } = yield* busy
     yield* Console.log(yellow(`  ${name}, which runs the job, is stopped (SIGTERM)`))
     yield* stop
     const [took, { events: { outcomes } }] = yield* Effect.timed(awaitEnd(id))

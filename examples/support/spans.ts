@@ -17,7 +17,7 @@ interface Recorded {
 export const recording = Effect.map(Effect.tracer, (inner) => {
   const spans: globalThis.Array<Recorded> = []
   const tracer = Tracer.make({
-    context: (run, fiber) => inner.context(run, fiber),
+    context: (run) => run(),
     span: (...args) => {
       const span = inner.span(...args)
       const events: globalThis.Array<Event> = []

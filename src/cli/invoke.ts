@@ -1,10 +1,10 @@
 /** Runs a command with its arguments. */
-import * as Command from "@effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { version } from "../internal/http/requestEncoder.js"
 import { type Definition, type Environment, program } from "./shared/definition.js"
 import { codeOf, Exited } from "./shared/exit.js"
+import { runCommands } from "./shared/parser.js"
 
 /** Writes `--only a b` as `--only a --only b`, since an option takes one value. */
 const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -21,11 +21,8 @@ const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /** Runs the parser with some of the commands. */
-export const parse = ([first, ...others]: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
-  first === undefined ? Effect.void : Command.run(
-    Command.make(program).pipe(Command.withSubcommands([first.command, ...others.map(({ command }) => command)])),
-    { name: program, version }
-  )(["node", program, ...args])
+export const parse = (definitions: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
+  runCommands(program, version, definitions.map(({ command }) => command), args)
 
 export const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h"
 

@@ -77,6 +77,7 @@ export const makeBatch = <Request, Response, E>(
     })
 
     const work = hasWaiting.await.pipe(
+      Effect.zipRight(Effect.yieldNow()), // requests that are made at the same time go together
       Effect.zipRight(Effect.suspend(() => {
         if (waiting.length > 0) return runNext
         hasWaiting.unsafeClose()

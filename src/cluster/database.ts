@@ -1,12 +1,12 @@
 /** Statements in PostgreSQL: outside of the program's own transactions, with a time limit, and with errors that contain no secrets. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
-import { disconnect } from "../internal/runtime/fiber.js"
+import { disconnect } from "../internal/runtime/runner.js"
 import { TaggedError } from "../internal/runtime/taggedError.js"
+import { driverError, hadNoConnection, outsideOfTransactions } from "./sqlClient.js"
 
 /** A statement failed. */
 export class DatabaseError extends TaggedError("DatabaseError")<{
@@ -35,28 +35,23 @@ const pauses = Schedule.intersect(Schedule.jittered(Schedule.spaced("20 millis")
 const timeLimit = "30 seconds"
 
 /** The codes of PostgreSQL have five characters, those of the system are names such as `ECONNRESET`. */
-const codeOf = ({ cause }: SqlError): string | undefined =>
-  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" && /^[A-Z0-9_]{5,30}$/.test(cause.code)
+const codeOf = (error: SqlError): string | undefined => {
+  const cause = driverError(error)
+  return Predicate.hasProperty(cause, "code") && typeof cause.code === "string" && /^[A-Z0-9_]{5,30}$/.test(cause.code)
     ? cause.code
     : undefined
+}
 
 /** Texts of PostgreSQL can contain values, and those of the connection its address: only the code is taken over. */
 export const toDatabaseError = (error: SqlError): DatabaseError => {
   const code = codeOf(error)
-  const isRefused = code?.length === 5 || error.message.startsWith("Failed to acquire connection")
+  const isRefused = code?.length === 5 || hadNoConnection(error)
   return new DatabaseError({
     message: `the database cannot be used${code === undefined ? "" : ` (${code})`}`,
     code,
     mayHaveRun: !isRefused
   })
 }
-
-/** Detaches statements from a transaction of the caller: what a run has noted must stay, and others must see it. */
-const outsideOfTransactions = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.mapInputContext(self, (context: Context.Context<never>) =>
-    Context.omit(SqlClient.TransactionConnection)(
-      context as Context.Context<SqlClient.TransactionConnection> // sound: to omit what is not there changes nothing
-    ))
 
 export const makeDatabase: Effect.Effect<Database, never, SqlClient.SqlClient> = Effect.map(
   SqlClient.SqlClient,
@@ -66,7 +61,7 @@ export const makeDatabase: Effect.Effect<Database, never, SqlClient.SqlClient> =
       query: <A extends object>(text: string, parameters: ReadonlyArray<unknown>) =>
         Effect.suspend(() => sql.unsafe<A>(text, parameters)).pipe(
           Effect.mapError(toDatabaseError),
-          outsideOfTransactions,
+          outsideOfTransactions(client),
           disconnect,
           Effect.timeoutFail({
             duration: timeLimit,

@@ -1,11 +1,9 @@
 /** The tables of `@effect/cluster`, made by one process at a time. */
-import * as ShardingConfig from "@effect/cluster/ShardingConfig"
-import * as SqlMessageStorage from "@effect/cluster/SqlMessageStorage"
-import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { layerEngineTables } from "./sqlClient.js"
 
 /** The key of the lock under which the tables are created. */
 const lockKey = 7_313_042_552
@@ -29,13 +27,5 @@ const withLock = <A, E, R>(
  * Creates the tables of the engine. Its own layers create them too, but without a lock: of two runners that start on an empty database at the
  * same time, one would end with an error of the database.
  */
-export const createEngineTables: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Layer.mergeAll(
-  SqlMessageStorage.layer,
-  SqlRunnerStorage.layer
-).pipe(
-  Layer.provide(ShardingConfig.layer()),
-  Layer.build,
-  Effect.scoped,
-  withLock,
-  Effect.asVoid
-)
+export const createEngineTables: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Layer.build(layerEngineTables)
+  .pipe(Effect.scoped, withLock, Effect.asVoid)

@@ -4,6 +4,7 @@ import type { State } from "../jobs/model.js"
 import { addCounts } from "./counts.js"
 import type { Database, DatabaseError } from "./database.js"
 import { entryOfEvent } from "./eventStatements.js"
+import { texts } from "./sqlClient.js"
 
 /** A value that an entry may have, and the outcome that it says. */
 interface ExpectedValue {
@@ -112,12 +113,12 @@ export const runEntries = (
       requests.map(({ kind }) => kind),
       requests.map(({ job }) => job),
       requests.map(({ key }) => key),
-      requests.map(({ value }) => value ?? null),
-      requests.map(({ event }) => event ?? null),
-      requests.map(({ outcome }) => outcome ?? null),
+      texts(requests.map(({ value }) => value)),
+      texts(requests.map(({ event }) => event)),
+      texts(requests.map(({ outcome }) => outcome)),
       expected.map(({ nth }) => nth),
       expected.map(({ value }) => value),
-      expected.map(({ outcome }) => outcome ?? null)
+      texts(expected.map(({ outcome }) => outcome))
     ]),
     (rows) => {
       const byNth = new Map(rows.map((row) => [row.nth, row]))

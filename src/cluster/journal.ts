@@ -1,10 +1,10 @@
 /** The journal of a job in PostgreSQL. An entry that another run has changed meanwhile is not overwritten. */
-import { SystemError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
+import { storeFailure } from "../internal/redelivery/storeFailure.js"
 import { entryOf } from "../jobs/entries.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Database, DatabaseError } from "./database.js"
@@ -14,26 +14,16 @@ import { makeKnownValues } from "./knownValues.js"
 /** Runs a request, together with others. */
 export type RunEntry = (request: EntryRequest) => Effect.Effect<EntryResponse, DatabaseError>
 
-const systemError = (method: string, key: string | undefined, description: string, reason: SystemError["reason"]) =>
-  new SystemError({
-    reason,
-    module: "KeyValueStore",
-    method,
-    description,
-    ...(key !== undefined && { pathOrDescriptor: key })
-  })
-
-const unusable = (method: string, key?: string) => ({ message }: DatabaseError) =>
-  systemError(method, key, message, "Unknown")
+const unusable = (method: string, key?: string) => ({ message }: DatabaseError) => storeFailure(method, key, message)
 
 const refused = (method: string, key: string, { refusal }: EntryResponse) => {
   switch (refusal) {
     case "removed":
-      return systemError(method, key, "the job was removed", "NotFound")
+      return storeFailure(method, key, "the job was removed", "NotFound")
     case "notRunning":
-      return systemError(method, key, "the job does not run any more", "PermissionDenied")
+      return storeFailure(method, key, "the job does not run any more", "PermissionDenied")
     default:
-      return systemError(method, key, "another run has changed the entry", "AlreadyExists")
+      return storeFailure(method, key, "another run has changed the entry", "AlreadyExists")
   }
 }
 

@@ -1,7 +1,7 @@
 /** The journal of a job in memory: it keeps the job up to date, and ends with it. */
-import { type PlatformError, SystemError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
+import { type StoreFailure, storeFailure } from "../internal/redelivery/storeFailure.js"
 import type * as Redelivery from "../Redelivery.js"
 import { eventOf } from "./entries.js"
 import type { HeldJob } from "./heldJob.js"
@@ -9,26 +9,25 @@ import type { JobNotFound, JobStoreError } from "./model.js"
 
 /** Uses a journal while its job is there. */
 type Using = <A>(
-  use: () => Effect.Effect<A, PlatformError>
-) => Effect.Effect<A, JobNotFound | JobStoreError | PlatformError>
-
-const unusable = (method: string, description: string) =>
-  new SystemError({ reason: "Unknown", module: "KeyValueStore", method, description })
+  use: () => Effect.Effect<A, StoreFailure>
+) => Effect.Effect<A, JobNotFound | JobStoreError | StoreFailure>
 
 const textOf = (value: string | Uint8Array): string =>
   typeof value === "string" ? value : new TextDecoder().decode(value)
 
 /** Guards a journal: an event gets its first entry only while the job runs, and a job that was removed has no journal. */
 export const guardJournal = (job: HeldJob, journal: Redelivery.Journal, using: Using): Redelivery.Journal => {
-  const use = <A>(method: string, use: () => Effect.Effect<A, PlatformError>): Effect.Effect<A, PlatformError> =>
+  const use = <A>(method: string, use: () => Effect.Effect<A, StoreFailure>): Effect.Effect<A, StoreFailure> =>
     Effect.mapError(
       using(use),
       (error) =>
-        error._tag === "JobNotFound" || error._tag === "JobStoreError" ? unusable(method, error.message) : error
+        error._tag === "JobNotFound" || error._tag === "JobStoreError"
+          ? storeFailure(method, undefined, error.message)
+          : error
     )
 
   /** Writes, and notes in the job what was written. */
-  const write = <A>(effect: Effect.Effect<A, PlatformError>, note: () => void) =>
+  const write = <A>(effect: Effect.Effect<A, StoreFailure>, note: () => void) =>
     Effect.uninterruptible(Effect.tap(effect, () => Effect.sync(note)))
 
   /** The event of this entry has none yet. */
@@ -44,7 +43,7 @@ export const guardJournal = (job: HeldJob, journal: Redelivery.Journal, using: U
     set: (key, value) =>
       use("set", () =>
         job.record.state !== "running" && isFirst(key)
-          ? unusable("set", `the job is not running: it is ${job.record.state}`)
+          ? storeFailure("set", undefined, `the job is not running: it is ${job.record.state}`)
           : write(journal.set(key, value), () => job.note(key, textOf(value)))),
     remove: (key) => use("remove", () => write(journal.remove(key), () => job.note(key, undefined))),
     clear: use("clear", () => write(journal.clear, job.clear))

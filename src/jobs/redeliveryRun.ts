@@ -7,7 +7,7 @@ import * as Deliveries from "../Deliveries.js"
 import type { InvalidInput } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
-import { metricLabelsOf, withFiber } from "../internal/runtime/fiber.js"
+import { withFiber } from "../internal/runtime/fiber.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery } from "./definition.js"
@@ -34,13 +34,15 @@ const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filte
         ? unavailable(error)
         : failed(error)
     ),
-    Stream.mapChunksEffect((deliveries) => {
-      const events = Chunk.map(deliveries, ({ id }) => id)
-      return store.addEvents(job, "running", Chunk.toReadonlyArray(events)).pipe(
+    Stream.chunks,
+    Stream.mapEffect((deliveries) => {
+      const events = Array.from(deliveries, ({ id }) => id)
+      return store.addEvents(job, "running", events).pipe(
         Effect.mapError(passing),
-        Effect.map((isRunning) => isRunning ? events : Chunk.empty<string>()) // the job was cancelled, and is stopped soon
+        Effect.map((isRunning) => isRunning ? events : []) // the job was cancelled, and is stopped soon
       )
-    })
+    }),
+    Stream.flattenIterables
   )
 
 const toRunFailure = (
@@ -61,7 +63,7 @@ const toRunFailure = (
 const count = ({ outcome, recalled }: Redelivery.Result) =>
   recalled ?
     Effect.void :
-    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, metricLabelsOf(fiber))))
+    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, Metrics.labelsOf(fiber))))
 
 /** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
 export const runRedelivery = (

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { IdentityClient } from "../IdentityClient.js"
-import { clockOf, metricLabelsOf, runUntil, withFiber } from "../internal/runtime/fiber.js"
+import { clockOf, runUntil, withFiber } from "../internal/runtime/fiber.js"
 import { monotonicMillis } from "../internal/runtime/monotonicClock.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import { runExport } from "./exportRun.js"
@@ -25,7 +25,7 @@ const longRun = 600_000
 const whileRunning = <A, E, R>(kind: Kind, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withFiber((fiber) => {
     const add = (difference: number) =>
-      Effect.sync(() => Metrics.add(Metrics.jobsOf(kind), difference, metricLabelsOf(fiber)))
+      Effect.sync(() => Metrics.add(Metrics.jobsOf(kind), difference, Metrics.labelsOf(fiber)))
     return Effect.acquireUseRelease(add(1), () => self, () => add(-1))
   })
 

@@ -247,7 +247,8 @@ export const makeService = (
         Stream.mapEffect((job) =>
           Effect.catchTag(Effect.asSome(statusOf(job)), "JobNotFound", () => Effect.succeedNone)
         ),
-        Stream.filterMap((status) => status) // those that were removed meanwhile are left out
+        Stream.map(Option.toArray), // those that were removed meanwhile are left out
+        Stream.flattenIterables
       ),
     prune: (age) => Effect.flatMap(now, (now) => store.prune(now - Duration.toMillis(age)))
   }

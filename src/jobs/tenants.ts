@@ -31,8 +31,8 @@ export const layerTenants = <E, R>(
     Tenants,
     Effect.map(LayerMap.make(layerOf, { idleTimeToLive: Duration.minutes(5) }), (clients) => ({
       client: (tenant) =>
-        clients.runtime(tenant).pipe(
-          Effect.map(({ context }) => Context.get(context, IdentityClient)),
+        Layer.build(clients.get(tenant)).pipe(
+          Effect.map((context) => Context.get(context, IdentityClient)),
           // The next job tries again.
           Effect.catchAll((error) => Effect.zipRight(clients.invalidate(tenant), new TenantFailure({ error })))
         )

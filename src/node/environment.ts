@@ -2,7 +2,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
+import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
@@ -10,13 +10,10 @@ import { invalidSetting } from "../internal/schema/issues.js"
 import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 import * as TlsKey from "./tlsKey.js"
+import { both, convert, invalid, missing, text } from "./variables.js"
 
-const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
-
-/** An empty variable counts as not set. */
-const text = (name: string) => optional(Config.nonEmptyString(name))
-
-const secret = (name: string) => optional(Config.redacted(Config.nonEmptyString(name)))
+const secret = (name: string) =>
+  Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
 
 const variables = Config.all({
   IDENTITY_DOMAIN: text("IDENTITY_DOMAIN"),
@@ -29,11 +26,12 @@ const variables = Config.all({
   IDENTITY_PRIVATE_KEY: secret("IDENTITY_PRIVATE_KEY"),
   IDENTITY_PRIVATE_KEY_FILE: text("IDENTITY_PRIVATE_KEY_FILE"),
   IDENTITY_KEY_ID: text("IDENTITY_KEY_ID"),
-  IDENTITY_SIGNING_ALGORITHM: optional(
-    Config.validate(Config.nonEmptyString("IDENTITY_SIGNING_ALGORITHM"), {
-      message: expectedAlgorithms,
-      validation: isAlgorithm
-    })
+  IDENTITY_SIGNING_ALGORITHM: convert(
+    text("IDENTITY_SIGNING_ALGORITHM"),
+    (value) =>
+      value === undefined || isAlgorithm(value)
+        ? Either.right(value)
+        : Either.left(invalid("IDENTITY_SIGNING_ALGORITHM", expectedAlgorithms))
   ),
   IDENTITY_CLIENT_CERTIFICATE_FILE: text("IDENTITY_CLIENT_CERTIFICATE_FILE"),
   IDENTITY_CLIENT_KEY_FILE: text("IDENTITY_CLIENT_KEY_FILE"),
@@ -42,8 +40,6 @@ const variables = Config.all({
 
 type Variables = Config.Config.Success<typeof variables>
 type Name = keyof Variables
-
-const invalid = (name: Name, problem: string) => ConfigError.InvalidData([name], problem)
 
 /** Groups of variables: only one of each may be set. */
 const alternatives: ReadonlyArray<ReadonlyArray<Name>> = [
@@ -104,17 +100,15 @@ const gaps = (has: Has): ReadonlyArray<ConfigError.ConfigError> => {
     ["IDENTITY_CLIENT_CERTIFICATE_FILE", has("IDENTITY_CLIENT_KEY_FILE"), "IDENTITY_CLIENT_KEY_FILE needs it"],
     ["IDENTITY_CLIENT_KEY_FILE", has("IDENTITY_CLIENT_CERTIFICATE_FILE"), "IDENTITY_CLIENT_CERTIFICATE_FILE needs it"]
   ]
-  return needs.flatMap(([name, isNeeded, hint]) =>
-    isNeeded && !has(name) ? [ConfigError.MissingData([name], hint)] : []
-  )
+  return needs.flatMap(([name, isNeeded, hint]) => isNeeded && !has(name) ? [missing(name, hint)] : [])
 }
 
-const complete = Config.mapOrFail(variables, (all) => {
+const complete = convert(variables, (all) => {
   const has: Has = (name) => all[name] !== undefined
   const wrong = contradictions(has)
   const [first, second] = wrong.length > 0 ? wrong : gaps(has) // more than two would be hard to read
   if (first === undefined) return Either.right(all)
-  return Either.left(second === undefined ? first : ConfigError.And(first, second))
+  return Either.left(second === undefined ? first : both(first, second))
 })
 
 /** Reads a file that a variable names. */

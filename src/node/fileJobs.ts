@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import { acquire } from "../internal/redelivery/lock.js"
+import { withStoreFailure } from "../internal/redelivery/storeFailure.js"
 import type { Keeper, KeptJob } from "../jobs/memoryStore.js"
 import { JobStoreError } from "../jobs/model.js"
 import type { JobRecord } from "../jobs/store.js"
@@ -138,7 +139,9 @@ export const make = (directory: string, lockExpiry: Duration.DurationInput) =>
       journal: (id) =>
         Effect.map(open(pathOf(id, "journal")), (journal) => ({
           ...journal,
-          remove: (key) => ignoreMissing(journal.remove(key))
+          // One that is missing is no failure.
+          remove: (key) =>
+            fs.remove(pathOf(id, "journal", encodeURIComponent(key)), { force: true }).pipe(withStoreFailure("remove", key))
         })),
       remove: (id) =>
         Effect.gen(function*() {

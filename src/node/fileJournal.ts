@@ -6,6 +6,7 @@ import * as Path from "@effect/platform/Path"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
+import { withStoreFailure } from "../internal/redelivery/storeFailure.js"
 import { makeDeferred } from "../internal/runtime/fiber.js"
 
 /** Lets several callers share a run of an effect. A caller that arrives during a run gets the result of the next run. */
@@ -71,7 +72,7 @@ export const make = (
           () => Effect.ignore(fs.remove(temporary))
         )
         yield* syncDirectory
-      })
+      }).pipe(withStoreFailure("set", key))
 
     return KeyValueStore.make({ clear, get, getUint8Array, has, remove, set, size })
   })

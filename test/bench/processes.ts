@@ -5,7 +5,6 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import * as ESBuild from "esbuild"
 import type { Plugin } from "esbuild"
 import * as ChildProcess from "node:child_process"
@@ -33,14 +32,17 @@ interface Start<Name extends string> {
   readonly execArgv?: ReadonlyArray<string>
   /** A program that is loaded first, with `--require`. */
   readonly preload?: Name
+  /** The Node that runs it, if it is not the one that runs the benchmark. */
+  readonly execPath?: string
 }
 
 const fork = <Name extends string>(
   directory: string,
-  { argument, env, execArgv = [], preload, program }: Start<Name>
+  { argument, env, execArgv = [], execPath = process.execPath, preload, program }: Start<Name>
 ): ChildProcess.ChildProcess => {
   const fileOf = (name: Name) => join(directory, `${name}.cjs`)
   return ChildProcess.fork(fileOf(program), argument === undefined ? [] : [argument], {
+    execPath,
     execArgv: [...execArgv, ...(preload === undefined ? [] : ["--require", fileOf(preload)])],
     env: { ...process.env, ...env }
   })
@@ -54,16 +56,16 @@ const start =
         (child) => Effect.sync(() => void child.kill())
       )
       const first = yield* Deferred.make<Ready, string>()
-      const responses = yield* Mailbox.make<Response, string>()
+      let response = yield* Deferred.make<Response, string>()
       const exit = yield* Deferred.make<void>()
       const ended = Exit.fail(`the process ${options.program} has ended`)
       child.once("message", (message: Ready) => {
         Deferred.unsafeDone(first, Effect.succeed(message))
-        child.on("message", (message: Response) => void responses.unsafeOffer(message))
+        child.on("message", (message: Response) => Deferred.unsafeDone(response, Effect.succeed(message)))
       })
       child.on("exit", () => {
         Deferred.unsafeDone(first, ended)
-        responses.unsafeDone(ended)
+        Deferred.unsafeDone(response, ended)
         Deferred.unsafeDone(exit, Effect.void)
       })
       const oneAtATime = yield* Effect.makeSemaphore(1)
@@ -73,11 +75,12 @@ const start =
         signal: (signal) => Effect.sync(() => void child.kill(signal)),
         ended: Deferred.await(exit),
         ask: (request) =>
-          Effect.sync(() => void (child.connected && child.send(request))).pipe(
-            Effect.zipRight(responses.take),
-            Effect.catchTag("NoSuchElementException", () => ended),
-            oneAtATime.withPermits(1)
-          )
+          Effect.gen(function*() {
+            if (!child.connected) return yield* ended
+            response = yield* Deferred.make<Response, string>()
+            child.send(request)
+            return yield* Deferred.await(response)
+          }).pipe(oneAtATime.withPermits(1))
       }
       return started
     })

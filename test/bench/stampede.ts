@@ -59,7 +59,8 @@ const revoked = (tenant: TenantProcess) =>
       "6 seconds",
       callers
     )
-    const calls = yield* Effect.forkAll(Array.from({ length: callers }, () => Effect.exit(call)))
+    const all = Array.from({ length: callers }, () => Effect.exit(call))
+    const calls = yield* Effect.fork(Effect.all(all, { concurrency: "unbounded" }))
     yield* tenant.send({ order: "report" }).pipe(
       Effect.delay("50 millis"),
       Effect.repeat({ until: ({ listActionVersions = 0 }) => listActionVersions >= seen + callers })

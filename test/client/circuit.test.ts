@@ -132,7 +132,7 @@ describe("a circuit", () => {
 
   it.effect("ends the waits of retries for the retry budget", () =>
     Effect.gen(function*() {
-      yield* Effect.forkAll(Array.from({ length: 70 }, () => Effect.exit(operation)))
+      yield* Effect.replicateEffect(Effect.fork(Effect.exit(operation)), 70)
       const other = yield* Effect.fork(Effect.flip(updateTokenExchangeProfile({ id: "tep_1", name: "a name" })))
       // Nothing shows what would become of its retry, and there is none left until a second is over.
       yield* TestClock.adjust("500 millis")

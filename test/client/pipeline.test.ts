@@ -291,29 +291,15 @@ describe("a permit is settled exactly once", () => {
 
   it.effect("without a response if a tracer throws between the permit and the request", () => {
     const { layer, log } = setUp(() => Effect.succeed(done), { acquire: Effect.sleep("2 seconds") })
-    const tracer = Tracer.make({
-      span: (name, parent, context, links, startTime, kind) => ({
-        _tag: "Span",
-        name,
-        parent,
-        context,
-        links,
-        kind,
-        spanId: "s",
-        traceId: "t",
-        sampled: true,
-        status: { _tag: "Started", startTime },
-        attributes: new Map(),
-        attribute: () => {},
-        addLinks: () => {},
-        end: () => {},
-        event: () => {
-          throw new Error("boom")
-        }
-      }),
-      context: (execute) => execute()
-    })
+    const broken = (): never => {
+      throw new Error("boom")
+    }
     return Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...of) => Object.assign(native.span(...of), { event: broken })
+      })
       const fiber = yield* Effect.fork(Effect.exit(Effect.withTracer(deleteEventStream({ id }), tracer)))
       yield* TestClock.adjust("2 seconds")
       const exit = yield* Fiber.join(fiber)

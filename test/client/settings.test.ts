@@ -1,6 +1,6 @@
 /** The services, and settings around a call: its time-out, and the response beside its value. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, FiberId, FiberStatus, Layer, Option, Stream, TestClock } from "effect"
+import { Effect, Either, Fiber, FiberId, Layer, Option, Stream, TestClock } from "effect"
 import {
   deleteEventStream,
   Errors,
@@ -47,7 +47,7 @@ describe("withTimeout", () => {
     Effect.gen(function*() {
       const fiber = yield* outOfTime(deleteEventStream(bare).pipe(IdentityClient.withTimeout("5 seconds")))
       yield* TestClock.adjust(4999)
-      assert.isTrue(FiberStatus.isSuspended(yield* Fiber.status(fiber)))
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
       yield* Fiber.interruptAsFork(fiber, FiberId.none)
     }))
 

@@ -69,7 +69,10 @@ withPostgres("migrations", (it) => {
       yield* Effect.provide(migrate, one)
       yield* Effect.provide(
         Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          sql.unsafe(`CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`)),
+          Effect.zipRight(
+            sql.unsafe("CREATE ROLE reader LOGIN"),
+            sql.unsafe("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+          )),
         one
       )
       yield* Effect.provide(migrate, layerSql(server, database, { username: "reader" }))

@@ -1,10 +1,10 @@
 /** The journal in PostgreSQL while the server fails: no claim is lost, and no statement disturbs another. */
-import type { PlatformError } from "@effect/platform/Error"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
 import { layerSql } from "../../examples/support/postgresServer.js"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
+import type { StoreFailure } from "../../src/internal/redelivery/storeFailure.js"
 import { entry, eventsOf, keyOf, newJob } from "../support/jobStores.js"
 import { withPostgres } from "../support/postgres.js"
 import { eventually } from "../support/sharedStores.js"
@@ -16,7 +16,7 @@ withPostgres("a journal in PostgreSQL that fails", (it) => {
       const { journal, server } = yield* processes(1)
       const own = yield* journal(0)
       const claimed: Array<string> = []
-      const errors: Array<PlatformError> = []
+      const errors: Array<StoreFailure> = []
       const claim = (id: string) =>
         Effect.match(own.set(keyOf(id), entry(id, "sending")), {
           onFailure: (error) => void errors.push(error),

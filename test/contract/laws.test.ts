@@ -1,7 +1,7 @@
 /** Laws of every operation: each test runs for all operations of the library, and for an invented one. */
 import type { HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Cause, Duration, Effect, FastCheck, ParseResult, Redacted, Schema, Tracer } from "effect"
+import { Cause, Duration, Effect, FastCheck, ParseResult, Redacted, Schema, Tracer } from "effect"
 import { inspect } from "node:util"
 import { Errors, IdentityClient, Operation } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
@@ -24,6 +24,7 @@ import {
   type Subject,
   withoutUndefined
 } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 
 /** An error of a status that no operation of the library declares. */
 class Gone extends Errors.statusError("Gone", 410) {}
@@ -55,7 +56,7 @@ const as = (contentType: string) =>
 
 /** Valid inputs, except those that a path cannot express. */
 const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
-  (Arbitrary.make(endpoint.input as Schema.Schema<FieldValues>)).filter((input) =>
+  arbitraryOf(endpoint.input as Schema.Schema<FieldValues>).filter((input) =>
     Object.values(part(input, endpoint.params)).every((value) => !["", ".", ".."].includes(String(value))) &&
     Object.values(part(input, endpoint.payload)).filter((value) => value !== undefined).length >=
       (endpoint.minProperties ?? 0)
@@ -65,7 +66,7 @@ const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
 const bodiesFor = ({ endpoint }: Subject): FastCheck.Arbitrary<string> =>
   endpoint.success === undefined
     ? FastCheck.constantFrom("", "{}", "\"\"", "null", "[]", "{\"id\":1}", "accepted")
-    : (Arbitrary.make(endpoint.success) as FastCheck.Arbitrary<unknown>).map((value) => JSON.stringify(value) ?? "")
+    : (arbitraryOf(endpoint.success) as FastCheck.Arbitrary<unknown>).map((value) => JSON.stringify(value) ?? "")
       .filter((text) => ParseResult.is(endpoint.success!)(text === "" ? undefined : JSON.parse(text)))
 
 /** The paths of all fields, at any depth. */
@@ -355,7 +356,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         [request.headers.authorization, request.headers.accept],
         [`Bearer ${token}`, "application/json"]
       )
-      assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+$/)
+      assert.match(request.headers["user-agent"] ?? "", /^effect-identity-client\/\d+\.\d+\.\d+(-[\w.]+)?$/)
     }))
 
   it.effect("names all unknown fields, and sends nothing", () =>
@@ -442,7 +443,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
       const spans: Array<unknown> = []
       const tracer = yield* Effect.tracer
       const recording = Tracer.make({
-        context: (run, fiber) => tracer.context(run, fiber),
+        context: (run) => run(),
         span: (...args) => {
           const span = tracer.span(...args)
           spans.push(span)

@@ -1,6 +1,6 @@
 /** Round trips: responses reach the caller unchanged, and inputs reach the service unchanged, whatever they hold. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Either, FastCheck, ParseResult, type Schema } from "effect"
+import { Effect, Either, FastCheck, ParseResult, type Schema } from "effect"
 import { IdentityClient } from "../../src/index.js"
 import { fromSchema, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as RequestInput from "../../src/tenant/server/requestInput.js"
@@ -16,6 +16,7 @@ import {
   type Subject,
   withoutUndefined
 } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 
 /** Random choices from a seed. */
 class Random {
@@ -135,7 +136,7 @@ const forMany = <A, E>(
 
 /** Values of a schema, as JSON. */
 const valuesOf = (schema: Schema.Schema.AnyNoContext): FastCheck.Arbitrary<unknown> =>
-  Arbitrary.make(schema as Schema.Schema<unknown>)
+  arbitraryOf(schema as Schema.Schema<unknown>)
     .map((value) => JSON.parse(JSON.stringify(value) ?? "null") as unknown)
     .filter((value) => value !== null && ParseResult.is(schema)(value))
 
@@ -173,7 +174,7 @@ for (const operation of operations) {
   const { input: schema, minProperties = 0, params = {}, payload } = operation.endpoint
   if (payload !== undefined) {
     describe(`an input of ${name}`, () => {
-      const inputs = (Arbitrary.make(schema) as FastCheck.Arbitrary<Record<string, unknown>>).filter((input) =>
+      const inputs = (arbitraryOf(schema) as FastCheck.Arbitrary<Record<string, unknown>>).filter((input) =>
         Object.values(part(input, params)).every((value) => !["", ".", ".."].includes(String(value))) &&
         Object.values(part(input, payload)).filter((value) => value !== undefined).length >= minProperties
       )

@@ -1,9 +1,10 @@
 /** Compares the vendor's SDK with our client, response by response: both read the same data, except for the listed differences. */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { ManagementError } from "auth0"
-import { Duration, Effect, Layer, Logger, LogLevel, Random, Redacted } from "effect"
+import { Duration, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
+import { cycle } from "../support/random.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
 import {
   type Call,
@@ -404,7 +405,7 @@ const tokenOfClient = (origin: string, requests: ReadonlyArray<unknown>): Effect
       Node.layerHttpClient()
     )),
     Logger.withMinimumLogLevel(LogLevel.None),
-    Effect.withRandom(Random.fixed([0])), // so that retries do not wait
+    Effect.withRandom(cycle(0)), // so that retries do not wait
     Effect.catchTag("TokenError", ({ description, error, retryAfter, status }) =>
       Effect.succeed({
         failure: "TokenError",

@@ -1,17 +1,6 @@
 /** Facts of the real wire format, as far as a test of the client can show them. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import {
-  Arbitrary,
-  DateTime,
-  Duration,
-  Effect,
-  type FastCheck,
-  JSONSchema,
-  Option,
-  ParseResult,
-  Schema,
-  TestClock
-} from "effect"
+import { DateTime, Duration, Effect, type FastCheck, Option, ParseResult, Schema, TestClock } from "effect"
 import { scopesOf } from "../../src/Endpoint.js"
 import {
   ActionVersions,
@@ -26,11 +15,13 @@ import {
   updateTokenExchangeProfile,
   UsersExportJob
 } from "../../src/index.js"
+import { makeJsonSchema } from "../../src/internal/schema/jsonSchema.js"
 import { fromSchema, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { bodyOf, failed, resultOf, scripted, sent, sentOne } from "../support/client.js"
 import { operations, sample, type Subject } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 
 const id = "est_1234567890123456789012"
 const event_id = "evt_1234567890123456789012"
@@ -155,26 +146,28 @@ describe("the operations are the contract's, and twelve of the vendor's document
   })
 
   it("JSON Schema has their identifiers, lengths and limits", () => {
-    const { $defs = {}, properties } = JSONSchema.make(Schema.Struct({
+    const all = Schema.Struct({
       job: UsersExportJob,
       versions: ActionVersions,
       profile: TokenExchangeProfile,
       type: updateTokenExchangeProfile.endpoint.input,
       export: createUsersExport.endpoint.input
-    })) as JSONSchema.JsonSchema7Object & { readonly $defs?: object }
-    assert.deepStrictEqual(Object.keys($defs).sort(), [
+    })
+    const { definitions, schema } = makeJsonSchema(all, true)!
+    const { properties } = schema as { readonly properties: Readonly<Record<string, object>> }
+    assert.deepStrictEqual(Object.keys(definitions).sort(), [
       "ActionVersion",
       "ActionVersions",
       "TokenExchangeProfile",
       "TriggerDescriptor",
       "UsersExportJob"
     ])
-    assert.deepNestedInclude(properties["type"], {
+    assert.deepNestedInclude(properties["type"]!, {
       "properties.subject_token_type.format": "uri",
       "properties.name.minLength": 3,
       "properties.name.maxLength": 50
     })
-    assert.deepNestedInclude(properties["export"], {
+    assert.deepNestedInclude(properties["export"]!, {
       "properties.limit.type": "integer",
       "properties.limit.minimum": 1
     })
@@ -446,7 +439,7 @@ describe("decoding", () => {
 
   /** Valid values of an operation's success, as JSON. */
   const values = ({ endpoint }: Subject): FastCheck.Arbitrary<unknown> =>
-    Arbitrary.make(endpoint.success as Schema.Schema<unknown>)
+    arbitraryOf(endpoint.success as Schema.Schema<unknown>)
       .map((value) => JSON.parse(JSON.stringify(value) ?? "null") as unknown)
       .filter((value) => value !== null && ParseResult.is(endpoint.success!)(value))
 

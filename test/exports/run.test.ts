@@ -207,7 +207,7 @@ describe("rows of CSV", () => {
 
   it.live("are decoded by a schema", () =>
     Effect.gen(function*() {
-      const schema = Schema.Struct({ n: Schema.NumberFromString })
+      const schema = Schema.Struct({ n: Schema.NumberFromString.pipe(Schema.finite()) })
       const rows = yield* read("n\n1\nx\n", "csv", { schema })
       assert.deepStrictEqual(rows[0], Either.right({ n: 1 }))
       assert.match(outline(rows)[1] ?? "", /^3 n line 3, n: expected .* x$/)

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, FastCheck, Layer, Logger, Random, Scope } from "effect"
 import { InvalidInput } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
+import { disconnect } from "../../src/internal/runtime/runner.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
@@ -69,7 +70,7 @@ describe("a ceiling of a fleet", () => {
                 const times: Array<number> = []
                 const limiter = members[nth % processes]!.limiter()
                 const call = Effect.ignore(send(limiter, times, nth % 4 === 0 ? "export" : "a"))
-                yield* (yield* Random.next) < 0.2 ? Effect.timeoutOption(Effect.disconnect(call), interval / 3) : call
+                yield* (yield* Random.next) < 0.2 ? Effect.timeoutOption(disconnect(call), interval / 3) : call
                 yield* Effect.sync(() => {
                   all.push(...times)
                   if (nth % 4 === 0) exports.push(...times)

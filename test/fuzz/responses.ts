@@ -1,6 +1,7 @@
 /** Generates responses that no server should send, to operations and token requests. */
-import { Arbitrary, FastCheck, type Schema } from "effect"
+import { FastCheck, type Schema } from "effect"
 import { operations, type Subject } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 import { anyHeader, bodies, header } from "./bytes.js"
 
 /** The request: an operation's, or a token request. */
@@ -53,7 +54,7 @@ const tokens = [
 const successes = ({ endpoint: { success } }: Subject): ReadonlyArray<string> =>
   success === undefined
     ? ["", "{}", "\"\"", "null", "[]", "accepted"]
-    : FastCheck.sample(Arbitrary.make(success as Schema.Schema<unknown>), { seed: 11, numRuns: 100 }).map((value) =>
+    : FastCheck.sample(arbitraryOf(success as Schema.Schema<unknown>), { seed: 11, numRuns: 100 }).map((value) =>
       JSON.stringify(value) ?? ""
     )
 

@@ -29,7 +29,7 @@ const inFolder = <A, E>(
 const spawned = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
-    ["node_modules/tsx/dist/cli.mjs", "src/cli/bin.ts", ...args],
+    ["--import", "tsx", "src/cli/bin.ts", ...args],
     { encoding: "utf8" }
   )
   return { status, stderr, stdout }

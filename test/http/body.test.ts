@@ -1,5 +1,5 @@
 /** Bodies: size limits, decompression, and how complete they are. */
-import { FetchHttpClient, Headers, HttpClient, HttpClientError } from "@effect/platform"
+import { FetchHttpClient, Headers, HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
@@ -9,6 +9,7 @@ import { concat, isSmallJson } from "../../src/internal/http/body.js"
 import { completenessOf } from "../../src/internal/http/platformErrors.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, call, over, resultOf } from "../support/client.js"
+import { responseError } from "../support/httpErrors.js"
 import { rawServer } from "../support/rawServer.js"
 
 const id = "est_1234567890123456789012"
@@ -145,12 +146,7 @@ describe("a response body", () => {
         (headers) =>
           Effect.gen(function*() {
             const network = HttpClient.make((request) => {
-              const error = new HttpClientError.ResponseError({
-                request,
-                response: {} as never,
-                reason: "Decode",
-                cause
-              })
+              const error = responseError(request, "Decode", { cause })
               const [stream, arrayBuffer] = [Stream.fail(error), Effect.fail(error)]
               return Effect.succeed({ request, status: 200, headers, stream, arrayBuffer } as never)
             })
@@ -174,9 +170,7 @@ describe("a response body", () => {
             request,
             status: 500,
             headers: {},
-            stream: Stream.fail(
-              new HttpClientError.ResponseError({ request, response: {} as never, reason: "EmptyBody" })
-            )
+            stream: Stream.fail(responseError(request, "EmptyBody"))
           } as never)
         )
       )

@@ -1,9 +1,10 @@
-import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
 import type { RawRequest } from "../../src/internal/http/rawExchange.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
+import { requestError } from "../support/httpErrors.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
@@ -150,7 +151,7 @@ describe("a request with a time-out, over a client of the platform", () => {
       const fails = (delay: number) =>
         sendOver((request) =>
           Effect.uninterruptible(Effect.delay(
-            Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error("secret") })),
+            Effect.fail(requestError(request, "Transport", { cause: new Error("secret") })),
             delay
           ))
         )

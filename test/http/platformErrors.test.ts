@@ -1,23 +1,22 @@
 /** Errors of platforms: their code, and if the service may have acted. */
-import { HttpClient, HttpClientError } from "@effect/platform"
+import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { deleteEventStream, Errors } from "../../src/index.js"
 import { codeOf } from "../../src/internal/http/platformErrors.js"
 import { call, over, token } from "../support/client.js"
+import { requestError, responseError } from "../support/httpErrors.js"
 
 const id = "est_1234567890123456789012"
 
 describe("a request without a response", () => {
   /** A client whose requests all fail in this way. */
-  const failing = (cause: unknown, reason: HttpClientError.RequestError["reason"] = "Transport") =>
+  const failing = (cause: unknown, reason: Parameters<typeof requestError>[1] = "Transport") =>
     Layer.succeed(
       HttpClient.HttpClient,
-      HttpClient.make((request) =>
-        Effect.fail(new HttpClientError.RequestError({ request, reason, cause, description: `about ${token}` }))
-      )
+      HttpClient.make((request) => Effect.fail(requestError(request, reason, { cause, description: `about ${token}` })))
     )
-  const outcome = (cause: unknown, reason?: HttpClientError.RequestError["reason"]) =>
+  const outcome = (cause: unknown, reason?: Parameters<typeof requestError>[1]) =>
     Effect.map(
       Effect.flip(call(deleteEventStream, { id })).pipe(Effect.provide(over(failing(cause, reason)))),
       (error) => {
@@ -139,19 +138,12 @@ describe("a request without a response", () => {
       assert.strictEqual((yield* outcome(cause)).code, "ECONNRESET")
     }))
 
-  it.effect("a ResponseError is `unknown`, whatever its code", () =>
+  it.effect("the error of a response is `unknown`, whatever its code", () =>
     Effect.gen(function*() {
       const network = Layer.succeed(
         HttpClient.HttpClient,
         HttpClient.make((request) =>
-          Effect.fail(
-            new HttpClientError.ResponseError({
-              request,
-              response: {} as HttpClientError.ResponseError["response"], // sound: nothing may look at it
-              reason: "StatusCode",
-              cause: system("ECONNREFUSED")
-            })
-          )
+          Effect.fail(responseError(request, "StatusCode", { cause: system("ECONNREFUSED") }))
         )
       )
       const error = yield* Effect.flip(call(deleteEventStream, { id })).pipe(Effect.provide(over(network)))

@@ -1,6 +1,6 @@
 /** Tests of redaction: no form of a secret is printed, and nothing that a terminal or a log would obey. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Either, Layer, Redacted, Schema, Stream } from "effect"
+import { Effect, Either, Layer, Redacted, Schema, Stream } from "effect"
 import { Errors, IdentityClient, Operation, TokenProvider, updateTokenExchangeProfile } from "../../src/index.js"
 import { redact } from "../../src/internal/http/redact.js"
 import * as Pagination from "../../src/Pagination.js"
@@ -202,7 +202,7 @@ describe("what a terminal or a log would obey", () => {
         Stream.runCollect(Pagination.streamEither(list, {})),
         scripted(Testing.reply({ body }), Testing.reply({ body: { items: [] } }))
       )
-      const paths = Chunk.toArray(Chunk.filterMap(items, Either.getLeft)).map(({ path }) => path)
+      const paths = [...items].flatMap((item) => Either.isLeft(item) ? [item.left.path] : [])
       assert.deepStrictEqual(paths, ["items[0].map.jane.doe@example.com [2J "])
     }))
 })

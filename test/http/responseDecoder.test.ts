@@ -1,7 +1,7 @@
 /** Responses that are decoded, and those that are `UnexpectedResponse`. */
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Duration, Effect, Redacted, Schema } from "effect"
 import { gzipSync } from "node:zlib"
 import {
   createUsersExport,
@@ -154,12 +154,19 @@ describe("a response", () => {
       const error = yield* failed(createUsersExport, {}, Testing.reply({ headers, body: "{\"errorCode\":\"a_code\"}" }))
       const { contentType, errorCode, raw, requestId, retryAfter, shape } = error as Errors.UnexpectedResponse
       assert.deepStrictEqual(
-        [contentType, errorCode, requestId, String(retryAfter), raw && Redacted.value(raw), shape],
+        [
+          contentType,
+          errorCode,
+          requestId,
+          retryAfter && Duration.toMillis(retryAfter),
+          raw && Redacted.value(raw),
+          shape
+        ],
         [
           "application/json",
           "a_code",
           "request-1",
-          "Duration(7s)",
+          7000,
           "{\"errorCode\":\"a_code\"}",
           "application/json, 22 bytes, an object of errorCode"
         ]

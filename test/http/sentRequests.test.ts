@@ -58,7 +58,9 @@ describe("a request", () => {
         for (const [index, { body, headers, line }] of server.requests.entries()) {
           const operation = operations[index]!
           const built = yield* sentOne(operation, sample(operation))
-          assert.strictEqual(line, `${built.method} /api/v2${built.url.slice(baseUrl.length)} HTTP/1.1`)
+          // Some platforms encode apostrophes, too.
+          const received = line.replaceAll("%27", "'")
+          assert.strictEqual(received, `${built.method} /api/v2${built.url.slice(baseUrl.length)} HTTP/1.1`)
           assert.strictEqual(body, bodyOf(built) ?? "")
           assert.strictEqual(headers.authorization, `Bearer ${token}`)
           assert.strictEqual(headers["content-type"], bodyOf(built) === undefined ? undefined : "application/json")

@@ -15,6 +15,7 @@ import { createUsersExport, deleteEventStream, listActionVersions } from "../../
 import * as Retry from "../../src/Retry.js"
 import { cert, encryptedKey, key } from "../support/certificate.js"
 import { over } from "../support/client.js"
+import { reasonOf } from "../support/httpErrors.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
 import { json, listen } from "../support/tokenServer.js"
 
@@ -150,7 +151,7 @@ for (const interruptions of [0, 1, 2]) {
       assert.isNull(closing.unsafePoll())
       yield* TestClock.adjust("1 millis")
       yield* Fiber.await(closing)
-      assert.deepStrictEqual((yield* Fiber.join(running)).map(({ _tag }) => _tag), ["RequestError", "RequestError"])
+      assert.deepStrictEqual((yield* Fiber.join(running)).map(reasonOf), ["Transport", "Transport"])
       for (const { closed } of servers) yield* Deferred.await(closed)
     }))
 }
@@ -582,6 +583,6 @@ describe("as a client of the platform, it", () => {
     Effect.gen(function*() {
       const { url } = yield* rawServer(() => {})
       const error = yield* Effect.flip(Effect.flatMap(HttpClient.HttpClient, (client) => client.get(url)))
-      assert.strictEqual(error._tag, "RequestError")
+      assert.strictEqual(reasonOf(error), "Transport")
     }).pipe(Effect.provide(Node.layerHttpClient({ headersTimeout: 50 }))))
 })

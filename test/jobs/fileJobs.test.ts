@@ -1,6 +1,6 @@
 /** Jobs in a directory: they outlive their process, whenever it dies, and one process at a time has them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Chunk, Context, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import {
   existsSync,
   mkdirSync,
@@ -32,7 +32,7 @@ const open = (
 ) =>
   Effect.map(
     Layer.build(Layer.provide(Node.layerJobs(directory, { ...options, ...more }), Jobs.layerTenants(() => layer))),
-    (context) => context.unsafeMap.get(Jobs.Jobs.key) as Jobs.Jobs["Type"] // sound: the layer has just made it
+    (context) => Context.get(context, Jobs.Jobs)
   )
 
 /** Runs a job of a process that then ends, and returns its id. */

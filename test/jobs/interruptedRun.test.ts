@@ -1,23 +1,27 @@
 /** A run that is interrupted while its fiber gives way ends, wherever that is. */
-import { Effect, Exit, Fiber, Option, Scheduler } from "effect"
+import { Effect, Exit, Fiber, Option } from "effect"
 import { assert, describe, it } from "vitest"
 import { runUntil } from "../../src/internal/runtime/fiber.js"
 import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { makeRunner } from "../../src/jobs/runner.js"
+import { effectMajor } from "../support/effectMajor.js"
+import { makeYielding, runLater } from "../support/schedulers.js"
+
+/** Begins in another turn, when the fiber is known to its scheduler. */
+const nextTurn = Effect.promise(() => Promise.resolve())
 
 /** Runs an effect that gives way at its nth operation, and is interrupted then. Tells whether it has come so far, and how it ended. */
 const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => {
   let count = 0
-  const scheduler: Scheduler.Scheduler = {
-    scheduleTask: (task, priority) => Scheduler.defaultScheduler.scheduleTask(task, priority),
-    shouldYield: (current) => {
-      if (current !== fiber || ++count !== nth) return false
-      // By another task, before this fiber goes on.
-      Scheduler.defaultScheduler.scheduleTask(() => fiber.unsafeInterruptAsFork(fiber.id()), 0)
-      return 0
-    }
-  }
-  const fiber: Fiber.RuntimeFiber<A, E> = Effect.runFork(effect, { scheduler, immediate: false })
+  const running: { fiber?: Fiber.RuntimeFiber<unknown, unknown> } = {}
+  const scheduler = makeYielding((current) => {
+    if (current !== running.fiber || ++count !== nth) return false
+    // By another task, before this fiber goes on.
+    runLater(() => current.unsafeInterruptAsFork(current.id()))
+    return true
+  })
+  const fiber = Effect.runFork(Effect.zipRight(nextTurn, effect), { scheduler })
+  running.fiber = fiber
   const exit = await Effect.runPromise(Effect.timeoutOption(Fiber.await(fiber), "20 millis"))
   return { isReached: count >= nth, isInterrupted: Option.exists(exit, Exit.isInterrupted) }
 }
@@ -39,9 +43,12 @@ describe("an effect that runs until another one ends", () => {
     assert.deepStrictEqual(hanging, [])
   })
 
-  it("differs from `Effect.raceFirst`, which waits for fibers that it has not started", async () => {
-    assert.lengthOf((await tryAll(Effect.raceFirst(Effect.never, Effect.never))).hanging, 1)
-  })
+  it.skipIf(effectMajor > 3)(
+    "differs from `Effect.raceFirst`, which waits for fibers that it has not started",
+    async () => {
+      assert.lengthOf((await tryAll(Effect.raceFirst(Effect.never, Effect.never))).hanging, 1)
+    }
+  )
 })
 
 describe("a runner", () => {

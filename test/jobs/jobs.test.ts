@@ -1,10 +1,11 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Layer, Metric, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Stream, TestClock } from "effect"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
+import { metricReadings } from "../support/metricReadings.js"
 import { failure, idOf, ids, service, stream, transport, unexpected } from "../support/redelivery.js"
 
 const night = { tenant: "acme", key: "night", stream }
@@ -180,15 +181,9 @@ describe("a redelivery", () => {
 it.effect("jobs are counted while they run, and their events by outcome", () => {
   const valueOf = (name: string, label: string) =>
     Effect.map(
-      Metric.snapshot,
-      (pairs) =>
-        pairs.flatMap(({ metricKey: { name: own, tags }, metricState }) =>
-          own === name && tags.some(({ value }) => value === label)
-            ? Object.entries(metricState).flatMap(([key, value]) =>
-              key === "count" || key === "value" ? [Number(value)] : []
-            )
-            : []
-        )[0] ?? 0
+      metricReadings,
+      (readings) =>
+        readings.find((reading) => reading.name === name && Object.values(reading.tags).includes(label))?.value ?? 0
     )
   const acme = service((_, nth) => nth === 2 ? Effect.delay(Effect.void, "10 seconds") : Effect.void)
   return Effect.gen(function*() {

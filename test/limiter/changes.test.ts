@@ -14,6 +14,7 @@ describe("changes", () => {
       const read = (count: number) =>
         Effect.fork(Stream.runCollect(Stream.take(Stream.map(changes, ([status]) => status?.remaining), count)))
       const [one, other] = [yield* read(1), yield* read(2)]
+      yield* TestClock.adjust(0) // both read
       assert.deepStrictEqual([...yield* Fiber.join(one)], [100])
       yield* acquire(call)
       assert.deepStrictEqual([...yield* Fiber.join(other)], [100, 99])
@@ -35,7 +36,10 @@ describe("changes", () => {
         yield* TestClock.adjust(0)
       }
       yield* TestClock.adjust("1 minute")
-      const [late, all] = [Chunk.toReadonlyArray(yield* slow.takeAll), Chunk.toReadonlyArray(yield* quick.takeAll)]
+      const [late, all] = [
+        Chunk.toReadonlyArray(yield* Queue.takeAll(slow)),
+        Chunk.toReadonlyArray(yield* Queue.takeAll(quick))
+      ]
       assert.strictEqual(all.length, 21)
       assert.isAtMost(late.length, 4)
       assert.strictEqual(late.at(-1), 80)

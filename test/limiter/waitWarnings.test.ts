@@ -1,9 +1,10 @@
 /** The log lines of a limiter. */
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, HashMap, type Layer, Logger, LogLevel, Random, TestClock } from "effect"
+import { Duration, Effect, Fiber, HashMap, type Layer, Logger, LogLevel, TestClock } from "effect"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Permits from "../support/permits.js"
+import { cycle } from "../support/random.js"
 
 const call: RateLimiter.Call = { tenant: "https://t.example.com/api/v2", operation: "one" }
 
@@ -34,7 +35,7 @@ const logged = <A>(
   })
   return program(lines).pipe(
     Effect.provide([Logger.replace(Logger.defaultLogger, logger), limiter]),
-    Effect.withRandom(Random.fixed([0])),
+    Effect.withRandom(cycle(0)),
     Logger.withMinimumLogLevel(LogLevel.Info),
     Effect.as(lines)
   )

@@ -19,6 +19,7 @@ import * as Tenant from "../../src/Tenant.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { baseUrl, scripted } from "../support/client.js"
+import { effectMajor } from "../support/effectMajor.js"
 import * as Garbage from "../support/garbage.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
 
@@ -313,7 +314,8 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(after, [4, "sent", 5, 6, 7, 8, "sent", 9, 10, 11, 12, 13, 14, 15])
     }))
 
-  it("works while fake timers stand still", async () => {
+  // Effect 4 itself stands still then: its scheduler takes `setImmediate` anew each time.
+  it.skipIf(effectMajor > 3)("works while fake timers stand still", async () => {
     const { layer } = paginate(10, () => range(0, 25))
     vi.useFakeTimers()
     const items = await Effect.runPromise(collect(all, layer)).finally(() => vi.useRealTimers())

@@ -1,11 +1,11 @@
 /** The lock of a journal: one run holds it, loses it when it stops renewing it, and sends nothing after that. */
 import { KeyValueStore } from "@effect/platform"
-import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Logger, LogLevel, Option, Random, Scope, Stream, TestClock } from "effect"
 import { redeliverEvent, Redelivery } from "../../src/index.js"
 import { JournalError } from "../../src/internal/redelivery/journal.js"
 import * as Lock from "../../src/internal/redelivery/lock.js"
+import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Testing from "../../src/Testing.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -23,14 +23,12 @@ const hold = (store: KeyValueStore.KeyValueStore, run: string, expiry = 9_000) =
 const freezable = (store: KeyValueStore.KeyValueStore) => {
   let isFrozen = false
   const frozen = <A, E>(operation: Effect.Effect<A, E>) => Effect.suspend(() => isFrozen ? Effect.never : operation)
-  return {
-    store: {
-      ...store,
-      get: (key: string) => frozen(store.get(key)),
-      set: (key: string, value: string | Uint8Array) => frozen(store.set(key, value))
-    },
-    freeze: () => void (isFrozen = true)
+  const freezing: KeyValueStore.KeyValueStore = {
+    ...store,
+    get: (key) => frozen(store.get(key)),
+    set: (key, value) => frozen(store.set(key, value))
   }
+  return { store: freezing, freeze: () => void (isFrozen = true) }
 }
 
 const lost = { _tag: "JournalError", reason: "locked" } as const
@@ -151,10 +149,11 @@ describe("the lock of a journal", () => {
     Effect.gen(function*() {
       const memory = yield* makeStore
       let fails = false
-      const full = new SystemError({ reason: "Unknown", module: "KeyValueStore", method: "set", description: "full" })
+      const full = storeFailure("set", undefined, "full")
       const store = {
         ...memory,
-        set: (key: string, value: string | Uint8Array) => Effect.suspend(() => fails ? full : memory.set(key, value))
+        set: (key: string, value: string | Uint8Array) =>
+          Effect.suspend(() => fails ? Effect.fail(full) : memory.set(key, value))
       }
       const first = yield* hold(store, "first")
       fails = true
@@ -220,10 +219,10 @@ it.effect("a run that lost its lock keeps the results of its successor", () =>
     const { freeze, store } = freezable(shared)
     const isEntry = (key: string) => !["lock", "renewal", "journal"].includes(key)
     // The first run stalls after it has found no entry for the event, and comes to life after the second run.
-    const stalling = {
+    const stalling: KeyValueStore.KeyValueStore = {
       ...store,
-      get: (key: string) => Effect.tap(shared.get(key), () => isEntry(key) ? Effect.sleep("10 seconds") : Effect.void),
-      set: (key: string, value: string | Uint8Array) =>
+      get: (key) => Effect.tap(shared.get(key), () => isEntry(key) ? Effect.sleep("10 seconds") : Effect.void),
+      set: (key, value) =>
         Effect.suspend(() => {
           if (key === "lock") freeze()
           return key === "renewal" ? Effect.never : shared.set(key, value)

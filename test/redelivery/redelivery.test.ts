@@ -1,5 +1,4 @@
 /** Redelivery runs: one result per id, no event sent twice and none lost, also after a crash or an interruption. */
-import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import {
   Cause,
@@ -15,18 +14,19 @@ import {
   Ref,
   Stream,
   SubscriptionRef,
-  Supervisor,
   TestClock
 } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Errors, IdentityClient, RateLimiter, Redelivery } from "../../src/index.js"
+import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
 import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
 import { crash } from "../support/crash.js"
+import { countFibers } from "../support/fibers.js"
 import {
   collect,
   failure,
@@ -310,10 +310,9 @@ describe("the journal", () => {
     Effect.gen(function*() {
       const { entries, store } = memory()
       const lock = JSON.stringify({ run: "other", expiresAfter: 15_000 })
-      const robbed = {
+      const robbed: Redelivery.Journal = {
         ...store,
-        get: (key: string) =>
-          key === "journal" ? Effect.tap(store.get(key), () => store.set("lock", lock)) : store.get(key)
+        get: (key) => key === "journal" ? Effect.tap(store.get(key), () => store.set("lock", lock)) : store.get(key)
       }
       const tenant = service()
       assert.deepInclude(yield* Effect.flip(run(ids(1), { journal: robbed }, tenant)), { reason: "locked" })
@@ -343,12 +342,7 @@ describe("the journal", () => {
   it.effect("stops the run if it cannot be written; calls in progress end, and nothing is sent without it", () =>
     Effect.gen(function*() {
       const { store } = memory()
-      const full = new SystemError({
-        reason: "Unknown",
-        module: "KeyValueStore",
-        method: "set",
-        description: "no space left"
-      })
+      const full = storeFailure("set", undefined, "no space left")
       let writes = 0
       const journal = {
         ...store,
@@ -474,15 +468,15 @@ describe("a run that ends early", () => {
       const { entries, store } = memory()
       const progress = yield* Redelivery.makeProgress
       const tenant = service(() => Effect.sleep("3 seconds"))
-      const supervisor = yield* Supervisor.track
+      const { count, track } = yield* countFibers
       const fiber = yield* Effect.fork(
-        Effect.supervised(run(ids(10), { journal: store, concurrency: 4, progress }, tenant), supervisor)
+        track(run(ids(10), { journal: store, concurrency: 4, progress }, tenant))
       )
       yield* TestClock.adjust("1 seconds")
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(interrupting)
-      assert.deepStrictEqual(yield* supervisor.value, []) // no fiber is left
+      assert.strictEqual(yield* count, 0, "fibers that are left")
       assert.lengthOf(tenant.sent, 4)
       assert.strictEqual((yield* SubscriptionRef.get(progress)).outcomes.accepted, 4)
       assert.isFalse(entries.has("lock"))
@@ -579,10 +573,7 @@ describe("a run that ends early", () => {
     Effect.gen(function*() {
       const { store } = memory()
       const exit = yield* Effect.exit(run([idOf(1)], { journal: store }, service(() => Effect.dieMessage("broken"))))
-      assert.strictEqual(
-        String(Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })),
-        "RuntimeException: broken"
-      )
+      assert.include(String(Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })), "broken")
       assert.deepStrictEqual(outcomes(yield* run([idOf(1)], { journal: store }, service())), [[idOf(1), "unknown"]])
     }))
 })
@@ -695,7 +686,7 @@ describe("Node.journal", () => {
     Effect.gen(function*() {
       const file = join(yield* directory, "file")
       writeFileSync(file, "")
-      assert.strictEqual((yield* Effect.flip(Node.journal(join(file, "journal"))))._tag, "SystemError")
+      assert.include(String(yield* Effect.flip(Node.journal(join(file, "journal")))), "makeDirectory")
     }).pipe(Effect.scoped))
 })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import { makeRunner, onExit, spanOf, spanTimeOf, withFiber } from "../../src/internal/runtime/fiber.js"
+import { spanOf, spanTimeOf, withFiber } from "../../src/internal/runtime/fiber.js"
+import { makeRunner, onExit } from "../../src/internal/runtime/runner.js"
 
 describe("a fiber", () => {
   it.effect("has the span around it, and none outside of spans", () =>

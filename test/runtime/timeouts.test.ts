@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { skewed } from "../support/fleet.js"
+import { countSleeps } from "../support/sleeps.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
@@ -35,10 +36,11 @@ describe("time-outs", () => {
 
   it.scoped("share one sleeping fiber", () =>
     Effect.gen(function*() {
+      const sleeps = yield* countSleeps
       const timeouts = yield* Timeouts.make
       for (let millis = 1; millis <= 1000; millis++) timeouts.add(1000 + millis, () => {})
       yield* breathe
-      assert.strictEqual([...yield* TestClock.sleeps()].length, 1)
+      assert.strictEqual(yield* sleeps, 1)
     }))
 
   it.scoped("end after their time if the time of day is set back meanwhile", () =>
@@ -66,10 +68,11 @@ describe("time-outs", () => {
 
   it.scoped("leave no sleeping fiber after all are cancelled and the last time has passed", () =>
     Effect.gen(function*() {
+      const sleeps = yield* countSleeps
       const timeouts = yield* Timeouts.make
       for (const cancel of [100, 200].map((millis) => timeouts.add(millis, () => {}))) cancel()
       yield* TestClock.adjust("100 millis")
-      assert.strictEqual([...yield* TestClock.sleeps()].length, 0)
+      assert.strictEqual(yield* sleeps, 0)
     }))
 
   it.scoped("go on for other tasks if one throws when it starts", () =>

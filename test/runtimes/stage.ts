@@ -4,6 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect, Exit, Scope } from "effect"
 import { createServer } from "node:http"
 import * as Tenant from "../../src/Tenant.js"
+import * as Router from "../../src/tenant/server/router.js"
 import { errorFieldsOf, goodJson, serverFor } from "../support/faultCalls.js"
 import * as Faults from "../support/faultRows.js"
 import { callHeader } from "../support/faultServer.js"
@@ -162,9 +163,10 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
       })
     yield* Effect.addFinalizer(() => Effect.forEach([...running.keys()], close))
 
-    const app = HttpRouter.empty.pipe(
-      HttpRouter.get("/matrix", Effect.succeed(json(matrix))),
-      HttpRouter.post(
+    const routes = [
+      HttpRouter.makeRoute("GET", "/matrix", Effect.succeed(json(matrix))),
+      HttpRouter.makeRoute(
+        "POST",
         "/scenes",
         Effect.gen(function*() {
           const request = yield* HttpServerRequest.HttpServerRequest
@@ -173,9 +175,10 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
           const id = String(++opened)
           running.set(id, { ...scene, scope })
           return json({ id, origin: scene.origin, url: `${scene.origin}${prefix}` } satisfies OpenedServer, 201)
-        })
+        }).pipe(Effect.orDie)
       ),
-      HttpRouter.post(
+      HttpRouter.makeRoute(
+        "POST",
         "/scenes/:id/:order",
         Effect.gen(function*() {
           const request = yield* HttpServerRequest.HttpServerRequest
@@ -184,9 +187,10 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
           if (carryOut === undefined) return json(`no scene ${id}, or no order ${order}`, 404)
           const input: unknown = yield* request.json
           return json(yield* carryOut(input as never)) // sound: a test has written it
-        })
+        }).pipe(Effect.orDie)
       ),
-      HttpRouter.del(
+      HttpRouter.makeRoute(
+        "DELETE",
         "/scenes/:id",
         Effect.gen(function*() {
           const { id = "" } = yield* HttpRouter.params
@@ -194,6 +198,6 @@ export const serve = (matrix: Matrix): Effect.Effect<string, never, Scope.Scope>
           return json(null)
         })
       )
-    )
-    return yield* served(app)
+    ]
+    return yield* served(yield* Router.make(routes, Effect.succeed(json("not found", 404))))
   })

@@ -114,7 +114,7 @@ describe("the schema tree", () => {
     const schema = withoutUndefined(Schema.UndefinedOr(Schema.String).annotations({ identifier: "Name" }))
     assert.deepStrictEqual(["a", undefined].map((value) => ParseResult.is(schema)(value)), [true, false])
     const union = Schema.Union(Schema.String, Schema.Number, Schema.Undefined).annotations({ identifier: "Id" })
-    assert.strictEqual(String(withoutUndefined(union)), "Id")
+    assert.strictEqual(fromSchema(withoutUndefined(union)).name, "Id")
     assert.strictEqual(withoutUndefined(Schema.String).ast, Schema.String.ast)
   })
 })

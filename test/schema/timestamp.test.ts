@@ -1,7 +1,9 @@
 /** Tests of timestamps: the exact string, its time, and its order to the ninth digit. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, FastCheck, JSONSchema, Option, ParseResult } from "effect"
+import { DateTime, FastCheck, Option, ParseResult } from "effect"
 import { Timestamp } from "../../src/index.js"
+import { makeJsonSchema } from "../../src/internal/schema/jsonSchema.js"
+import { effectMajor } from "../support/effectMajor.js"
 
 const at = (text: string) => text as Timestamp.Timestamp
 
@@ -34,10 +36,10 @@ describe("Timestamp", () => {
   })
 
   it("the JSON Schema is a string of format date-time", () => {
-    assert.deepInclude(JSONSchema.make(Timestamp.Timestamp), { type: "string", format: "date-time" })
+    assert.deepInclude(makeJsonSchema(Timestamp.Timestamp, true)?.schema, { type: "string", format: "date-time" })
   })
 
-  it("the schema prints as a branded string", () => {
+  it.skipIf(effectMajor > 3)("the schema prints as a branded string", () => {
     assert.strictEqual(String(Timestamp.Timestamp), "string & Brand<\"Timestamp\">")
   })
 })

@@ -1,8 +1,9 @@
 /** Tests of validators: for any value they agree with Effect's own validation. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, FastCheck, ParseResult, Schema } from "effect"
+import { FastCheck, ParseResult, Schema } from "effect"
 import { copy, loose, strict } from "../../src/internal/schema/validator.js"
 import { operations } from "../support/operations.js"
+import { arbitraryOf } from "../support/schemaArbitrary.js"
 
 /** A copy in which the value at a path, at any depth, is replaced or absent. */
 const damaged = (value: unknown, at: ReadonlyArray<number>, by: unknown): unknown => {
@@ -59,7 +60,7 @@ describe("a validator", () => {
       const verdicts = new Set<boolean>()
       FastCheck.assert(
         FastCheck.property(
-          Arbitrary.make(Schema.typeSchema(schema)),
+          arbitraryOf(Schema.typeSchema(schema)),
           FastCheck.array(FastCheck.nat(20), { maxLength: 5 }),
           anything,
           (good, at, by) => {
@@ -173,7 +174,7 @@ describe("a copy", () => {
 
   for (const [name, schema] of inputs) {
     it(`equals the input: ${name}`, () => {
-      FastCheck.assert(FastCheck.property(Arbitrary.make(Schema.typeSchema(schema)), (input) => {
+      FastCheck.assert(FastCheck.property(arbitraryOf(Schema.typeSchema(schema)), (input) => {
         assert.deepStrictEqual(copy(input), input)
         assert.notStrictEqual(copy(input), input)
       }))

@@ -2,15 +2,16 @@
  * The machine of a simulation: one virtual time, the fibers that are ready, and the order in which they run. Every simulated
  * process is a task of it, with a clock of its own, and can be paused and killed.
  */
-import { Clock, Duration, Effect, FiberRef, MutableRef, Scheduler } from "effect"
-import { globalValue } from "effect/GlobalValue"
+import { Clock, Duration, Effect } from "effect"
 import * as Ambient from "./ambient.js"
+import * as Fibers from "./fibers.js"
 import { stream } from "./numbers.js"
 
 /** A life of a simulated process, from its start to its end; also the service and the network have one. */
-export interface Life extends Scheduler.Scheduler {
+export interface Life {
   readonly name: string
   readonly clock: Clock.Clock
+  readonly scheduler: Fibers.LifeScheduler
   /** The difference of its time of day to the time of the machine, in milliseconds. */
   skew: number
   /** The number of tasks that it has run. */
@@ -19,9 +20,6 @@ export interface Life extends Scheduler.Scheduler {
   /** Is called before each of its tasks with the number of those before. */
   onStep: ((steps: number) => void) | undefined
 }
-
-/** The life of the current fiber, for fibers that `Runtime.runSync` starts: they lose the scheduler of their parent. */
-const lifeOfFiber = FiberRef.unsafeMake<Life | undefined>(undefined)
 
 interface Task {
   readonly life: Life
@@ -51,17 +49,6 @@ const mostAtOnce = 50_000
 
 /** True while a machine takes the place of the default scheduler. */
 let isOccupied = false
-
-// Fibers that `Runtime.runSync` has started go to the default scheduler.
-const { scheduleTask } = Scheduler.defaultScheduler
-Scheduler.defaultScheduler.scheduleTask = (task, priority, fiber) => {
-  const life = fiber?.getFiberRef(lifeOfFiber)
-  if (!isOccupied || life === undefined) scheduleTask.call(Scheduler.defaultScheduler, task, priority, fiber)
-  else life.scheduleTask(task, priority, fiber)
-}
-
-/** Effect's own counter of fibers, by its key. It starts at 0, so that no name of a fiber depends on the runs before. */
-const fiberCounter = globalValue(Symbol.for("effect/Fiber/Id/_fiberCounter"), () => MutableRef.make(0))
 
 export class Machine {
   now = Date.UTC(2030, 0, 1)
@@ -104,23 +91,19 @@ export class Machine {
             return Effect.sync(cancel)
           })
       },
-      shouldYield: (fiber) =>
-        Scheduler.defaultShouldYield(fiber) !== false ||
-          (fiber.currentOpCount > leastOperations && this.schedule.preempt > 0 && this.next() < this.schedule.preempt)
-          ? 0
-          : false,
-      // Ignores priorities: Effect's own scheduler keeps an order only within a fiber.
-      scheduleTask: (run, _, fiber) => this.add({ life, fiber: fiber ?? life, run })
+      scheduler: Fibers.makeScheduler({
+        gives: (operations) =>
+          operations > leastOperations && this.schedule.preempt > 0 && this.next() < this.schedule.preempt,
+        isRunning: () => isOccupied,
+        add: (fiber, run) => this.add({ life, fiber: fiber ?? life, run })
+      })
     }
     return life
   }
 
   /** Starts an effect in a life. Its fibers, and all that they fork, belong to the life. */
   start<A, E>(life: Life, effect: Effect.Effect<A, E>) {
-    return Effect.runFork(effect.pipe(Effect.withClock(life.clock), Effect.locally(lifeOfFiber, life)), {
-      scheduler: life,
-      immediate: false
-    })
+    return Fibers.start(Effect.withClock(effect, life.clock), life.scheduler)
   }
 
   /** Calls a function after this number of milliseconds; returns a function that cancels this. */
@@ -157,7 +140,7 @@ export class Machine {
   occupy(): void {
     if (isOccupied) throw new Error("another machine is running")
     isOccupied = true
-    MutableRef.set(fiberCounter, 0)
+    Fibers.resetNames()
     Ambient.enter({
       now: () => this.now,
       // Effect draws one for each object that it hashes, for those of modules once only: no draw may change the next.

@@ -1,6 +1,7 @@
 /** The network of a simulation: an HTTP client for each life, whose requests and responses take time and meet their faults. */
-import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Redacted } from "effect"
+import { requestError } from "../support/httpErrors.js"
 import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"
 import { Draw } from "./numbers.js"
@@ -86,9 +87,7 @@ export class Network {
 
     const fail = (code: string, syscall: string) =>
       resume(
-        new HttpClientError.RequestError({
-          request,
-          reason: "Transport",
+        requestError(request, "Transport", {
           cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
         })
       )

@@ -1,7 +1,7 @@
 /** What outlives a process: the shared store of a fleet, and the journals of redeliveries on a shared disk. Both take time and fail. */
-import { SystemError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { Effect, Option } from "effect"
+import { type StoreFailure, storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import type { Life } from "./machine.js"
 import { Draw, type Range } from "./numbers.js"
@@ -83,14 +83,12 @@ export class Storage {
     this.journals.set(journal, entries)
     const { machine, plan } = this.world
     const windows = plan.diskFaults.filter((fault) => fault.process === process)
-    const request = <A>(method: string, run: () => A): Effect.Effect<A, SystemError> =>
-      Effect.async<A, SystemError>((resume) => {
+    const request = <A>(method: string, run: () => A): Effect.Effect<A, StoreFailure> =>
+      Effect.async<A, StoreFailure>((resume) => {
         const { after, before, survives } = this.latency(`disk${process}`, plan.latency.disk)
         const fault = this.world.during(windows)
         if (fault?.kind === "fail") {
-          return resume(
-            new SystemError({ module: "KeyValueStore", method, reason: "Unknown", description: "the disk fails" })
-          )
+          return resume(Effect.fail(storeFailure(method, undefined, "the disk fails")))
         }
         const stall = fault === undefined ? 0 : fault.from + fault.for - this.world.time
         machine.after(before + stall, () => {

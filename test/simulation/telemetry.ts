@@ -1,5 +1,5 @@
 /** The logger and the tracer of the simulated programs: they keep all that they get, and the tracer throws where the plan says so. */
-import { type Context, Inspectable, Logger, Tracer } from "effect"
+import { Context, Inspectable, Logger, Tracer } from "effect"
 import type { World } from "./world.js"
 
 /** The attribute of a program's span that names its call. */
@@ -20,19 +20,18 @@ class RecordedSpan implements Tracer.Span {
   readonly sampled = true
   readonly name: string
   readonly parent: Tracer.Span["parent"]
-  readonly context: Context.Context<never>
+  readonly context: Context.Context<never> = Context.empty()
   readonly links: Array<Tracer.SpanLink>
   readonly kind: Tracer.SpanKind
   readonly attributes = new Map<string, unknown>()
   status: Tracer.SpanStatus
   private readonly world: World
 
-  constructor(world: World, nth: number, ...[name, parent, context, links, startTime, kind]: SpanArguments) {
+  constructor(world: World, nth: number, { kind, links, name, parent, startTime }: Beginning) {
     this.world = world
     this.spanId = String(nth)
     this.name = name
     this.parent = parent
-    this.context = context
     this.links = [...links]
     this.kind = kind
     this.status = { _tag: "Started", startTime }
@@ -77,12 +76,20 @@ class RecordedSpan implements Tracer.Span {
   }
 }
 
-type SpanArguments = Parameters<Tracer.Tracer["span"]>
+/** How a span begins. */
+interface Beginning {
+  readonly name: string
+  readonly parent: Tracer.Span["parent"]
+  readonly links: ReadonlyArray<Tracer.SpanLink>
+  readonly startTime: bigint
+  readonly kind: Tracer.SpanKind
+}
 
 export const tracerOf = (world: World): Tracer.Tracer => {
   let spans = 0
   return Tracer.make({
     context: (run) => run(),
-    span: (...of) => new RecordedSpan(world, ++spans, ...of)
+    span: (name, parent, _, links, startTime, kind) =>
+      new RecordedSpan(world, ++spans, { name, parent, links, startTime, kind })
   })
 }

@@ -1,12 +1,13 @@
 /** Makes calls under a row of the fault matrix: platforms, tokens, the server, the client. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import { Arbitrary, Effect, FastCheck, Layer, Redacted, Schema } from "effect"
+import { Effect, FastCheck, Layer, Redacted, Schema } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "../../src/index.js"
 import * as Node from "../../src/Node.js"
 import { maxBodySize, type Outcome, type Row } from "./faultRows.js"
 import { type FaultServer, faultServer, nobody, resettingServer } from "./faultServer.js"
 import { declaredFor, type Subject } from "./operations.js"
+import { arbitraryOf } from "./schemaArbitrary.js"
 
 export const platforms = {
   undici: NodeHttpClient.layerUndici,
@@ -30,10 +31,12 @@ const withMore = (value: unknown): object => ({ ...value as object, more: "a fie
 
 /** Makes a good response: an object of the schema, or a list of such, with an extra field, long enough to be interrupted. */
 export const goodJson = ({ endpoint: { success } }: Subject): string => {
-  const values = success === undefined
+  const values: ReadonlyArray<unknown> = success === undefined
     ? [{}]
-    : FastCheck.sample(Arbitrary.make(Schema.typeSchema(success)), { seed: 3, numRuns: 20 })
-  const value: unknown = Array.isArray(values[0]) ? values.find((list) => list.length > 0) : values[0]
+    : FastCheck.sample(arbitraryOf(Schema.typeSchema(success)), { seed: 3, numRuns: 20 })
+  const value: unknown = Array.isArray(values[0])
+    ? values.find((list) => Array.isArray(list) && list.length > 0)
+    : values[0]
   return JSON.stringify(Array.isArray(value) ? value.map(withMore) : withMore(value))
 }
 

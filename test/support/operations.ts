@@ -1,10 +1,11 @@
 /** The operations as data, and for each a sample input with every field, made from its declaration. */
-import { Arbitrary, type Effect, FastCheck, Schema } from "effect"
+import { type Effect, FastCheck, Schema } from "effect"
 import type * as Endpoint from "../../src/Endpoint.js"
 import type { ErrorClass } from "../../src/Errors.js"
 import type { IdentityClient } from "../../src/IdentityClient.js"
 import { fromSchema, isUndefined, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
 import * as Operations from "../../src/operations/index.js"
+import { arbitraryOf } from "./schemaArbitrary.js"
 
 /** Any operation, without its types. */
 export interface Subject {
@@ -81,7 +82,7 @@ const samples = new Map<Subject, FieldValues>()
 
 const findSample = ({ endpoint }: Subject): FieldValues => {
   const schema = complete(fromSchema(endpoint.input)) as Schema.Schema<FieldValues>
-  const found = FastCheck.sample(Arbitrary.make(schema).filter(isWhole), { seed: 7, numRuns: 1 })[0]
+  const found = FastCheck.sample(arbitraryOf(schema).filter(isWhole), { seed: 7, numRuns: 1 })[0]
   if (found === undefined) throw new Error(`no sample of ${endpoint.name}`)
   return found
 }
@@ -98,7 +99,7 @@ export const part = (input: FieldValues, fields: Endpoint.Fields | undefined): F
   Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(fields ?? {}, name)))
 
 /** Whether a caller may leave the field out. */
-export const isOptional = (field: Schema.Struct.Field): boolean => {
+export const isOptional = (field: Endpoint.Fields[string]): boolean => {
   const struct = fromSchema(Schema.Struct({ field }) as unknown as Schema.Schema.AnyNoContext)
   return struct._tag === "Struct" && struct.fields[0]?.isOptional === true
 }

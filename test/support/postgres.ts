@@ -12,10 +12,10 @@ export class Postgres extends Context.Tag("Postgres")<Postgres, PostgresServer>(
 export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Postgres, true>) => void): void => {
   if (isAvailable) {
     // `layer` puts its methods into the `it` that all test files of a process share: those of before are needed again.
-    const { effect, live, scoped, scopedLive } = it
+    const methods = { ...it }
     layer(Layer.scoped(Postgres, postgresServer), { excludeTestServices: true, timeout: 60_000 })(name, (own) => {
       tests(own)
-      Object.assign(it, { effect, live, scoped, scopedLive })
+      Object.assign(it, methods)
     })
     return
   }

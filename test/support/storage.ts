@@ -153,7 +153,7 @@ export const jobs = (
 
 type Job = Effect.Effect.Success<ReturnType<typeof getJob>>
 
-/** A clock whose waits of less than a minute take no time, though the time goes on by them. */
+/** A clock whose waits of less than 50 s take no time, though the time goes on by them. The time limits of a minute do. */
 export const fastClock = (): Clock.Clock => {
   const real = Clock.make()
   let passed = 0
@@ -165,7 +165,7 @@ export const fastClock = (): Clock.Clock => {
     currentTimeNanos: Effect.sync(() => real.unsafeCurrentTimeNanos() + BigInt(passed) * 1_000_000n),
     sleep: (duration) => {
       const millis = Duration.toMillis(duration)
-      if (millis >= 60_000) return real.sleep(duration)
+      if (millis >= 50_000) return real.sleep(duration)
       passed += millis
       return real.sleep(Duration.millis(1))
     }

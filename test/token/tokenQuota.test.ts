@@ -1,10 +1,11 @@
 /** Token quotas: read from the headers of the token endpoint's responses, in errors, as gauges, and in one warning. */
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Logger, Metric, MetricState, TestClock } from "effect"
+import { Duration, Effect, Layer, Logger, TestClock } from "effect"
 import type { TokenQuota } from "../../src/Errors.js"
 import { parse } from "../../src/internal/token/tokenQuota.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
+import { metricReadings } from "../support/metricReadings.js"
 import { get, issue, over } from "../support/tokens.js"
 import { inProcess } from "../support/tokenServer.js"
 
@@ -66,18 +67,11 @@ it.effect("gauges show the last quota of each client, with the labels of the pro
       const tokens = TokenProvider.layerMutualTls({ domain: "login.example.com", clientId })
       yield* Effect.tagMetrics(Effect.provide(get, Layer.provide(tokens, layer)), "program", "quotas")
     }
-    const gauges = (yield* Metric.snapshot).flatMap(({ metricKey, metricState }) => {
-      const tags = Object.fromEntries([...metricKey.tags].map(({ key, value }) => [key, value]))
-      return tags.program === "quotas" && MetricState.isGaugeState(metricState)
-        ? [[
-          metricKey.name,
-          tags["identity.client_id"],
-          tags["identity.quota"],
-          tags["server.address"],
-          metricState.value
-        ]]
+    const gauges = (yield* metricReadings).flatMap(({ kind, name, tags, value }) =>
+      tags.program === "quotas" && kind === "gauge"
+        ? [[name, tags["identity.client_id"], tags["identity.quota"], tags["server.address"], value]]
         : []
-    })
+    )
     assert.sameDeepMembers(gauges, [
       ["identity.token.quota.limit", "one", "client per_hour", "login.example.com", 10],
       ["identity.token.quota.remaining", "one", "client per_hour", "login.example.com", 1],

@@ -1,6 +1,5 @@
 /** `export`: exports users into a file. */
 import * as Args from "@effect/cli/Args"
-import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -10,6 +9,7 @@ import * as Node from "../../Node.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { json, optional } from "../shared/parameters.js"
+import { refuse } from "../shared/parser.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { complain, table } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
@@ -33,7 +33,7 @@ const fields = Args.text({ name: "field" }).pipe(
       : undefined
     return problem === undefined
       ? Effect.succeed({ name, export_as: title })
-      : Effect.fail(HelpDoc.p(`The field "${text.slice(0, 40)}" ${problem}.`))
+      : refuse(`The field "${text.slice(0, 40)}" ${problem}.`)
   }),
   Args.repeated
 )

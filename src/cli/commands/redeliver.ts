@@ -1,12 +1,10 @@
 /** `redeliver`: redelivers many failed events of a stream, with a call for each, which can be resumed, or with one for all. */
-import type * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as Types from "effect/Types"
 import * as Deliveries from "../../Deliveries.js"
 import type { IdentityClient } from "../../IdentityClient.js"
 import * as Node from "../../Node.js"
@@ -14,6 +12,7 @@ import * as Redelivery from "../../Redelivery.js"
 import { define } from "../shared/definition.js"
 import { describe, exitCode, Exited, WrongUsage } from "../shared/exit.js"
 import { eventTypes, json, optional, stream, time } from "../shared/parameters.js"
+import type { Parsed as ParsedConfig } from "../shared/parser.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
 import { complain, table } from "../shared/text.js"
@@ -57,7 +56,7 @@ const config = {
   json: json("lines of JSON: results, and a summary")
 }
 
-type Parsed = Types.Simplify<Command.Command.ParseConfig<typeof config>>
+type Parsed = ParsedConfig<typeof config>
 
 /** Refuses to follow events for a time in which none can count as delivered. */
 const tooShort = (

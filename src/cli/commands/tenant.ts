@@ -155,8 +155,9 @@ const readSeed = (file: string) =>
 const serve = (port: number, options: Tenant.Options, json: boolean) => {
   const server = createServer()
   return Effect.gen(function*() {
-    yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     yield* Layer.build(Tenant.layerServer)
+    // Before the server, which may wait for its connections to end.
+    yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     const { control } = yield* Tenant.Tenant
     const key = control === undefined ? "" : Redacted.value(control.key)
     yield* HttpServer.addressFormattedWith((origin) =>

@@ -1,11 +1,11 @@
 /** Ends commands: exit codes, and failures as one sentence. */
-import { isValidationError } from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as ConfigError from "effect/ConfigError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { isParserFailure } from "./parser.js"
 import { complain, printable } from "./text.js"
 
 /** Ends the command with an exit code; what there is to say has been printed. */
@@ -50,7 +50,7 @@ export const codeOf = (cause: Cause.Cause<unknown>, usage: string): Effect.Effec
     onSome: (failure) => {
       if (failure instanceof Exited) return Effect.succeed(failure.code)
       // The parser has printed its own.
-      if (isValidationError(failure)) return Effect.as(complain(usage), 2)
+      if (isParserFailure(failure)) return Effect.as(complain(usage), 2)
       if (failure instanceof WrongUsage) return Effect.as(complain(`${failure.message}\n\n${usage}`), 2)
       return Effect.as(complain(describe(failure)), exitCode(failure))
     }

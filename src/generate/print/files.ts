@@ -5,6 +5,7 @@ import type { Body, Operation, Parameter } from "../model/operation.js"
 import type { Shape } from "../model/shape.js"
 import type { SchemaReader } from "../read/schemaReader.js"
 import type { Components, Variant } from "./components.js"
+import * as Spelling from "./effectSchema.js"
 import { fieldsOf, type Names, type PrintedField, SchemaPrinter } from "./schema.js"
 import { docComment, paragraphs, quote } from "./text.js"
 import { TypePrinter } from "./type.js"
@@ -150,22 +151,23 @@ export class FilePrinter {
     const { component, direction, isRecursive, name, shape } = variant
     const comment = docComment(paragraphs(this.#reader.description(component)))
     const schema = new SchemaPrinter(imports, direction).print(shape)
-    const annotated = `${imports.use("Schema")}.suspend(() => ${schema}.annotations({ identifier: ${quote(name)} }))`
-    const suspended = `/* @__PURE__ */ ${annotated}`
+    const s = imports.use("Schema")
+    const suspended = `/* @__PURE__ */ ${Spelling.namedOf(s, schema, quote(name))}`
+    const schemaType = Spelling.schemaType(s, name)
     if (isRecursive) {
       const types = new TypePrinter(imports, direction)
       const type = shape._tag === "Object"
         ? `export interface ${name} {\n${types.fields(shape)}\n}`
         : `export type ${name} = ${types.print(shape)}`
-      return `${comment}${type}\n${comment}export const ${name}: Schema.Schema<${name}> = ${suspended}\n`
+      return `${comment}${type}\n${comment}export const ${name}: ${schemaType} = ${suspended}\n`
     }
     const variable = variableName(name, taken)
     taken.push(variable)
-    const inferred = `Schema.Schema.Type<typeof ${variable}>`
+    const inferred = Spelling.typeOf(s, variable)
     const type = shape._tag === "Object"
       ? `export interface ${name} extends ${inferred} {}`
       : `export type ${name} = ${inferred}`
-    return `const ${variable} = ${suspended}\n\n${comment}${type}\n${comment}export const ${name}: Schema.Schema<${name}> = ${variable}\n`
+    return `const ${variable} = ${suspended}\n\n${comment}${type}\n${comment}export const ${name}: ${schemaType} = ${variable}\n`
   }
 
   #call(operation: Operation, imports: Imports): string {

@@ -14,6 +14,7 @@ import {
   union,
   unknown
 } from "../model/shape.js"
+import * as Spelling from "./effectSchema.js"
 import { docComment, key, paragraphs, quote } from "./text.js"
 
 /** Collects the names that a text uses, so that its file imports them. */
@@ -122,7 +123,7 @@ export class SchemaPrinter {
 
   #literals({ isTag, values }: LiteralShape): string {
     if (this.#direction === "request" || isTag === true) {
-      return this.#schema(`Literal(${values.map(literal).join(", ")})`)
+      return Spelling.literalOf(this.#names.use("Schema"), values.map(literal))
     }
     const [strings = [], numbers = [], booleans = []] = kinds(values)
     const schemas = [
@@ -131,7 +132,7 @@ export class SchemaPrinter {
       ),
       ...booleans.length > 0 ? [this.#schema("Boolean")] : []
     ]
-    return schemas.length === 1 ? schemas.join("") : this.#schema(`Union(${schemas.join(", ")})`)
+    return schemas.length === 1 ? schemas.join("") : Spelling.unionOf(this.#names.use("Schema"), schemas)
   }
 
   #string(shape: StringShape): string {
@@ -153,9 +154,11 @@ export class SchemaPrinter {
     const schema = given === "" ? this.#schema("String") : this.#helper("string", given)
     return patterns.reduce(
       (schema, pattern) =>
-        `${schema}.pipe(${this.#schema("filter")}(${this.#schema("is")}(${
+        Spelling.bothOf(
+          this.#names.use("Schema"),
+          schema,
           this.#helper("string", options([["pattern", quote(pattern)]]))
-        })))`,
+        ),
       schema
     )
   }
@@ -168,10 +171,13 @@ export class SchemaPrinter {
   }
 
   #tuple({ elements, required, rest }: TupleShape): string {
-    const schemas = elements.map((element, index) =>
-      index < required ? this.print(element) : this.#schema(`optionalElement(${this.print(element)})`)
-    ).join(", ")
-    return this.#schema(rest === undefined ? `Tuple(${schemas})` : `Tuple([${schemas}], ${this.print(rest)})`)
+    const schemas = elements.map((element) => this.print(element))
+    return Spelling.tupleOf(
+      this.#names.use("Schema"),
+      schemas.slice(0, required),
+      schemas.slice(required),
+      rest && this.print(rest)
+    )
   }
 
   #object(shape: ObjectShape): string {
@@ -187,10 +193,10 @@ export class SchemaPrinter {
       : additional === "open" && isRequest
       ? this.#schema("Unknown")
       : undefined
-    const index = rest === undefined ? "" : `{ key: ${this.#schema("String")}, value: ${rest} }`
-    const schema = fields.length === 0
-      ? this.#schema(`Record(${index})`)
-      : this.#schema(`Struct(${this.fields(fields)}${index === "" ? "" : `, ${index}`})`)
+    const s = this.#names.use("Schema")
+    const schema = fields.length === 0 && rest !== undefined
+      ? Spelling.recordOf(s, rest)
+      : Spelling.structOf(s, this.fields(fields), rest)
     const limits = isRequest ? options([["min", shape.min], ["max", shape.max]]) : ""
     return limits === "" ? schema : this.#helper("sized", schema, limits)
   }
@@ -224,7 +230,7 @@ export class SchemaPrinter {
     const literals = isOpen ? [this.#helper("oneOf", ...known.map(literal))] : []
     const rest = others.filter((branch) => !isOpen || (branch._tag !== "Literal" && !isPlainString(branch)))
     const schemas = [...literals, ...rest.map((branch) => this.print(branch))]
-    const schema = schemas.length === 1 ? schemas.join("") : this.#schema(`Union(${schemas.join(", ")})`)
+    const schema = schemas.length === 1 ? schemas.join("") : Spelling.unionOf(this.#names.use("Schema"), schemas)
     return others.length === branches.length ? schema : this.#schema(`NullOr(${schema})`)
   }
 }

@@ -4,8 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { globalValue } from "effect/GlobalValue"
 import { makeSetting, settingOf, withFiber, withSetting } from "../runtime/fiber.js"
+import { globalValue } from "../runtime/globalValue.js"
 
 /** The code of a `TransportError` of an attempt whose claim failed. `claimed` gives the claim's own failure in its place. */
 export const unclaimedCode = "UNCLAIMED"

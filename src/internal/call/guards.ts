@@ -55,7 +55,9 @@ export const make = (
     const circuit = options.circuit && new Circuit(options.circuit)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        if (circuit?.isOpen === true) Metrics.add(Metrics.openCircuits(Spans.serverAddress(tenant)), -1, [])
+        if (circuit?.isOpen === true) {
+          Metrics.add(Metrics.openCircuits(Spans.serverAddress(tenant)), -1, Metrics.noLabels)
+        }
       })
     )
     return { tenant, budget: retryBudget === Infinity ? undefined : yield* RetryBudget.make(retryBudget), circuit }

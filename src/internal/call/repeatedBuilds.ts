@@ -1,8 +1,8 @@
 /** Warns a program that builds a client for each call, which loses token, learned limits and connections each time. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { globalValue } from "effect/GlobalValue"
 import { hostOf } from "../http/baseUrl.js"
+import { globalValue } from "../runtime/globalValue.js"
 
 /** This many builds of one tenant's client within this time, in milliseconds, are worth a warning. */
 const [mostBuilds, period] = [50, 60_000]

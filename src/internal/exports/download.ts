@@ -1,10 +1,10 @@
 /** Downloads the file of an export as a stream of bytes, each once, over links that end and connections that break. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { defined } from "../runtime/defined.js"
+import { mapParts } from "../runtime/streams.js"
 import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
 import { Broken, type Part, request } from "./storage.js"
@@ -87,17 +87,17 @@ const bytesOf = (state: State, part: Part): Stream.Stream<Uint8Array, ExportErro
   })
   return part.body.pipe(
     Stream.mapError((error) => part.end !== undefined && position >= state.offset ? endsEarly(error.code) : error),
-    Stream.mapChunksEffect((chunks) =>
-      Effect.suspend(() => {
-        const taken: Array<Uint8Array> = []
-        for (const chunk of chunks) {
-          if (!isGzip(chunk, position)) return notGzip
-          const fresh = take(chunk)
-          if (fresh.length > 0) taken.push(fresh)
-        }
-        return Effect.succeed(Chunk.unsafeFromArray(taken))
-      })
-    ),
+    (self) =>
+      mapParts(self, (chunks) =>
+        Effect.suspend(() => {
+          const taken: Array<Uint8Array> = []
+          for (const chunk of chunks) {
+            if (!isGzip(chunk, position)) return notGzip
+            const fresh = take(chunk)
+            if (fresh.length > 0) taken.push(fresh)
+          }
+          return Effect.succeed(taken)
+        })),
     Stream.concat(checkEnd)
   )
 }

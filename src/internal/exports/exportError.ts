@@ -1,5 +1,5 @@
 /** The failures of exports. None contains a link, a token or a row. */
-import type { PlatformError } from "@effect/platform/Error"
+import { isPlatformError, type PlatformError } from "@effect/platform/Error"
 import type * as Redacted from "effect/Redacted"
 import type {
   BadRequest,
@@ -113,6 +113,6 @@ export const wasNotStarted = (error: CallFailure | ExportError | PlatformError):
     case "UnexpectedResponse":
       return error.reason !== "redirect" && error.status >= 400 && error.status < 500 && error.status !== 408
     default:
-      return error._tag !== "ExportError" && error._tag !== "SystemError" && error._tag !== "BadArgument"
+      return error._tag !== "ExportError" && !isPlatformError(error)
   }
 }

@@ -95,7 +95,7 @@ export const gunzip = <E>(
       onSuccess: (chunks) => Effect.zipRight(Effect.forEach(chunks, write, { discard: true }), pump),
       onFailure: (cause) =>
         Effect.map(lastWrite, () => {
-          failure = Option.getOrUndefined(Cause.flipCauseOption(cause))
+          failure = Streams.failureOf(cause)
           hasEnded = true
           void ignored(failure === undefined ? writer.close() : writer.abort())
         })

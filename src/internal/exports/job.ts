@@ -38,7 +38,7 @@ export const start = <E, E2, R2>(
         Effect.onInterrupt(() =>
           Effect.suspend(() => create.state() === "waiting" ? Effect.void : awaitGrace(fiber)).pipe(
             Effect.zipRight(Fiber.interrupt(fiber)),
-            Effect.flatten,
+            Effect.zipRight(Fiber.join(fiber)),
             Effect.flatMap(({ id }) => note(id)),
             Effect.ignore
           )

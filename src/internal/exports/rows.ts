@@ -4,7 +4,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
-import * as Issues from "../schema/issues.js"
+import { issuesOf } from "../schema/parseIssues.js"
 import { UndecodableRow } from "./exportError.js"
 import { marks } from "./lines.js"
 
@@ -28,7 +28,7 @@ export type DecodeRow<A> = (row: Row) => Either.Either<A, Issue>
 export const makeDecoder = <A, I>(schema: Schema.Schema<A, I> | undefined): DecodeRow<A> => {
   if (schema === undefined) return Either.right as DecodeRow<A> // sound: without a schema, `A` is `Row`
   const decode = ParseResult.decodeUnknownEither(schema)
-  return (row) => Either.mapLeft(decode(row), (issue) => Issues.of(issue)[0])
+  return (row) => Either.mapLeft(decode(row), (issue) => issuesOf(issue)[0])
 }
 
 const maxShown = 64 * 1024

@@ -13,8 +13,8 @@ import { JsonNumber } from "./versionedJson.js"
 const optional = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | null> =>
   Schema.transform(Schema.NullOr(schema), Schema.UndefinedOr(Schema.typeSchema(schema)), {
     strict: true,
-    decode: (value) => value ?? undefined,
-    encode: (value) => value ?? null
+    decode: (value): A | undefined => value ?? undefined,
+    encode: (value): A | null => value ?? null
   })
 
 const byName = <A, I>(schema: Schema.Schema<A, I>) => Schema.Record({ key: Schema.String, value: schema })

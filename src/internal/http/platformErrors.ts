@@ -1,7 +1,6 @@
-/** Reads and makes the errors of HTTP platforms: the only module that knows their shapes. Nothing of them is kept but a code. */
-import * as HttpClientError from "@effect/platform/HttpClientError"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+/** Reads the errors of HTTP platforms. Nothing of them is kept but a code. */
 import * as Predicate from "effect/Predicate"
+import * as HttpError from "./httpError.js"
 import { NoResponse, type RawBody } from "./rawExchange.js"
 
 /** System calls and codes that only occur before the first byte of a request is sent, in the TLS handshake at the latest. */
@@ -38,18 +37,17 @@ const innermostCode = (chain: ReadonlyArray<PlatformError>): string | undefined 
 /** Finds the innermost code of an error: the system's own. */
 export const codeOf = (error: unknown): string | undefined => innermostCode(causes(error))
 
-const isBeforeSending = (error: HttpClientError.HttpClientError, chain: ReadonlyArray<PlatformError>): boolean =>
-  error._tag === "RequestError" && (
-    error.reason !== "Transport" ||
-    chain.some((error) =>
-      beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(String(error.message))
-    ) ||
-    beforeSending.codes.test(innermostCode(chain) ?? "")
-  )
+const isBeforeSending = (error: HttpError.HttpError, chain: ReadonlyArray<PlatformError>): boolean =>
+  HttpError.isInvalidRequest(error) || HttpError.isTransport(error) && (
+      chain.some((error) =>
+        beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(String(error.message))
+      ) ||
+      beforeSending.codes.test(innermostCode(chain) ?? "")
+    )
 
 /** Converts the platform's error. Only its causes are read: its own message holds the URL, in which any word may occur. */
-export const noResponse = (error: HttpClientError.HttpClientError): NoResponse => {
-  const chain = causes(error.cause)
+export const noResponse = (error: HttpError.HttpError): NoResponse => {
+  const chain = causes(HttpError.causeOf(error))
   return new NoResponse({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermostCode(chain) })
 }
 
@@ -65,9 +63,5 @@ export const completenessOf = (error: unknown): RawBody["completeness"] => {
 }
 
 /** Classifies a body by the platform's error. */
-export const completenessOfResponse = ({ cause, reason }: HttpClientError.ResponseError): RawBody["completeness"] =>
-  reason === "EmptyBody" ? "complete" : completenessOf(cause)
-
-/** Makes the platform's error of a request that got no response. */
-export const requestError = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
-  new HttpClientError.RequestError({ request, reason: "Transport", cause })
+export const completenessOfResponse = (error: HttpError.HttpError): RawBody["completeness"] =>
+  HttpError.isEmptyBody(error) ? "complete" : completenessOf(HttpError.causeOf(error))

@@ -1,12 +1,12 @@
 /** Requests and responses as they travel, and the failure of a request that gets no response. */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpBody from "@effect/platform/HttpBody"
-import type * as HttpMethod from "@effect/platform/HttpMethod"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Data from "effect/Data"
 
 /** A request as it is sent. An `HttpClientRequest` without URL parameters is one. */
 export interface RawRequest {
-  readonly method: HttpMethod.HttpMethod
+  readonly method: HttpClientRequest.HttpClientRequest["method"]
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: HttpBody.HttpBody

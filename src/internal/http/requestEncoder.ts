@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
-import * as Issues from "../schema/issues.js"
+import { issuesOf } from "../schema/parseIssues.js"
 import * as Validator from "../schema/validator.js"
 import * as Multipart from "./media/multipart.js"
 import type { RawRequest } from "./rawExchange.js"
@@ -141,7 +141,7 @@ const encode: Encode = (endpoint, input, settings) => {
   const { payload } = plan
   const invalid = (issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: name, issues })
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
-  if (Either.isLeft(checked)) return Either.left(invalid(Issues.of(checked.left)))
+  if (Either.isLeft(checked)) return Either.left(invalid(issuesOf(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
   if (payload !== undefined && payload.filter((field) => fields[field] !== undefined).length < minProperties) {
     return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))

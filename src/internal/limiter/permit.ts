@@ -3,7 +3,8 @@
  * (`call/pipeline.ts`): once it has begun to send, an interruption settles the permit without a response.
  */
 import * as Effect from "effect/Effect"
-import { type AnyFiber, onExit, wasInterrupted } from "../runtime/fiber.js"
+import type { AnyFiber } from "../runtime/fiber.js"
+import { onInterruptedExit } from "../runtime/runner.js"
 import type { LimitedResponse, Permit } from "./limiter.js"
 
 /**
@@ -22,9 +23,7 @@ export const make = (
     detach()
     finish()
   }
-  const detach = onExit(fiber, () => {
-    if (wasInterrupted(fiber)) end(giveBack)
-  })
+  const detach = onInterruptedExit(fiber, () => end(giveBack))
   return {
     settle: (response) => Effect.sync(() => end(() => settle(response))),
     giveBack: Effect.sync(() => end(giveBack))

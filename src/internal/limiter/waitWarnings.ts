@@ -1,7 +1,8 @@
 /** Warns when a long wait for a permit begins. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type AnyFiber, makeRunner, withTelemetryOf } from "../runtime/fiber.js"
+import { type AnyFiber, withTelemetryOf } from "../runtime/fiber.js"
+import { makeRunner } from "../runtime/runner.js"
 import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import type { Call, WaitReason } from "./limiter.js"
 

@@ -167,10 +167,13 @@ export const follow = <E, R>(
 
   return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (startedAt) => {
     const endsAt = startedAt + Duration.toMillis(followFor)
-    return Stream.unfoldChunkEffect(firstWait, (wait) =>
-      left.size === 0 ? Effect.succeedNone : Effect.map(
+    return Stream.paginateChunkEffect(firstWait, (wait) =>
+      Effect.map(
         step(wait, endsAt),
-        (results) => Option.some([Chunk.fromIterable(results), Math.min(wait * 2, longestWait)] as const)
+        (results) => [
+          Chunk.fromIterable(results),
+          left.size === 0 ? Option.none<number>() : Option.some(Math.min(wait * 2, longestWait))
+        ]
       ))
   }))
 }

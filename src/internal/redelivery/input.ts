@@ -1,5 +1,5 @@
 /** The ids of a redelivery run, handed out one by one until they end or the run stops. */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -29,7 +29,8 @@ export const make = <E, R>(ids: Stream.Stream<string, E, R>, onFailure: (cause: 
         },
         onFailure: (cause) => {
           hasEnded = true
-          Option.map(Cause.flipCauseOption(cause), onFailure)
+          const failure = Streams.failureOf(cause)
+          if (failure !== undefined) onFailure(failure)
           return Effect.succeedNone
         }
       })

@@ -2,13 +2,13 @@
  * The journal of a redelivery run: the stream that it is for, and the outcome of each event. `send.ts` writes to it before each call, and
  * `run.ts` decides by it which events a later run sends.
  */
-import type { PlatformError } from "@effect/platform/Error"
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { TaggedError } from "../runtime/taggedError.js"
+import type { StoreFailure } from "./storeFailure.js"
 
 /**
  * The storage that makes a run resumable: any `KeyValueStore` whose `get` returns what the last completed `set` of any process
@@ -56,7 +56,7 @@ const decodeHeader = Schema.decodeOption(Header)
 /** Hexadecimal, because keys may be file names: an id could be a path, and some file systems ignore case. */
 export const keyOf = (id: string): string => Encoding.encodeHex(id)
 
-export const storeError = (error: PlatformError) =>
+export const storeError = (error: StoreFailure) =>
   new JournalError({ reason: "store", message: `the journal cannot be used: ${error.message}` })
 
 /** Reads the entry of an event. One that cannot be decoded counts as `sending`. */

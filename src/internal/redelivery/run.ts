@@ -115,7 +115,10 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
       Effect.flatMap(Deferred.make<Outcome.Result, ProcessFailure>(), (result) => {
         const earlier = inProgress.get(id)
         if (earlier !== undefined) {
-          return Effect.map(restore(Deferred.await(earlier)), (result) => ({ ...result, recalled: true }))
+          return restore(Deferred.await(earlier)).pipe(
+            Effect.tap(() => Effect.yieldNow()), // the result of the event's own fiber comes first
+            Effect.map((result) => ({ ...result, recalled: true }))
+          )
         }
         inProgress.set(id, result)
         return Effect.onExit(recallOrSend(id, restore), (exit) => {

@@ -1,4 +1,4 @@
-/** Access to Effect's fibers and fiber-local settings; the only module that knows how Effect represents them. */
+/** Access to Effect's fibers and fiber-local settings; with `runner.ts` the only module that knows how Effect represents them. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -11,9 +11,6 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import type * as LogLevel from "effect/LogLevel"
 import type * as MetricLabel from "effect/MetricLabel"
-import * as Runtime from "effect/Runtime"
-import * as RuntimeFlags from "effect/RuntimeFlags"
-import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 
 /** A running fiber, independent of its result. */
@@ -87,18 +84,6 @@ export const withTelemetryOf = <A, E, R>(fiber: AnyFiber, self: Effect.Effect<A,
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
 
-/** Calls a function when a fiber ends; returns a function that cancels this. */
-export const onExit = <A, E>(
-  fiber: Fiber.RuntimeFiber<A, E>,
-  listener: (exit: Exit.Exit<A, E>) => void
-): () => void => {
-  fiber.addObserver(listener)
-  return () => fiber.removeObserver(listener)
-}
-
-/** Checks that a fiber was interrupted, whatever its exit: it may have caught the interruption. */
-export const wasInterrupted = (fiber: AnyFiber): boolean => !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))
-
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
 
@@ -137,22 +122,4 @@ export const runUntil = <E, R, R2>(
     })
   )
 
-/** Lets the interruption of an effect not wait for its end. */
-export const disconnect: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.disconnect
-
 export const makeDeferred = <A, E>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
-
-/**
- * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted
- * even if the functions are made in an uninterruptible region; making them cannot, so that a finalizer can make requests.
- */
-export const makeRunner = <R = never>() =>
-  Effect.map(Effect.runtime<R>(), (current) => {
-    const runtime = Runtime.enableRuntimeFlag(current, RuntimeFlags.Interruption)
-    return {
-      runtime,
-      fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope) =>
-        Runtime.runFork(runtime, effect, scope && { scope }),
-      runSync: Runtime.runSync(runtime)
-    }
-  })

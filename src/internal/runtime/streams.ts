@@ -9,7 +9,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { makeRunner } from "./fiber.js"
+import { makeRunner } from "./runner.js"
 
 /**
  * Makes a queue that is read as a stream; to offer waits while it is full. Not a `Mailbox`: if its reader yields between a look
@@ -42,6 +42,21 @@ export const makeSignal = /* @__PURE__ */ Effect.map(/* @__PURE__ */ PubSub.slid
 /** Pulls a stream part by part; fails with `Option.none()` at its end. */
 export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Stream.toPull(stream), Effect.map(Chunk.toReadonlyArray))
+
+/** Makes a stream of what gives its next part, and fails with `Option.none()` at the end. */
+export const fromPull = <A, E, R>(pull: Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>): Stream.Stream<A, E, R> =>
+  Stream.repeatEffectChunkOption(Effect.map(pull, Chunk.unsafeFromArray))
+
+/** The failure of a pull; none at the end. */
+export const failureOf = <E>(cause: Cause.Cause<Option.Option<E>>): Cause.Cause<E> | undefined =>
+  Option.getOrUndefined(Cause.flipCauseOption(cause))
+
+/** Transforms a stream part by part. */
+export const mapParts = <A, E, R, B, E2, R2>(
+  self: Stream.Stream<A, E, R>,
+  f: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E2, R2>
+): Stream.Stream<B, E | E2, R | R2> =>
+  Stream.mapChunksEffect(self, (items) => Effect.map(f(Chunk.toReadonlyArray(items)), Chunk.unsafeFromArray))
 
 /** Makes a stream readable outside of fibers. */
 export const toIterable = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<AsyncIterable<A>> =>

@@ -6,9 +6,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { interruptInBackground, makeRunner, onExit, type Restore } from "./fiber.js"
+import { interruptInBackground, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { monotonicMillis } from "./monotonicClock.js"
+import { makeRunner, onExit } from "./runner.js"
 import * as Timer from "./timer.js"
 
 /** The time is up, or the scope of the time-outs was closed. */

@@ -4,7 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { interruptInBackground, makeRunner } from "./fiber.js"
+import { interruptInBackground } from "./fiber.js"
+import { makeRunner } from "./runner.js"
 
 export interface Timer {
   /** The current time, in milliseconds. */

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import { getOrInsert } from "../runtime/memoize.js"
-import * as Issues from "./issues.js"
+import { issuesOf } from "./parseIssues.js"
 import { fromSchema, type SchemaNode, type Struct, typesOf } from "./schemaTree.js"
 import * as Validator from "./validator.js"
 
@@ -24,7 +24,7 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
     const cleaned = withoutNulls(node, value, new Map())
     return isValid(cleaned)
       ? Either.right(cleaned) // Effect's own result is a copy that lacks fields the schema does not name
-      : Either.mapBoth(validate(cleaned), { onLeft: (error) => Issues.of(error)[0], onRight: () => cleaned })
+      : Either.mapBoth(validate(cleaned), { onLeft: (error) => issuesOf(error)[0], onRight: () => cleaned })
   }
   return (value) =>
     isValid(value) ? Either.right(value) : Either.getOrElse(Either.try(() => clean(value)), () => Either.left(tooDeep))

@@ -1,7 +1,7 @@
 /** The schema of a file in a multipart body. */
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
+import { ByteStream } from "./generators.js"
 
 /** A file to send in a `multipart/form-data` body. @since 0.1.0 @category models */
 export interface File {
@@ -15,16 +15,6 @@ export interface File {
    */
   readonly content: Uint8Array | string | Stream.Stream<Uint8Array, unknown>
 }
-
-type Bytes = Stream.Stream<Uint8Array, unknown>
-
-const ByteStream = /* @__PURE__ */ Schema.declare(
-  (value): value is Bytes => Predicate.hasProperty(value, Stream.StreamTypeId),
-  {
-    description: "a stream of bytes",
-    arbitrary: () => (check) => check.uint8Array().map((bytes): Bytes => Stream.make(bytes))
-  }
-)
 
 /** A file to send in a `multipart/form-data` body. @since 0.1.0 @category schemas */
 export const File: Schema.Schema<File> = /* @__PURE__ */ Schema.annotations(

@@ -1,11 +1,9 @@
-/** Turns Effect's parse issues into issues that name a path and the expected type, never the value: it may be secret. */
-import * as Arr from "effect/Array"
-import type * as ParseResult from "effect/ParseResult"
+/** Issues name a path and the expected type, never the value: it may be secret. */
 import { InvalidInput, type Issue } from "../../Errors.js"
-import { fromAST, isUndefined, type SchemaNode } from "./schemaTree.js"
+import { isUndefined, type SchemaNode } from "./schemaNode.js"
 
 /** Describes the type that a schema expects, for example `a string or an object`. */
-const describe = (node: SchemaNode): string => {
+export const describe = (node: SchemaNode): string => {
   if (node.description !== undefined) return node.description
   switch (node._tag) {
     case "Union":
@@ -19,7 +17,7 @@ const describe = (node: SchemaNode): string => {
     case "Struct":
       return "an object"
     default:
-      return String(node.schema)
+      return node.name
   }
 }
 
@@ -34,29 +32,6 @@ export const append = (path: string, keys: PropertyKey | ReadonlyArray<PropertyK
       typeof key === "number" ? `${path}[${key}]` : `${path === "" ? "" : `${path}.`}${printable(String(key))}`,
     path
   )
-
-/** Lists every issue in a value, with paths such as `fields[0].name`. */
-export const of = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmptyReadonlyArray<Issue> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return of(issue.issue, append(path, issue.path))
-    case "Unexpected":
-      return [{ path, message: "unknown field" }]
-    case "Missing":
-      return [{ path, message: "is missing" }]
-    case "Composite": {
-      const inner = "_tag" in issue.issues ? Arr.of(issue.issues) : issue.issues
-      const issues = Arr.flatMap(inner, (issue) => of(issue, path))
-      const node = fromAST(issue.ast)
-      if (node._tag !== "Union") return issues
-      // Of a union's types, the value was meant for the one with an issue deeper in the value.
-      const deeper = issues.filter((found) => found.path !== path)
-      return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : [{ path, message: `expected ${describe(node)}` }]
-    }
-    default:
-      return [{ path, message: `expected ${describe(fromAST(issue.ast))}` }]
-  }
-}
 
 /** Describes a response that does not match its schema. */
 export const mismatch = ({ message, path }: Issue): string =>

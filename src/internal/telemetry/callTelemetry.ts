@@ -9,7 +9,7 @@ import type { Any } from "../../Endpoint.js"
 import { UnexpectedResponse } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
-import * as FiberAccess from "../runtime/fiber.js"
+import type * as FiberAccess from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import { DriftDetector } from "../schema/drift.js"
 import { CallLogs, formatMillis, makeQuotaWarnings } from "./logs.js"
@@ -34,7 +34,9 @@ const makeShared = (
     metrics,
     quotaWarnings,
     propagateTrace,
-    drift: success && new DriftDetector(success, (path, value) => Metrics.update(metrics.drift(path, value), 1, [])),
+    drift: success && new DriftDetector(success, (path, value) => {
+      Metrics.update(metrics.drift(path, value), 1, Metrics.noLabels)
+    }),
     nextWaitWarningAt: -Infinity
   }
 }
@@ -53,7 +55,7 @@ export class CallTelemetry {
   constructor(shared: Shared, fiber: FiberAccess.AnyFiber, clock: Clock.Clock) {
     this.shared = shared
     this.clock = clock
-    this.labels = FiberAccess.metricLabelsOf(fiber)
+    this.labels = Metrics.labelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
     this.logs = new CallLogs(shared, fiber, clock)
     this.startedAt = clock.unsafeCurrentTimeMillis()
@@ -176,13 +178,13 @@ export class CallTelemetry {
 
   /** The attempt has opened the circuit, after this number of failures in a row. */
   circuitOpened(failures: number): void {
-    Metrics.add(this.shared.metrics.openCircuits, 1, [])
+    Metrics.add(this.shared.metrics.openCircuits, 1, Metrics.noLabels)
     this.logs.warn(`the circuit is open after ${failures} failures in a row: calls fail at once`)
   }
 
   /** The attempt has closed the circuit. */
   circuitClosed(): void {
-    Metrics.add(this.shared.metrics.openCircuits, -1, [])
+    Metrics.add(this.shared.metrics.openCircuits, -1, Metrics.noLabels)
     this.logs.info("the circuit is closed: the service responds again")
   }
 

@@ -51,15 +51,15 @@ export class CallLogs {
   }
 
   debug(message: string): void {
-    if (this.isDebugEnabled) this.add(LogLevel.Debug, message)
+    if (this.isDebugEnabled) this.add(Effect.logDebug(message))
   }
 
   info(message: string): void {
-    this.add(LogLevel.Info, message)
+    this.add(Effect.logInfo(message))
   }
 
   warn(message: string): void {
-    this.add(LogLevel.Warning, message)
+    this.add(Effect.logWarning(message))
   }
 
   /** Adds the line of a wait before a retry: a warning if it is long, but not for each call. */
@@ -107,9 +107,8 @@ export class CallLogs {
     return Effect.zipRight(lines, next)
   }
 
-  private add(level: LogLevel.LogLevel, message: string): void {
-    const annotations = { operation: this.shared.operation, attempt: this.attempt }
-    const line = Effect.annotateLogs(Effect.logWithLevel(level, message), annotations)
+  private add(log: Effect.Effect<void>): void {
+    const line = Effect.annotateLogs(log, { operation: this.shared.operation, attempt: this.attempt })
     this.pending = this.pending === undefined ? line : Effect.zipRight(this.pending, line)
   }
 }

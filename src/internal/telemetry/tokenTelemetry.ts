@@ -20,7 +20,7 @@ export const tokenRequest = <A>(
   fiber: FiberAccess.AnyFiber,
   request: Effect.Effect<A, TokenError>
 ): Effect.Effect<A, TokenError> => {
-  const labels = FiberAccess.metricLabelsOf(fiber)
+  const labels = Metrics.labelsOf(fiber)
   const counted = request.pipe(
     Effect.tap(Effect.sync(() => Metrics.update(Metrics.tokenRequests({}), 1, labels))),
     Effect.tapError(({ _tag, code, status }) => {
@@ -63,8 +63,8 @@ export const tokenQuotas = (
   quotas.length === 0 ? Effect.void : FiberAccess.withFiber((fiber) => {
     for (const { bucket, limit, of, remaining } of quotas) {
       const metrics = Metrics.forTokenQuota(new URL(url).hostname, clientId, of, bucket)
-      Metrics.update(metrics.limit, limit, FiberAccess.metricLabelsOf(fiber))
-      Metrics.update(metrics.remaining, remaining, FiberAccess.metricLabelsOf(fiber))
+      Metrics.update(metrics.limit, limit, Metrics.labelsOf(fiber))
+      Metrics.update(metrics.remaining, remaining, Metrics.labelsOf(fiber))
     }
     return Effect.forEach(low, ({ bucket, limit, of, remaining, resetAfter }) => {
       const rest = `${remaining} of ${limit} tokens left, full again in ${Duration.format(resetAfter)}`

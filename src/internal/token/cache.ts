@@ -8,8 +8,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { TokenError } from "../../Errors.js"
-import { makeDeferred, makeRunner, withFiber } from "../runtime/fiber.js"
+import { makeDeferred, withFiber } from "../runtime/fiber.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
+import { makeRunner, onExit } from "../runtime/runner.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { AccessToken, DatedToken } from "./issuedToken.js"
 
@@ -94,7 +95,11 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
       // All callers share the request, so it runs with the settings of the layer, not with those of its first caller.
       const requested = Effect.interruptible(TokenTelemetry.tokenRequest(fiber, request))
       const fetched = Effect.flatMap(Effect.exit(requested), (exit) => Deferred.done(result, ended(exit)))
-      runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
+      const fetching = runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
+      // In a scope that is closed it may not even begin.
+      onExit(fetching, (exit) => {
+        if (Exit.isFailure(exit)) Deferred.unsafeDone(result, ended(Exit.failCause(exit.cause)))
+      })
       return Effect.succeed(result)
     })
 

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { type InvalidInput, TokenError } from "../../Errors.js"
 import { parseFields } from "../http/errorBody.js"
-import { disconnect } from "../runtime/fiber.js"
+import { disconnect } from "../runtime/runner.js"
 import { invalidSetting } from "../schema/issues.js"
 
 /** An algorithm that the service accepts for assertions. @since 0.1.0 @category models */

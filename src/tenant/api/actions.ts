@@ -10,12 +10,7 @@ const noVersion = notFound("action version")
 
 const deployedVersion = ({ versions }: Action): Version | undefined => versions.find(({ deployed }) => deployed)
 
-const contentOf = Struct.pick<Array<"code" | "dependencies" | "runtime" | "secrets">>(
-  "code",
-  "dependencies",
-  "runtime",
-  "secrets"
-)
+const contentOf = (version: Partial<Version>) => Struct.pick(version, "code", "dependencies", "runtime", "secrets")
 
 /** The draft's content: its own, or else that of the version that is deployed or the newest. */
 const draftOf = (action: Action) => action.draft ?? contentOf(deployedVersion(action) ?? action.versions[0] ?? {})

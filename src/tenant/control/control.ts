@@ -1,9 +1,9 @@
 /** The control of a tenant: the interface below `/_tenant/`, what it records, and its clock. Loaded only if it is asked for. */
-import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomId } from "../server/randomId.js"
+import type * as Router from "../server/router.js"
 import * as Clock from "./clock.js"
 import * as Controlled from "./controlled.js"
 import * as Access from "./http/access.js"
@@ -18,7 +18,7 @@ export interface Control {
   /** Runs an effect by the tenant's clock, which may have been moved. */
   readonly provideClock: Clock.MovableClock["provide"]
   /** Serves the control interface beside the tenant, which runs by its clock. */
-  readonly beside: (app: HttpApp.Default) => HttpApp.Default
+  readonly beside: (app: Router.App) => Router.App
 }
 
 const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolean =>

@@ -1,10 +1,8 @@
 /** Converts schemas to JSON Schema, with a definition for each type that has an identifier. */
-import * as Either from "effect/Either"
-import * as JSONSchema from "effect/JSONSchema"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { withoutUndefined } from "../../internal/schema/schemaTree.js"
+import { definitionPath, makeJsonSchema } from "../../internal/schema/jsonSchema.js"
 
 /** A JSON value. @since 0.1.0 @category models */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
@@ -22,8 +20,6 @@ const clean = (value: unknown): Json => {
     entries.filter(([, value]) => JSON.stringify(value) !== "[]").map(([name, value]) => [name, clean(value)])
   )
 }
-
-const definitionPath = "#/components/schemas/"
 
 /** The name of the definition that a schema refers to. */
 export const referredName = ({ $ref }: JsonObject): string | undefined =>
@@ -56,27 +52,19 @@ export const make = (): Converter => {
   const definitions: Record<string, Json> = {}
 
   const convert: Converter["convert"] = (schema, use) => {
-    const own: Record<string, JSONSchema.JsonSchema7> = {}
-    const converted = Either.try(() =>
-      JSONSchema.fromAST(withoutUndefined(Schema.typeSchema(schema)).ast, {
-        definitions: own,
-        definitionPath,
-        target: "openApi3.1",
-        additionalPropertiesStrategy: use === "request" ? "strict" : "allow"
-      })
-    )
-    if (Either.isLeft(converted)) return {}
+    const made = makeJsonSchema(schema, use === "request")
+    if (made === undefined) return {}
     // Another type may have the same identifier, or the same type another use: then these definitions get a number.
     for (let number = 1;; number++) {
       const suffix = number === 1 ? "" : String(number)
-      const named = Object.entries(own).map(([name, value]) =>
+      const named = Object.entries(made.definitions).map(([name, value]) =>
         [`${name}${suffix}`, withSuffix(clean(value), suffix)] as const
       )
       const differs = ([name, value]: readonly [string, Json]) =>
         Object.hasOwn(definitions, name) && JSON.stringify(definitions[name]) !== JSON.stringify(value)
       if (named.some(differs)) continue
       Object.assign(definitions, Object.fromEntries(named))
-      return withSuffix(clean(converted.right), suffix) as JsonObject // sound: every JSON Schema made here is an object
+      return withSuffix(clean(made.schema), suffix) as JsonObject // sound: every JSON Schema made here is an object
     }
   }
 

@@ -88,10 +88,11 @@ const requestBody = ({ convert }: Converter, endpoint: Any): Json | undefined =>
     return { required: true, content: { "multipart/form-data": { schema } } }
   }
   if (payload === undefined) return undefined
-  const schema = Schema.Struct(payload).annotations({
-    identifier: `${capitalize(endpoint.name)}Body`,
-    ...(minProperties !== undefined && { jsonSchema: { minProperties } })
-  })
+  const fields = Schema.Struct(payload)
+  const limited = minProperties === undefined
+    ? fields
+    : fields.pipe(Schema.filter(() => true, { jsonSchema: { minProperties } }))
+  const schema = limited.annotations({ identifier: `${capitalize(endpoint.name)}Body` })
   return {
     required: true,
     description: "In a form, nested fields are written in brackets: `fields[0][name]=email`.",

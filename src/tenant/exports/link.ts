@@ -37,9 +37,10 @@ const isEncrypted = (source: unknown): boolean =>
 
 /**
  * The origin of the files, as the caller of this request can reach it: `localhost` for 127.0.0.1, and the other way round. In process,
- * where requests hold a whole URL and any host will do, it is a host of its own; on a socket, other hosts keep their name.
+ * where any host will do, it is a host of its own; on a socket, other hosts keep their name.
  */
 export const fileOrigin = ({ headers, originalUrl, source }: HttpServerRequest.HttpServerRequest): string => {
   const [, scheme, host = headers["host"] ?? "localhost"] = /^(https?):\/\/([^/?#]*)/.exec(originalUrl) ?? []
-  return `${scheme ?? (isEncrypted(source) ? "https" : "http")}://${otherName(host, scheme !== undefined)}`
+  const isInProcess = !Predicate.hasProperty(source, "socket")
+  return `${scheme ?? (isEncrypted(source) ? "https" : "http")}://${otherName(host, isInProcess)}`
 }

@@ -1,7 +1,6 @@
 /** The tenant as one HTTP application: the operations, the token endpoint, files of exports, and the documentation. */
-import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpRouter from "@effect/platform/HttpRouter"
-import type * as HttpServer from "@effect/platform/HttpServer"
+import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
@@ -34,6 +33,7 @@ import { randomId } from "./randomId.js"
 import { type BodyDeclaration, parseBody, type ParsedRequest, readInput } from "./requestInput.js"
 import type { RequestLog } from "./requestLog.js"
 import { addHeaders, emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse } from "./response.js"
+import * as Router from "./router.js"
 import { sendResponse } from "./sendResponse.js"
 import type { TokenBucket } from "./tokenBucket.js"
 import { authorize, type TokenIssuer } from "./tokens.js"
@@ -59,12 +59,12 @@ export interface TenantParts {
 }
 
 /** Matches paths exactly: case, slashes and long ids are all significant. */
-const withExactPaths = HttpRouter.withRouterConfig({
+const exactly: Router.Matching = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
   maxParamLength: Infinity
-})
+}
 
 /** Splits the request target. A server may receive, and a web `Request` always has, a whole URL. */
 export const splitTarget = (request: HttpServerRequest.HttpServerRequest): readonly [path: string, query: string] => {
@@ -107,22 +107,30 @@ export const readBody = (
     })
   })
 
+/** Tells whether a server is bound to this machine only. */
+const isBoundToLoopback = (address: HttpServer.Address): boolean => {
+  const host = HttpServer.formatAddress(address).replace(/^http:\/\/|:\d+$/g, "")
+  return host === "::1" || isLoopback(host)
+}
+
 /**
  * Restricts an application that is bound to a loopback address to requests for a loopback host: a web page could reach it under
  * a name of its own (DNS rebinding).
  */
-export const restrict = (app: HttpApp.Default, address: HttpServer.Address): HttpApp.Default =>
-  address._tag !== "TcpAddress" || !(address.hostname === "::1" || isLoopback(address.hostname))
+export const restrict = (app: Router.App, address: HttpServer.Address): Router.App =>
+  !isBoundToLoopback(address)
     ? app
     : Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
       ({ headers: { host = "" } }) =>
         isLoopback(host.replace(/:\d+$/, "").toLowerCase())
           ? app
-          : HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
+          : Effect.succeed(
+            HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
+          )
     )
 
-export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
+export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
   const {
     advance,
     bodySize,
@@ -272,22 +280,19 @@ export const make = (parts: TenantParts): Effect.Effect<HttpApp.Default> => {
     )
   })
 
-  const router = HttpRouter.fromIterable([
+  const routes = [
     ...served.map((served) =>
       HttpRouter.makeRoute(served.endpoint.method, `${prefix}${served.endpoint.path}`, operation(served))
     ),
     ...tokenPaths.map((path) => HttpRouter.makeRoute("POST", path, token)),
     HttpRouter.makeRoute("*", filePath, file),
     ...DocsRoutes.make(openapi, { control: observer !== undefined })
-  ])
+  ]
 
-  return Effect.map(withExactPaths(HttpRouter.toHttpApp(router)), (app) =>
-    app.pipe(
-      Effect.catchTag("RouteNotFound", () => notFound),
-      // The router would end the path at `;` and `#`, which belong to it.
-      Effect.updateService(HttpServerRequest.HttpServerRequest, (request) => {
-        const [path, query] = splitTarget(request)
-        return request.modify({ url: `${path.replace(/[;#]/g, encodeURIComponent)}?${query}` })
-      })
-    ))
+  return Effect.map(Router.make(routes, notFound, exactly), (app) =>
+    // The router would end the path at `;` and `#`, which belong to it.
+    Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) => {
+      const [path, query] = splitTarget(request)
+      return request.modify({ url: `${path.replace(/[;#]/g, encodeURIComponent)}?${query}` })
+    }))
 }

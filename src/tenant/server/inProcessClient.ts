@@ -1,6 +1,5 @@
 /** An HTTP client that hands each request straight to the application, without a socket. */
 import * as Headers from "@effect/platform/Headers"
-import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -9,8 +8,9 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { requestError } from "../../internal/http/platformErrors.js"
-import { disconnect } from "../../internal/runtime/fiber.js"
+import * as HttpError from "../../internal/http/httpError.js"
+import { disconnect } from "../../internal/runtime/runner.js"
+import type * as Router from "./router.js"
 import { ConnectionReset } from "./sendResponse.js"
 
 const toWebBody = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | null> => {
@@ -34,11 +34,11 @@ const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
         }
         return new Request(target, init)
       },
-      catch: (cause) => requestError(request, cause)
+      catch: (cause) => HttpError.make(request, cause)
     }))
 
 /** Makes the client. It sends every request to this application, whatever the host. */
-export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
+export const make = (app: Router.App): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     toWebRequest(request, url).pipe(
       Effect.flatMap((web) =>
@@ -52,7 +52,7 @@ export const make = (app: HttpApp.Default): HttpClient.HttpClient =>
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
       Effect.catchSomeDefect((defect) =>
-        defect instanceof ConnectionReset ? Option.some(Effect.fail(requestError(request, defect))) : Option.none()
+        defect instanceof ConnectionReset ? Option.some(Effect.fail(HttpError.make(request, defect))) : Option.none()
       )
     )
   )

@@ -2,14 +2,13 @@
 import type * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type * as Endpoint from "../../Endpoint.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
-import { append } from "../../internal/schema/issues.js"
+import { check } from "./fieldErrors.js"
 import { decodeForm, decodeMultipart, decodeQuery, type FieldError, structOf } from "./formDecoding.js"
 import { failure, type PlainResponse } from "./response.js"
 
@@ -68,22 +67,6 @@ export const parseBody = (
       return Effect.succeed(Either.left(unsupported))
   }
 }
-
-/** The first invalid field and all that it may be. The `undefined` of optional fields is left out. */
-const firstError = (error: ParseResult.ParseError): FieldError =>
-  ParseResult.ArrayFormatter.formatErrorSync(error)
-    .map(({ message, path }) => ({ path: append("", path), message: message.replace(/, (?:actual|expected)[^]*/, "") }))
-    .filter(({ message }) => message !== "Expected undefined")
-    .reduce((first, { message, path }) =>
-      path === first.path ? { path, message: `${first.message} or ${message.replace("Expected ", "")}` } : first
-    )
-
-/** Checks a value; fields that are not declared are refused by name. */
-export const check = (schema: Schema.Schema.AnyNoContext, value: unknown): Either.Either<unknown, FieldError> =>
-  Either.mapLeft(
-    Schema.validateEither(Schema.typeSchema(schema), { onExcessProperty: "error" })(value),
-    firstError
-  )
 
 const validate = (
   part: Part,

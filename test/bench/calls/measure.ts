@@ -1,8 +1,10 @@
 /** Measures clients alternately, in rounds, so that all of them see the same load of the machine. */
 import * as Effect from "effect/Effect"
+import { join } from "node:path"
+import { effect4 } from "../../../.ci/line.js"
 import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
-import { type Client, programs, type Scenario } from "./scenarios.js"
+import { type Client, type Program, programs, type Scenario } from "./scenarios.js"
 import type { Listening } from "./server.js"
 
 export interface Options {
@@ -13,6 +15,8 @@ export interface Options {
   readonly startMillis: number
   /** The time that each client calls before each scenario. */
   readonly warmUpMillis: number
+  /** The Node that runs all programs. */
+  readonly execPath?: string
 }
 
 /** The reports of a client in a scenario, by round. */
@@ -25,14 +29,17 @@ export interface Result extends Scenario {
 export const measure = (
   clients: ReadonlyArray<Client>,
   scenarios: ReadonlyArray<Scenario>,
-  { millis, rounds, startMillis, warmUpMillis }: Options
+  { execPath = process.execPath, millis, rounds, startMillis, warmUpMillis }: Options
 ) =>
   Effect.gen(function*() {
     const start = yield* bundle(import.meta.dirname, programs)
-    const { first: { origin } } = yield* start<Listening, Job, Report>({ program: "server" })
-    const running = yield* Effect.forEach(clients, ({ env = {}, name, program }) =>
+    const startOnEffect4 = clients.some(({ line }) => line === effect4)
+      ? yield* bundle<Program>(join(effect4.root, "test/bench/calls"), ["undici", "ours"])
+      : start
+    const { first: { origin } } = yield* start<Listening, Job, Report>({ program: "server", execPath })
+    const running = yield* Effect.forEach(clients, ({ env = {}, line, name, program }) =>
       Effect.map(
-        start<Ready, Job, Report>({ program, argument: origin, env }),
+        (line === effect4 ? startOnEffect4 : start)<Ready, Job, Report>({ program, argument: origin, env, execPath }),
         ({ ask }) => ({ name, ask })
       ))
     const warmUp = (scenario: Scenario, millis: number) =>

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Limit, Scenario } from "./scenarios.js"
@@ -80,9 +81,9 @@ const run = (program: Program, job: Job): Effect.Effect<Report> => {
           if (succeeded <= 50) fiftieth = lastEnd
         }
       }), { concurrency: fibres, discard: true })
-  return program(job.origin, work, job.known, () => void starts.push(performance.now())).pipe(
-    Effect.disconnect, // does not wait for calls that are late
-    Effect.timeoutOption(job.limitMs),
+  return Effect.forkDaemon(program(job.origin, work, job.known, () => void starts.push(performance.now()))).pipe(
+    // Calls that are late end with the process: nothing waits for them.
+    Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), job.limitMs)),
     Effect.map(() => {
       const ended = succeeded + Object.values(failures).reduce((sum, times) => sum + times, 0)
       if (ended < calls.length) {

@@ -1,11 +1,15 @@
 /** Measures rows side by side: every process is started and ready before the first call is made. */
 import * as Effect from "effect/Effect"
 import { cpus } from "node:os"
+import { join } from "node:path"
+import { effect3, type Line } from "../../../.ci/line.js"
 import { bundle } from "../processes.js"
 import type { Job, Ready, Report } from "./client.js"
 import { type Result, summary } from "./result.js"
 import { type ClientName, idealMs, type Row } from "./scenarios.js"
 import type { Origins, Question, Seen, Setup } from "./tenants.js"
+
+type Program = ClientName | "tenants" | "clock" | "load"
 
 /** A process reports when its time is up. One without a report this long after counts as lost. */
 const graceMs = 2000
@@ -55,12 +59,18 @@ export interface Options {
   readonly retryAfter: boolean
   /** Whether other processes keep all cores busy. */
   readonly isLoaded: boolean
+  /** The line of the package whose clients are measured, on its Node. */
+  readonly line: Line
 }
 
 /** The results of the rows, in their order. */
-export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfter, staggerMs }: Options) =>
+export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, line, retryAfter, staggerMs }: Options) =>
   Effect.gen(function*() {
-    const start = yield* bundle(import.meta.dirname, ["ours", "auth0", "tenants", "clock", "load"])
+    const start = yield* bundle<Program>(import.meta.dirname, ["ours", "auth0", "tenants", "clock", "load"])
+    const startClient = line === effect3
+      ? start
+      : yield* bundle<Program>(join(line.root, "test/bench/goodput"), ["ours", "effect", "clock"])
+    const names = new Set(rows.map(({ client }) => client))
     // A process for the tenants of each client: what one wastes costs the other nothing.
     const tenantsFor = (name: ClientName) => {
       const own = rows.filter(({ client }) => client === name)
@@ -73,9 +83,11 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfte
         }
       )
     }
-    const tenants = yield* Effect.all({ ours: tenantsFor("ours"), auth0: tenantsFor("auth0") }, {
-      concurrency: "unbounded"
-    })
+    const tenants = new Map(
+      yield* Effect.forEach(names, (name) => Effect.map(tenantsFor(name), (tenant) => [name, tenant] as const), {
+        concurrency: "unbounded"
+      })
+    )
     // Those that take longest go first.
     const order = [...rows].sort((a, b) =>
       idealMs(b.scenario.limit, b.scenario.limit.calls) - idealMs(a.scenario.limit, a.scenario.limit.calls)
@@ -85,17 +97,25 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, retryAfte
 
     const measureRow = (row: Row) =>
       Effect.gen(function*() {
-        const { clients, known, limit: { bucket, calls }, shiftMs } = row.scenario
-        const { origin, seen } = tenants[row.client](row)
+        const { clients, limit: { bucket, burst, calls, perMs, refill }, shiftMs } = row.scenario
+        const { origin, seen } = yield* Effect.map(
+          Effect.fromNullable(tenants.get(row.client)),
+          (tenant) => tenant(row)
+        )
+        // Effect's limiter has to be told a limit: the true one.
+        const known = row.client === "effect"
+          ? { prior: { burst, limit: refill, interval: perMs } }
+          : row.scenario.known
         const delayMs = order.indexOf(row) * staggerMs
         const share = calls / clients
         const jobs = Array.from({ length: clients }, (_, nth): Job => (
           { origin, bucket, first: nth * share, end: (nth + 1) * share, limitMs: limitMs - delayMs, known }
         ))
         const ready = yield* Effect.forEach(jobs, (job) =>
-          start<Ready, Job, Report>({
+          startClient<Ready, Job, Report>({
             program: row.client,
             preload: "clock",
+            execPath: line.node,
             env: { CLOCK_SHIFT_MS: String(shiftMs) }
           }).pipe(
             Effect.tap(({ first }) => checkClocks(row, first)),

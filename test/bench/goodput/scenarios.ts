@@ -28,7 +28,10 @@ export interface Scenario {
 
 export const clientNames = ["ours", "auth0"] as const
 
-export type ClientName = typeof clientNames[number]
+/** On Effect 4: ours, and Effect's own limiter. */
+export const clientNamesOfEffect4 = ["ours", "effect"] as const
+
+export type ClientName = typeof clientNames[number] | typeof clientNamesOfEffect4[number]
 
 /** One scenario, one client: a row of the table. */
 export interface Row {

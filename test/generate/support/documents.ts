@@ -1,5 +1,5 @@
 /** Small OpenAPI documents, and what the generator makes of them. */
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { generate, type Generated, type Selection } from "../../../src/generate/generate.js"
 import { readDocument } from "../../../src/generate/read/document.js"
 
@@ -63,8 +63,4 @@ export const textOf = ({ files }: Generated, path: string): string => {
 
 /** The place of the error that generation fails with, and its message. */
 export const failure = (document: Json | string, selection: Selection = {}) =>
-  Effect.map(Effect.exit(generating(document, selection)), (exit) => {
-    if (Exit.isSuccess(exit)) throw new Error("it was generated")
-    if (exit.cause._tag !== "Fail") throw new Error(String(exit.cause))
-    return exit.cause.error
-  })
+  Effect.flip(generating(document, selection))

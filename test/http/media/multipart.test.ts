@@ -184,12 +184,14 @@ describe.each(Object.entries(networks))("a multipart body over %s", (_, network)
     Effect.gen(function*() {
       const { begun, url } = yield* serve()
       const ended = yield* Deferred.make<void>()
-      const endless = Stream.make(encoder.encode("a")).pipe(
+      const pulled = yield* Deferred.make<void>()
+      const endless = Stream.fromEffect(Effect.as(Deferred.succeed(pulled, undefined), encoder.encode("a"))).pipe(
         Stream.concat(Stream.never),
         Stream.ensuring(Deferred.succeed(ended, undefined))
       )
       const upload = importUsers({ users: { name: "u", content: endless }, connection_id: "c" })
-      yield* Effect.raceFirst(Effect.exit(upload), Deferred.await(begun)).pipe(Effect.provide(over(network, url)))
+      const isUnderWay = Effect.zipRight(Deferred.await(begun), Deferred.await(pulled))
+      yield* Effect.raceFirst(Effect.exit(upload), isUnderWay).pipe(Effect.provide(over(network, url)))
       yield* Deferred.await(ended)
       const late = yield* upload.pipe(
         IdentityClient.withTimeout("50 millis"),

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Layer, Logger, Random, TestClock } from "effect"
 import { InvalidInput, type RateLimited } from "../../../src/Errors.js"
 import { CeilingCounter } from "../../../src/internal/limiter/known/ceiling.js"
+import { disconnect } from "../../../src/internal/runtime/runner.js"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import { assertKept } from "../../support/ceilings.js"
 import { skewed } from "../../support/fleet.js"
@@ -136,7 +137,7 @@ describe("layerAdaptive with a ceiling", () => {
                     Effect.sync(() => void (isExport && exports.push(all.at(-1)!)))
                   )
                   const set = (yield* Random.next) < 0.3 ? RateLimiter.withBackground(sent) : sent
-                  if ((yield* Random.next) < 0.2) yield* Effect.timeoutOption(Effect.disconnect(set), interval / 3)
+                  if ((yield* Random.next) < 0.2) yield* Effect.timeoutOption(disconnect(set), interval / 3)
                   else yield* set
                 }
               })
@@ -191,7 +192,7 @@ describe("layerAdaptive with a ceiling", () => {
           )
       )
       yield* TestClock.adjust(0)
-      const failures = (yield* Effect.forEach(fibers.flat(), (fiber) => fiber.poll)).flatMap((exit) =>
+      const failures = (yield* Effect.forEach(fibers.flat(), (fiber) => Fiber.poll(fiber))).flatMap((exit) =>
         exit._tag === "Some" && Exit.isSuccess(exit.value) && exit.value.value._tag === "Left"
           ? [exit.value.value.left as RateLimited]
           : []

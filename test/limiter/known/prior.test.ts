@@ -118,9 +118,9 @@ describe("layerAdaptive with a prior", () => {
         yield* permit.settle({ status, headers: Headers.empty })
         ended.push({ at: yield* Clock.currentTimeMillis, status })
       })
-      const callers = yield* Effect.forkAll(Array.from({ length: 20 }, () => Effect.forever(one)))
+      const callers = yield* Effect.replicateEffect(Effect.fork(Effect.forever(one)), 20)
       yield* Effect.sleep(Duration.seconds(seconds))
-      yield* Fiber.interrupt(callers)
+      yield* Fiber.interruptAll(callers)
       return ended
     }).pipe(
       Effect.provide([

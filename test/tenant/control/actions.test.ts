@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
 import { keyHeader } from "../../../src/tenant/control/messages.js"
+import { reasonOf } from "../../support/httpErrors.js"
 import {
   action,
   call,
@@ -74,7 +75,7 @@ describe("faults", () => {
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(yield* Fiber.join(delayed), 200)
         yield* act("addFault", "POST", "/faults", { cut: "before" })
-        assert.include(String(yield* Effect.flip(list(token))), "RequestError")
+        assert.strictEqual(reasonOf(yield* Effect.flip(list(token))), "Transport")
         assert.deepInclude((yield* snapshot).requests.items[0], { outcome: "cut", status: null, fault: 3 })
         yield* act("addFault", "POST", "/faults", { cut: "within" })
         yield* Effect.exit(list(token))

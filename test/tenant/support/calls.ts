@@ -3,14 +3,13 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { it } from "@effect/vitest"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/TestClock"
 import type * as Endpoint from "../../../src/Endpoint.js"
 import * as operations from "../../../src/operations/index.js"
 import * as Tenant from "../../../src/Tenant.js"
+export { waitForSleep } from "../../support/sleeps.js"
 
 export const host = "https://tenant.test"
 const { demo, demoClients } = Tenant
@@ -107,12 +106,6 @@ export const call = (
   options: CallOptions = {},
   client: Tenant.Client = demoClients.full
 ) => Effect.flatMap(tokenOf(client), (token) => send(endpoint, { token, ...options }))
-
-/** Waits until a fiber sleeps by the TestClock: signing and sending take real time. */
-export const waitForSleep = Effect.promise(() => new Promise((resume) => setImmediate(resume))).pipe(
-  Effect.zipRight(TestClock.sleeps()),
-  Effect.repeat({ until: Chunk.isNonEmpty })
-)
 
 /** A test with a new tenant in process. */
 export const itInProcess = (

@@ -1,5 +1,4 @@
 /** Serves the control interface: checks who asks, validates what is asked, and responds as JSON. */
-import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -10,8 +9,9 @@ import * as Schema from "effect/Schema"
 import type { Fields } from "../../../Endpoint.js"
 import { text as bodyText } from "../../../internal/http/errorBody.js"
 import { readBody, splitTarget } from "../../server/app.js"
+import { check } from "../../server/fieldErrors.js"
 import { decodeQuery, type FieldError } from "../../server/formDecoding.js"
-import { check } from "../../server/requestInput.js"
+import * as Router from "../../server/router.js"
 import * as Actions from "../actions.js"
 import type { Controlled } from "../controlled.js"
 import { addresses, type Refusal } from "../messages.js"
@@ -76,7 +76,7 @@ const readInput = (name: string, { body, params, query }: Declaration) =>
   })
 
 /** The application for all requests below `/_tenant/`. */
-export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Effect.Effect<HttpApp.Default> => {
+export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Effect.Effect<Router.App> => {
   const actions = Actions.make(controlled)
 
   const openapi = Effect.map(
@@ -90,37 +90,31 @@ export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Ef
   const respond = (name: Actions.ActionName) => {
     // Sound: `readInput` validates with the declaration, whose types are those of the action.
     const action: (input: never) => Effect.Effect<unknown, Refusal> = actions[name]
-    return Effect.map(
+    return Effect.match(
       Effect.flatMap(readInput(name, declarations[name]), (input) => action(input as never)),
-      (body) => json(body)
+      { onFailure: refuse, onSuccess: (body) => json(body) }
     )
   }
 
-  const router = HttpRouter.fromIterable(
-    Object.entries(addresses).map(([name, { method, path }]) =>
-      HttpRouter.makeRoute(
-        method,
-        path,
-        name === "openapi"
-          ? openapi
-          : name === "events"
-          ? events
-          : respond(name as Actions.ActionName) // sound: the others are named above
-      )
+  const routes = Object.entries(addresses).map(([name, { method, path }]) =>
+    HttpRouter.makeRoute(
+      method,
+      path,
+      name === "openapi"
+        ? openapi
+        : name === "events"
+        ? events
+        : respond(name as Actions.ActionName) // sound: the others are named above
     )
   )
+  const notFound = Effect.succeed(refuse({ status: 404, message: "There is no such address" }))
 
   return Effect.map(
-    HttpRouter.toHttpApp(router),
+    Router.make(routes, notFound),
     (app) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const refusal = refusalOf(request, key)
-        return refusal === undefined ? app : Effect.fail(refusal)
-      }).pipe(
-        Effect.catchAll((refusal) =>
-          Effect.succeed(refuse("status" in refusal ? refusal : { status: 404, message: "There is no such address" }))
-        ),
-        Effect.map(withCommonHeaders)
-      )
+        return refusal === undefined ? app : Effect.succeed(refuse(refusal))
+      }).pipe(Effect.map(withCommonHeaders))
   )
 }

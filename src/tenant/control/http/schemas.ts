@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { integer, number, string } from "../../../Schemas.js"
 import * as Messages from "../messages.js"
 
-const { Array: list, Boolean, Literal, NullOr, Number, String, Unknown, optional } = Schema
+const { Array: list, Boolean, NullOr, Number, String, Unknown, optional } = Schema
 
 /** Describes a schema, for the document. */
 const describe = <A>(schema: Schema.Schema<A>, description: string): Schema.Schema<A> =>
@@ -37,7 +37,7 @@ export const ClockView: Schema.Schema<Messages.ClockView> = Schema.Struct(clockF
   identifier: "Clock"
 })
 
-const bucketName = Literal("tenant", "profileUpdates")
+const bucketName = Schema.Literal("tenant", "profileUpdates")
 
 const BucketSample = Schema.Struct({
   left: describe(Number, "the fewest calls left within the step"),
@@ -78,7 +78,7 @@ const JobView: Schema.Schema<Messages.JobView> = Schema.Struct({
 const EventView: Schema.Schema<Messages.EventView> = Schema.Struct({
   id: String,
   type: String,
-  state: Literal("failed", "queued", "delivered"),
+  state: Schema.Literal("failed", "queued", "delivered"),
   queuedAt: NullOr(time),
   dueAt: NullOr(time),
   failsAgain: Number,
@@ -96,7 +96,7 @@ const StreamView: Schema.Schema<Messages.StreamView> = Schema.Struct({
   events: some(EventView)
 }).annotations({ identifier: "Stream" })
 
-const cut = Literal("before", "within")
+const cut = Schema.Literal("before", "within")
 
 /** The fields of HTTP: a name is a token, a value has no control characters. */
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
@@ -135,7 +135,7 @@ const summaryFields = {
   method: String,
   path: String,
   operation: NullOr(String),
-  outcome: Literal("pending", "responded", "cut", "aborted"),
+  outcome: Schema.Literal("pending", "responded", "cut", "aborted"),
   status: NullOr(Number),
   duration: NullOr(Number),
   client: NullOr(String),
@@ -192,15 +192,15 @@ export const Snapshot: Schema.Schema<Messages.Snapshot> = Schema.Struct({
 }).annotations({ identifier: "Snapshot" })
 
 export const StreamMessage: Schema.Schema<Messages.StreamMessage> = Schema.Union(
-  Schema.Struct({ type: Literal("snapshot"), snapshot: Snapshot }),
-  Schema.Struct({ type: Literal("requests"), requests: list(RequestSummary), leftOut: Number, total: Number }),
+  Schema.Struct({ type: Schema.Literal("snapshot"), snapshot: Snapshot }),
+  Schema.Struct({ type: Schema.Literal("requests"), requests: list(RequestSummary), leftOut: Number, total: Number }),
   Schema.Struct({
-    type: Literal("buckets"),
+    type: Schema.Literal("buckets"),
     ...clockFields,
     buckets: list(Schema.Struct({ name: bucketName, now: Number, ...BucketSample.fields }))
   }),
   Schema.Struct({
-    type: Literal("state"),
+    type: Schema.Literal("state"),
     ...clockFields,
     tokens: Schema.optionalWith(tokens, { exact: true }),
     jobs: Schema.optionalWith(jobs, { exact: true }),
@@ -243,7 +243,7 @@ export const ClockInput: Schema.Schema<Messages.ClockInput> = Schema.Struct({
 }).annotations({ identifier: "ClockInput" })
 
 /** The fields of queries and paths. */
-export const secretsQuery = { secrets: optional(Literal("include")) }
+export const secretsQuery = { secrets: optional(Schema.Literal("include")) }
 export const requestsQuery = { before: optional(integer({ min: 1 })), limit: optional(integer({ min: 1, max: 500 })) }
 export const idPath = { id: String.pipe(Schema.pattern(/^\d{1,15}$/, { description: "a number" })) }
 export const bucketPath = { name: bucketName }

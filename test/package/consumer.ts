@@ -1,5 +1,5 @@
 /**
- * A program that imports every module of the package. `pack.ts` compiles it with old and new compilers and runs it. Its exports
+ * A program that imports every module of the package. `npm run test:pack` compiles it with old and new compilers and runs it. Its exports
  * have inferred types, which its declaration file must be able to name.
  */
 import { type HttpClient, KeyValueStore } from "@effect/platform"

@@ -1,0 +1,35 @@
+/** Sentences of the pages that hold for Effect 3, and what the package for Effect 4 says instead. */
+export const sentences: ReadonlyArray<readonly [before: string, after: string]> = [
+  [
+    "It needs **Effect 3**. The tag `latest` of `effect` is Effect 4, so name the versions, in a project with `\"type\": \"module\"`. The\npackage is not on a registry yet: run `npm ci && npm pack` in a clone, and put the path of the tarball in place of its name.",
+    "It needs **Effect 4**, and a project with `\"type\": \"module\"`. The package is not on a registry yet: run `npm ci` and\n`npm run effect4 -- --pack` in a clone, and put the path of the tarball in place of its name."
+  ],
+  ["With Effect 4, npm stops with `ERESOLVE`, or Node with `ERR_MODULE_NOT_FOUND … effect/dist/Either.js`.\n\n", ""],
+  ["| runs on                    | Effect 3 only ", "| runs on                    | Effect 4 only "],
+  ["any `HttpClient` of `@effect/platform`", "any `HttpClient` of Effect"],
+  ["There is\nno version for Effect 4 yet.", "The\nversions before 2 are for Effect 3."],
+  ["Node 20 or later", "Node 22 or later"],
+  ["Node 20, 22, 24", "Node 22, 24    "],
+  [
+    "**Why Effect 3, if `latest` is 4?** Effect 4 renames modules that this package uses. One package cannot have both as peers. A program\non Effect 4 cannot use this version: npm says `ERESOLVE`, or Node `ERR_MODULE_NOT_FOUND`.",
+    "**And Effect 3?** The versions before 2 are for Effect 3. Effect 4 renames modules that this package uses, and one package cannot have\nboth as peers."
+  ],
+  [
+    "The package needs **Effect 3**, Node 22 or later, and TypeScript 5.7 or later. `latest` of `effect` and of `@effect/platform-node` is\nEffect 4, so name the versions. Programs:",
+    "The package needs **Effect 4**, Node 22 or later, and TypeScript 5.7 or later. Programs:"
+  ],
+  [
+    "effect@4…`                | a package without a version is of Effect 4 ",
+    "effect@3…`                | a package is of Effect 3                   "
+  ],
+  [
+    "| `ERR_MODULE_NOT_FOUND … node_modules/effect/dist/Either.js`, or `FiberId.js` | Effect 4 is installed, with `--force` or `--legacy-peer-deps` | the lines above                                        |\n",
+    ""
+  ],
+  ["it comes from `@effect/cluster`", "it comes from `effect/cluster`"],
+  ["`@effect/opentelemetry/Otlp`", "`effect/observability/Otlp`"],
+  ["@effect/opentelemetry@0.64.1", "@effect/opentelemetry@4.1.0"],
+  ["effect-identity-client 0.1.0", "effect-identity-client 2.0.0-next.0"],
+  ["effect-identity-client-0.1.0.tgz", "effect-identity-client-2.0.0-next.0.tgz"],
+  ["PostgreSQL; later versions need Effect 4", "PostgreSQL                              "]
+]

@@ -1,0 +1,21 @@
+/** The errors of the platform's HTTP clients: the only module that knows their shapes. */
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+
+export type HttpError = HttpClientError.HttpClientError
+
+/** Checks that the platform did not even try to send the request: it could not encode it, or its URL is not valid. */
+export const isInvalidRequest = ({ reason }: HttpError): boolean =>
+  reason._tag === "EncodeError" || reason._tag === "InvalidUrlError"
+
+/** Checks that the request got no response. */
+export const isTransport = ({ reason }: HttpError): boolean => reason._tag === "TransportError"
+
+export const isEmptyBody = ({ reason }: HttpError): boolean => reason._tag === "EmptyBodyError"
+
+/** The error of the platform beneath. */
+export const causeOf = ({ reason }: HttpError): unknown => reason.cause
+
+/** Makes the error of a request that got no response. */
+export const make = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })

@@ -1,0 +1,39 @@
+/** Runs effects from plain code, and observes their fibers. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import type { AnyFiber } from "./fiber.js"
+
+/**
+ * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted
+ * even if the functions are made in an uninterruptible region; making them cannot, so that a finalizer can make requests.
+ */
+export const makeRunner = <R = never>() =>
+  Effect.map(Effect.context<R>(), (runtime) => ({
+    runtime,
+    fork: <A, E>(effect: Effect.Effect<A, E, R>, scope?: Scope.Scope): Fiber.Fiber<A, E> => {
+      const fiber = Effect.runForkWith(runtime)(effect)
+      return scope === undefined ? fiber : Fiber.runIn(fiber, scope)
+    },
+    runSync: Effect.runSyncWith(runtime)
+  }))
+
+/** Calls a function when a fiber ends; returns a function that cancels this. */
+export const onExit = <A, E>(fiber: Fiber.Fiber<A, E>, listener: (exit: Exit.Exit<A, E>) => void): () => void =>
+  fiber.addObserver(listener)
+
+/** Calls a function when a fiber ends by an interruption. */
+export const onInterruptedExit = (fiber: AnyFiber, listener: () => void): () => void =>
+  onExit(fiber, (exit) => {
+    if (Exit.hasInterrupts(exit)) listener()
+  })
+
+/** Lets the interruption of an effect not wait for its end. */
+export const disconnect = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.forkDetach(restore(self)),
+      (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))
+    )
+  )

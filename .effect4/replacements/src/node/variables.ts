@@ -1,0 +1,29 @@
+/** Reads environment variables, and makes the failures of wrong ones. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/** Reads a variable that need not be set. An empty one counts as not set. */
+export const text = (name: string): Config.Config<string | undefined> =>
+  Config.map(Config.withDefault(Config.String(name), ""), (value) => value === "" ? undefined : value)
+
+/** Converts what was read, or refuses it. */
+export const convert = <A, B>(
+  config: Config.Config<A>,
+  f: (value: A) => Result.Result<B, Config.ConfigError>
+): Config.Config<B> => Config.mapEffect(config, (value) => Effect.fromResult(f(value)))
+
+const failure = (issue: SchemaIssue.Issue): Config.ConfigError => new Config.ConfigError(new Schema.SchemaError(issue))
+
+export const invalid = (name: string, problem: string): Config.ConfigError =>
+  failure(new SchemaIssue.Pointer([name], new SchemaIssue.InvalidValue({ message: problem })))
+
+export const missing = (name: string, hint: string): Config.ConfigError => invalid(name, `is missing: ${hint}`)
+
+const issueOf = ({ cause, message }: Config.ConfigError): SchemaIssue.Issue =>
+  cause._tag === "SchemaError" ? cause.issue : new SchemaIssue.InvalidValue({ message })
+
+export const both = (first: Config.ConfigError, second: Config.ConfigError): Config.ConfigError =>
+  failure(new SchemaIssue.Composite(Schema.Unknown.ast, [issueOf(first), issueOf(second)]))

@@ -1,0 +1,83 @@
+/** The parser of the command line: the only module that runs it, or reads what it tells about arguments and failures. */
+import * as Args from "@effect/cli/Args"
+import type { CliApp } from "@effect/cli/CliApp"
+import * as Command from "@effect/cli/Command"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import type { Span } from "@effect/cli/HelpDoc/Span"
+import * as Options from "@effect/cli/Options"
+import { isValidationError } from "@effect/cli/ValidationError"
+import * as Effect from "effect/Effect"
+import type * as Types from "effect/Types"
+
+/** What the parser needs. */
+export type ParserEnvironment = CliApp.Environment
+
+/** A command as the parser knows it. It needs `R`. */
+export type ParserCommand<R> = Command.Command<string, R, unknown, unknown>
+
+/** The arguments and options of a command. */
+export type Config = Command.Command.Config
+
+/** What the parser makes of them. */
+export type Parsed<C extends Config> = Types.Simplify<Command.Command.ParseConfig<C>>
+
+/** A row of a help: a name and its text. */
+export type Row = readonly [name: string, text: string]
+
+const textOf = (span: Span): string =>
+  span._tag === "Sequence"
+    ? textOf(span.left) + textOf(span.right)
+    : typeof span.value === "string"
+    ? span.value
+    : textOf(span.value)
+
+/** The text of a description, which the parser puts after a sentence on the type. */
+const paragraphs = (doc: HelpDoc.HelpDoc): ReadonlyArray<string> =>
+  doc._tag === "Sequence"
+    ? [...paragraphs(doc.left), ...paragraphs(doc.right)]
+    : doc._tag === "Paragraph"
+    ? [textOf(doc.value)]
+    : []
+
+const rowsOf = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
+  doc._tag === "Sequence"
+    ? [...rowsOf(doc.left), ...rowsOf(doc.right)]
+    : doc._tag === "DescriptionList"
+    ? doc.definitions.map(([name, text]) => [textOf(name).replace(/^\((.*)\)$/, "$1"), paragraphs(text)[1] ?? ""])
+    : []
+
+export const argumentRows = (config: Config): ReadonlyArray<Row> =>
+  Object.values(config).flatMap((value) => Args.isArgs(value) ? rowsOf(Args.getHelp(value)) : [])
+
+export const optionRows = (config: Config): ReadonlyArray<Row> =>
+  Object.values(config).flatMap((value) => Options.isOptions(value) ? rowsOf(Options.getHelp(value)) : [])
+
+/** Makes a command. `R` is all that its handler needs. */
+export const makeCommand = <const C extends Config, E, R>(
+  name: string,
+  config: C,
+  run: (parsed: Parsed<C>) => Effect.Effect<void, E, R>
+): ParserCommand<R> =>
+  // sound: the command passes nothing to its handler but what it has parsed
+  Command.make(name, config, run) as never
+
+/** Fails for a value that an argument cannot have. */
+export const refuse = (message: string) => Effect.fail(HelpDoc.p(message))
+
+/** Tells the failures of the parser, which has printed their messages. */
+export const isParserFailure: (failure: unknown) => boolean = isValidationError
+
+/** Parses arguments, the first of which is the command's name, and runs that command. */
+export const runCommands = <R>(
+  program: string,
+  version: string,
+  [first, ...others]: ReadonlyArray<ParserCommand<R>>,
+  args: ReadonlyArray<string>
+): Effect.Effect<void, unknown, ParserEnvironment | R> =>
+  first === undefined
+    ? Effect.void
+    : Command.run(Command.make(program).pipe(Command.withSubcommands([first, ...others])), { name: program, version })([
+      "node",
+      program,
+      ...args
+    ])
