@@ -12,7 +12,7 @@ import { check } from "./convert/check.js"
 import { File } from "./convert/file.js"
 import { makeFormatter, removeOthers, write } from "./convert/output.js"
 import { pack, withVersion, writePackage } from "./convert/package.js"
-import { filesIn, here, openProject, root } from "./convert/project.js"
+import { filesIn, folders, here, openProject, root } from "./convert/project.js"
 import { compile, type Rules } from "./convert/rules.js"
 
 const { positionals, values } = parseArgs({
@@ -49,7 +49,7 @@ const convert = async (isWanted: (file: string) => boolean): Promise<void> => {
     if (!replacements.includes(file) && isWanted(file)) write(file, fs.readFileSync(path.join(root, file)))
   }
   for (const file of replacements) write(file, fs.readFileSync(path.join(here, "replacements", file)))
-  removeOthers(["src", "test", "examples"], written)
+  removeOthers(folders, written)
   if (!values.only) writePackage()
   console.log(`${sources.size} sources in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }

@@ -1,4 +1,4 @@
-/** Makes the second line's package of what was written: its `package.json`, its pages, and the settings of its build. */
+/** Makes the second line's package of what was written: its `package.json` and its pages. */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -77,10 +77,6 @@ const locked = (name: string): string | undefined => {
 /** Writes all but the sources. */
 export const writePackage = (): void => {
   write("package.json", `${manifest()}\n`)
-  write(
-    ".ci/build/tsconfig.json",
-    `{ "extends": "${path.relative(path.join(out, ".ci/build"), root)}/.ci/build/tsconfig.json" }\n`
-  )
   const files = ["LICENSE", "README.md", ...filesIn(".assets"), ...filesIn(".github")]
   for (const file of files) write(file, fs.readFileSync(path.join(root, file)))
   const pages = [...files, ...filesIn("examples"), "test/README.md", "test/bench/README.md"].filter((file) =>

@@ -8,7 +8,7 @@ export const here = path.resolve(import.meta.dirname, "..")
 export const root = path.dirname(here)
 export const out = path.join(here, "out")
 
-const folders = ["src", "test", "examples"]
+export const folders = ["src", "test", "examples", ".ci"]
 
 export interface Project {
   readonly checker: ts.TypeChecker

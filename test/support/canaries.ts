@@ -1,6 +1,7 @@
 /** Searches planted secrets in everything that a program can see or print. */
-import { Array, Cause, Effect, Exit, Logger, LogLevel, Metric, type MetricPair, MetricState, Tracer } from "effect"
+import { Cause, Effect, Exit, Logger, LogLevel, Tracer } from "effect"
 import { format, inspect } from "node:util"
+import { type MetricReading, metricReadings } from "./metricReadings.js"
 
 /** The encodings of bytes at any offset of an encoded text. */
 const base64 = (secret: string): ReadonlyArray<string> =>
@@ -85,15 +86,14 @@ const spanText = (span: Tracer.Span): string => {
 }
 
 /** The name of a metric with its tags. */
-const nameOf = ({ metricKey: { name, tags } }: MetricPair.MetricPair.Untyped): string =>
-  [name, ...Array.fromIterable(tags).flatMap(({ key, value }) => [key, value])].join(" ")
+const nameOf = ({ name, tags }: MetricReading): string => [name, ...Object.entries(tags).flat()].join(" ")
 
 /** Runs an effect and returns, as named texts, everything that is visible of it except its value. */
 export const seen = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const before = new Set((yield* Metric.snapshot).map(nameOf))
+    const before = new Set((yield* metricReadings).map(nameOf))
     const native = yield* Effect.tracer
-    const spans: globalThis.Array<Tracer.Span> = []
+    const spans: Array<Tracer.Span> = []
     const tracer = Tracer.make({
       context: (run) => run(),
       span: (...of) => {
@@ -102,7 +102,7 @@ export const seen = <A, E, R>(self: Effect.Effect<A, E, R>) =>
         return span
       }
     })
-    const lines: globalThis.Array<string> = []
+    const lines: Array<string> = []
     const logger = Logger.make<unknown, void>((options) => {
       for (const one of [Logger.logfmtLogger, Logger.jsonLogger, Logger.stringLogger]) lines.push(one.log(options))
       lines.push(inspect(Logger.structuredLogger.log(options), everything))
@@ -115,11 +115,11 @@ export const seen = <A, E, R>(self: Effect.Effect<A, E, R>) =>
       Logger.withMinimumLogLevel(LogLevel.All),
       Effect.provide(Logger.replace(Logger.defaultLogger, logger))
     )
-    const metrics = (yield* Metric.snapshot).flatMap((metric) => {
+    const metrics = (yield* metricReadings).flatMap((metric) => {
       const name = nameOf(metric)
       // Earlier tests of this process have left many. The values of the others are numbers.
-      const isOld = before.has(name) && !MetricState.isFrequencyState(metric.metricState)
-      return isOld ? [] : [`${name} ${inspect(metric.metricState, everything)}`]
+      const isOld = before.has(name) && metric.kind !== "another"
+      return isOld ? [] : [`${name} ${inspect(metric.state, everything)}`]
     })
     const texts: ReadonlyArray<readonly [string, string]> = [
       ["log", lines.join("\n")],

@@ -1,5 +1,6 @@
 /** Virtual time: an effect runs to its end, and whenever all fibers sleep or wait the clock jumps to the next wake-up. */
-import { Clock, Duration, Effect, type Fiber, Scheduler } from "effect"
+import { Clock, Duration, Effect, type Fiber } from "effect"
+import { makeStepped, type SteppedScheduler } from "./schedulers.js"
 
 interface Sleeper {
   readonly at: number
@@ -59,14 +60,14 @@ class VirtualClock implements Clock.Clock {
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 /** Runs tasks until none is left. Fails after `most` of them at one time: that is an endless loop. */
-const goOn = async (scheduler: Scheduler.ControlledScheduler, most = 100_000): Promise<void> => {
+const goOn = async (tasks: SteppedScheduler, most = 100_000): Promise<void> => {
   let steps = 0
   // Twice, so that a promise that settles later than the others is not missed.
   for (let quiet = 0; quiet < 2; quiet++) {
     await settle()
-    for (; scheduler.tasks.buckets.length > 0; quiet = -1) {
+    for (; tasks.hasTasks(); quiet = -1) {
       if (++steps > most) throw new Error("endless loop: tasks never end while time stands still")
-      scheduler.step()
+      tasks.step()
     }
   }
 }
@@ -82,11 +83,11 @@ export const run = <A, E>(
 ): Effect.Effect<A, E> =>
   Effect.promise(async () => {
     const clock = new VirtualClock(from)
-    const scheduler = new Scheduler.ControlledScheduler()
+    const tasks = makeStepped()
     const until = from + Duration.toMillis(most)
-    const fiber = Effect.runFork(Effect.withClock(effect, clock), { scheduler })
+    const fiber = Effect.runFork(Effect.withClock(effect, clock), { scheduler: tasks.scheduler })
     for (;;) {
-      await goOn(scheduler)
+      await goOn(tasks)
       const exit = fiber.unsafePoll()
       if (exit !== null) return exit
       const { next } = clock
@@ -107,19 +108,19 @@ export interface Session {
 
 export const session = (from = Date.UTC(2030, 0, 1)): Session => {
   const clock = new VirtualClock(from)
-  const scheduler = new Scheduler.ControlledScheduler()
+  const tasks = makeStepped()
   return {
     begin: async (effect) => {
-      const fiber = Effect.runFork(Effect.withClock(effect, clock), { scheduler })
-      await goOn(scheduler)
+      const fiber = Effect.runFork(Effect.withClock(effect, clock), { scheduler: tasks.scheduler })
+      await goOn(tasks)
       return fiber
     },
     advance: async (millis) => {
       const until = clock.unsafeCurrentTimeMillis() + millis
-      await goOn(scheduler)
+      await goOn(tasks)
       for (let { next } = clock; next <= until; next = clock.next) {
         clock.jump(next)
-        await goOn(scheduler)
+        await goOn(tasks)
       }
       clock.jump(until)
     },
