@@ -42,7 +42,8 @@ export default rules({
   },
   nodes: {
     PropertyAssignment: ({ initializer, name, parent }, c) =>
-      name.getText() === "poll" && ts.isArrowFunction(initializer) && !ts.isBlock(initializer.body) && isEngine(parent, c)
+      name.getText() === "poll" && ts.isArrowFunction(initializer) && !ts.isBlock(initializer.body) &&
+        isEngine(parent, c)
         ? `poll: () => ${c.name("effect/Effect", "map")}(${c.text(initializer.body)}, ${
           c.name("effect/Option", "fromUndefinedOr")
         })`

@@ -22,9 +22,10 @@ const isStore = (object: ts.ObjectLiteralExpression, c: File): boolean => {
   )
   const type = c.checker.getContextualType(object)
   const get = type && c.checker.getNonNullableType(type).getProperty("get")
-  return copies || (get?.declarations?.some((declaration) =>
-    /\/@effect\/platform\/(?:dist\/dts|src)\/KeyValueStore\b/.test(declaration.getSourceFile().fileName)
-  ) ?? false)
+  return copies ||
+    (get?.declarations?.some((declaration) =>
+      /\/@effect\/platform\/(?:dist\/dts|src)\/KeyValueStore\b/.test(declaration.getSourceFile().fileName)
+    ) ?? false)
 }
 
 /** The function that reads an entry, as a store of Effect 4 has it. */

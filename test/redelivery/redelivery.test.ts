@@ -686,7 +686,7 @@ describe("Node.journal", () => {
     Effect.gen(function*() {
       const file = join(yield* directory, "file")
       writeFileSync(file, "")
-      assert.include(String(yield* Effect.flip(Node.journal(join(file, "journal")))), "makeDirectory")
+      assert.include(String(yield* Effect.flip(Node.journal(join(file, "journal")))), "BadResource")
     }).pipe(Effect.scoped))
 })
 

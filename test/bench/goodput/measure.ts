@@ -102,7 +102,7 @@ export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, line, ret
           Effect.fromNullable(tenants.get(row.client)),
           (tenant) => tenant(row)
         )
-        // Effect's limiter has to be told a limit: the true one.
+        // Effect's limiter needs a limit from the start: it gets the true one.
         const known = row.client === "effect"
           ? { prior: { burst, limit: refill, interval: perMs } }
           : row.scenario.known

@@ -18,9 +18,13 @@ const mapFields = (value: object, change: (value: unknown, name: string) => unkn
 
 const isUndefined = (value: unknown): boolean => Predicate.isTagged(value, "Undefined")
 
-/** Describes a pattern. Effect leaves those out that are not Unicode-aware. */
+/** Describes a pattern, which Effect leaves out if it is not Unicode-aware. A type of its own, such as `integer`, says enough. */
 const described = (check: SchemaRepresentation.Check): SchemaRepresentation.Check => {
   const payload = check.representation?.payload
+  const toJsonSchema = check.annotations?.["toJsonSchema"]
+  if (Predicate.isFunction(toJsonSchema) && "type" in toJsonSchema({ schemas: [] })) {
+    return { ...check, annotations: { toJsonSchema } }
+  }
   if (!Predicate.hasProperty(payload, "source")) return check
   const pattern = String(payload.source)
   const description = `a string matching the pattern ${pattern}`
@@ -54,19 +58,29 @@ const alternatives = (anyOf: unknown): object => {
   return left.length === 1 && left.length < anyOf.length ? left[0] : { anyOf: left }
 }
 
+/** The names that come first, so that documents stay as they are. */
+const firstNames = ["type", "required", "properties", "additionalProperties", "items", "anyOf", "enum", "description"]
+
 /** Writes checks into the schema that they check. */
-const flatten = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(flatten)
+const flatten = (value: unknown, isCheck = false): unknown => {
+  if (Array.isArray(value)) return value.map((each) => flatten(each, isCheck))
   if (!Predicate.isObject(value)) return value
-  const { $ref, allOf, anyOf, ...rest } = mapFields(value, flatten)
+  const { $ref, allOf, anyOf, ...rest } = mapFields(value, (each, name) => flatten(each, name === "allOf"))
   const isOne = Array.isArray(allOf) && allOf.every((check) => !("$ref" in check))
-  const fields = {
+  const fields: Record<string, unknown> = {
     ...rest,
     ...(Predicate.isString($ref) && { $ref: $ref.replace("#/$defs/", definitionPath) }),
     ...alternatives(anyOf),
     ...(isOne ? Object.assign({}, ...allOf) : { allOf })
   }
-  return Object.fromEntries(Object.entries(fields).filter(([, each]) => each !== undefined))
+  const isOpen = !isCheck && fields["type"] === "object" && !("properties" in fields || "patternProperties" in fields)
+  const open = isOpen && { properties: {}, additionalProperties: fields["additionalProperties"] ?? {} }
+  const all: Record<string, unknown> = { ...fields, ...open }
+  const names = [
+    ...firstNames.filter((name) => name in all),
+    ...Object.keys(all).filter((name) => !firstNames.includes(name))
+  ]
+  return Object.fromEntries(names.map((name) => [name, all[name]] as const).filter(([, each]) => each !== undefined))
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Effect's own HTTP client with Effect's own limiter, told the true limit, and its circuit breaker. */
+/** Effect's own HTTP client with Effect's own limiter, which gets the true limit, and its circuit breaker. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
