@@ -45,7 +45,11 @@ export class File {
     }
     out += text.slice(at)
     const imports = this.#imports.print()
-    if (hasMark) return imports === "" ? out.replace(/\u0000\n*/, "") : out.replace(importsMark, () => imports)
+    if (hasMark) {
+      return imports === ""
+        ? out.replace(new RegExp(`${importsMark}\\n*`), "")
+        : out.replace(importsMark, () => imports)
+    }
     return imports === "" ? out : insertImports(out, imports)
   }
 

@@ -109,8 +109,8 @@ const isNever = (node: ts.TypeNode | undefined): boolean =>
   node === undefined || node.kind === ts.SyntaxKind.NeverKeyword
 
 /** `Schema<A, I, R>` has its encoded type: a codec. */
-const codec = ({ typeArguments = [] }: Pick<ts.TypeReferenceNode, "typeArguments">, file: File): string => {
-  const [type, encoded, services] = typeArguments
+const codec = ({ typeArguments }: Pick<ts.TypeReferenceNode, "typeArguments">, file: File): string => {
+  const [type, encoded, services] = typeArguments ?? []
   const isSame = encoded === undefined || encoded.getText() === type?.getText()
   const args = [...type === undefined ? [] : [type], ...isSame || encoded === undefined ? [] : [encoded]]
   const both = services === undefined || isNever(services) ? [] : [services, services]

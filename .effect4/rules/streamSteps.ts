@@ -35,12 +35,12 @@ export default rules({
             file.text(onError)
           } })`,
       interruptWhenDeferred: ({ args }, file) => {
-        const [deferred, self] = [...args].reverse()
+        const [deferred, self] = args.toReversed()
         const awaited = deferred && `${file.name("effect/Deferred", "await")}(${file.text(deferred)})`
         return awaited && `${stream(file, "interruptWhen")}(${first(self, file)}${awaited})`
       },
       mapConcat: ({ args }, file) => {
-        const [f, self] = [...args].reverse()
+        const [f, self] = args.toReversed()
         if (f === undefined) return undefined
         const flatten = stream(file, "flattenIterable")
         if (self !== undefined) {
@@ -50,7 +50,7 @@ export default rules({
         return isIdentity(f) ? flatten : `${stream(file, "map")}(${file.text(f)}), ${flatten}`
       },
       timeoutFail: ({ args }, file) => {
-        const [duration, onTimeout, self] = [...args].reverse()
+        const [duration, onTimeout, self] = args.toReversed()
         if (duration === undefined || onTimeout === undefined) return undefined
         const error = ts.isArrowFunction(onTimeout) && !ts.isBlock(onTimeout.body)
           ? file.text(onTimeout.body)

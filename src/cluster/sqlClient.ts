@@ -1,4 +1,4 @@
-/** What differs between versions of Effect's SQL client: transactions, parameters, causes of failures, and the tables of the engine. */
+/** The parts of Effect's SQL client that differ between its versions: transactions, parameters, causes of failures, and the tables of the engine. */
 import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SqlMessageStorage from "@effect/cluster/SqlMessageStorage"
 import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
@@ -16,7 +16,7 @@ export const outsideOfTransactions =
         context as Context.Context<SqlClient.TransactionConnection> // sound: to omit what is not there changes nothing
       ))
 
-/** A parameter that is a list of texts, any of which may be missing. */
+/** A parameter that is a list of texts and of missing ones. */
 export const texts = (values: ReadonlyArray<string | undefined>): unknown => values.map((value) => value ?? null)
 
 /** The error of the driver. */

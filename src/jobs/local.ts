@@ -44,7 +44,10 @@ const makeRuns = (run: (id: string) => Effect.Effect<void>) =>
       Effect.suspend(() => {
         if (!running.has(id)) return Effect.void
         startAgain.add(id)
-        return Option.match(FiberMap.unsafeGet(fibers, id), { onNone: () => Effect.void, onSome: (fiber) => Fiber.interruptFork(fiber) })
+        return Option.match(FiberMap.unsafeGet(fibers, id), {
+          onNone: () => Effect.void,
+          onSome: (fiber) => Fiber.interruptFork(fiber)
+        })
       })
 
     return { start, stop }

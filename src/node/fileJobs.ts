@@ -141,7 +141,9 @@ export const make = (directory: string, lockExpiry: Duration.DurationInput) =>
           ...journal,
           // One that is missing is no failure.
           remove: (key) =>
-            fs.remove(pathOf(id, "journal", encodeURIComponent(key)), { force: true }).pipe(withStoreFailure("remove", key))
+            fs.remove(pathOf(id, "journal", encodeURIComponent(key)), { force: true }).pipe(
+              withStoreFailure("remove", key)
+            )
         })),
       remove: (id) =>
         Effect.gen(function*() {

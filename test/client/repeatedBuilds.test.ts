@@ -2,7 +2,7 @@
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
 import { count } from "../../src/internal/call/repeatedBuilds.js"
-import { globalValue } from "../../src/internal/runtime/globalValue.js"
+import { globalValue } from "../../src/internal/runtime/memoize.js"
 import * as Testing from "../../src/Testing.js"
 import { over } from "../support/client.js"
 

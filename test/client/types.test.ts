@@ -439,7 +439,7 @@ const laws: Readonly<Record<string, () => void>> = {
       return Effect.void
     })
     // @ts-expect-error: no such field
-    Testing.handle(deleteEventStream, ({ event_id }) => Effect.log(event_id))
+    Testing.handle(deleteEventStream, (input) => Effect.log(input.event_id))
   },
   "a handler of Testing must succeed with the operation's success": () => {
     Testing.handle(createUsersExport, () => Effect.succeed({ id: "1", type: "users_export", status: "pending" }))

@@ -7,8 +7,8 @@ import { makeRunner } from "../../src/jobs/runner.js"
 import { effectMajor } from "../support/effectMajor.js"
 import { makeYielding, runLater } from "../support/schedulers.js"
 
-/** Begins in another turn, when the fiber is known to its scheduler. */
-const nextTurn = Effect.promise(() => Promise.resolve())
+/** Begins later, when the fiber is known to its scheduler. */
+const later = Effect.promise(() => Promise.resolve())
 
 /** Runs an effect that gives way at its nth operation, and is interrupted then. Tells whether it has come so far, and how it ended. */
 const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => {
@@ -20,7 +20,7 @@ const interruptedAt = async <A, E>(nth: number, effect: Effect.Effect<A, E>) => 
     runLater(() => current.unsafeInterruptAsFork(current.id()))
     return true
   })
-  const fiber = Effect.runFork(Effect.zipRight(nextTurn, effect), { scheduler })
+  const fiber = Effect.runFork(Effect.zipRight(later, effect), { scheduler })
   running.fiber = fiber
   const exit = await Effect.runPromise(Effect.timeoutOption(Fiber.await(fiber), "20 millis"))
   return { isReached: count >= nth, isInterrupted: Option.exists(exit, Exit.isInterrupted) }

@@ -116,9 +116,9 @@ for (const file of sources) {
 /** A few small files, for a run of less than a minute. */
 export const quick: Folder = {
   name: "quick",
-  files: ["src/internal/runtime/backoff.ts", "src/internal/http/urlEncoding.ts"],
-  tests: testFiles(["http/urlEncoding", "client/retry"]),
-  ownTests: testFiles(["http/urlEncoding", "client/retry"])
+  files: ["src/internal/runtime/backoff.ts", "src/internal/http/media/urlEncoding.ts"],
+  tests: testFiles(["http/media/urlEncoding", "client/retry"]),
+  ownTests: testFiles(["http/media/urlEncoding", "client/retry"])
 }
 
 for (const file of [...slowTests, ...quick.files]) {

@@ -7,8 +7,11 @@ export const countSleeps: Effect.Effect<Effect.Effect<number>> = Effect.succeed(
 )
 
 /** Waits until a fiber sleeps by the TestClock: signing and sending take real time. */
-export const waitForSleep: Effect.Effect<void> = Effect.flatMap(countSleeps, (sleeps) =>
-  Effect.promise(() => new Promise((resume) => setImmediate(resume))).pipe(
-    Effect.zipRight(sleeps),
-    Effect.repeat({ until: (count) => count > 0 })
-  ))
+export const waitForSleep: Effect.Effect<void> = Effect.flatMap(
+  countSleeps,
+  (sleeps) =>
+    Effect.promise(() => new Promise((resume) => setImmediate(resume))).pipe(
+      Effect.zipRight(sleeps),
+      Effect.repeat({ until: (count) => count > 0 })
+    )
+)

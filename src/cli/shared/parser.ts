@@ -9,7 +9,7 @@ import { isValidationError } from "@effect/cli/ValidationError"
 import * as Effect from "effect/Effect"
 import type * as Types from "effect/Types"
 
-/** What the parser needs. */
+/** The things that the parser needs. */
 export type ParserEnvironment = CliApp.Environment
 
 /** A command as the parser knows it. It needs `R`. */
@@ -18,7 +18,7 @@ export type ParserCommand<R> = Command.Command<string, R, unknown, unknown>
 /** The arguments and options of a command. */
 export type Config = Command.Command.Config
 
-/** What the parser makes of them. */
+/** The values that the parser makes of them. */
 export type Parsed<C extends Config> = Types.Simplify<Command.Command.ParseConfig<C>>
 
 /** A row of a help: a name and its text. */
@@ -67,7 +67,7 @@ export const refuse = (message: string) => Effect.fail(HelpDoc.p(message))
 /** Tells the failures of the parser, which has printed their messages. */
 export const isParserFailure: (failure: unknown) => boolean = isValidationError
 
-/** Parses arguments, the first of which is the command's name, and runs that command. */
+/** Parses arguments, and runs the command that the first one names. */
 export const runCommands = <R>(
   program: string,
   version: string,

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { makeSetting, settingOf, withFiber, withSetting } from "../runtime/fiber.js"
-import { globalValue } from "../runtime/globalValue.js"
+import { globalValue } from "../runtime/memoize.js"
 
 /** The code of a `TransportError` of an attempt whose claim failed. `claimed` gives the claim's own failure in its place. */
 export const unclaimedCode = "UNCLAIMED"

@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { hostOf } from "../http/baseUrl.js"
-import { globalValue } from "../runtime/globalValue.js"
+import { globalValue } from "../runtime/memoize.js"
 
 /** This many builds of one tenant's client within this time, in milliseconds, are worth a warning. */
 const [mostBuilds, period] = [50, 60_000]

@@ -11,9 +11,9 @@ import { memoizeByEndpoint } from "../runtime/memoize.js"
 import { issuesOf } from "../schema/parseIssues.js"
 import * as Validator from "../schema/validator.js"
 import * as Multipart from "./media/multipart.js"
+import * as UrlEncoding from "./media/urlEncoding.js"
 import type { RawRequest } from "./rawExchange.js"
 import { partLength } from "./redact.js"
-import * as UrlEncoding from "./urlEncoding.js"
 
 type InputFields = Readonly<Record<string, unknown>>
 

@@ -7,13 +7,13 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../../Errors.js"
+import type { StreamCheck } from "../deliveries/streamCheck.js"
 import type { Restore } from "../runtime/fiber.js"
 import type { RunError, Stopped } from "./ending.js"
 import * as Journal from "./journal.js"
 import type { Outage } from "./outage.js"
 import * as Outcome from "./outcome.js"
 import * as Send from "./send.js"
-import type { StreamCheck } from "./streamCheck.js"
 
 /** The failures that end a run, and of an event that is dropped. */
 export type ProcessFailure = Journal.JournalError | RunError | Stopped
@@ -116,7 +116,9 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
         const earlier = inProgress.get(id)
         if (earlier !== undefined) {
           return restore(Deferred.await(earlier)).pipe(
-            Effect.tap(() => Effect.yieldNow()), // the result of the event's own fiber comes first
+            Effect.tap(() =>
+              Effect.yieldNow()
+            ), // the result of the event's own fiber comes first
             Effect.map((result) => ({ ...result, recalled: true }))
           )
         }

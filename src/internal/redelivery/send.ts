@@ -5,12 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { ClaimedCall, ClaimState } from "../call/claim.js"
+import type { CheckFailure, StreamCheck } from "../deliveries/streamCheck.js"
 import type { Restore } from "../runtime/fiber.js"
 import { RunError, type Stopped, subjectOf } from "./ending.js"
 import * as Journal from "./journal.js"
 import type { Outage } from "./outage.js"
 import * as Outcome from "./outcome.js"
-import type { CheckFailure, StreamCheck } from "./streamCheck.js"
 
 export type EventFailure = Outcome.CallFailure | Journal.JournalError
 

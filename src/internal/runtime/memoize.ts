@@ -21,3 +21,8 @@ export const memoizeByEndpoint = <A extends object, Each extends Any = Any>(
   const results = new WeakMap<Each, A>()
   return (endpoint) => getOrInsert(results, endpoint, make)
 }
+
+const globals: Record<symbol, unknown> = globalThis as never // sound: only keys of this module are read and written
+
+/** Makes a value once in a process, however many copies of this package are loaded. */
+export const globalValue = <A>(name: string, make: () => A): A => (globals[Symbol.for(name)] ??= make()) as A // sound: each name is used for one type

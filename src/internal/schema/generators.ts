@@ -1,4 +1,4 @@
-/** How Effect generates the values of schemas that hardly any random value would fit. */
+/** Generators of values, for Effect, of schemas that hardly any random value would fit. */
 import type * as Arbitrary from "effect/Arbitrary"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"

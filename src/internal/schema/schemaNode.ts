@@ -4,7 +4,7 @@ import type * as Schema from "effect/Schema"
 interface Common {
   /** The schema's own `description`, for example `a string`. */
   readonly description: string | undefined
-  /** What Effect calls the type, for example `string`. */
+  /** Effect's own name of the type, for example `string`. */
   readonly name: string
   /** This part of the schema as a schema of its own. */
   readonly schema: Schema.Schema.AnyNoContext

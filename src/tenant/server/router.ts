@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 /** An application: the response to each request. */
 export type App = HttpApp.Default
 
-/** The paths that a router takes for the same. */
+/** The paths that a router treats as the same. */
 export type Matching = Parameters<typeof HttpRouter.setRouterConfig>[0]
 
 /** Makes an application of routes. HEAD is served by the routes of GET; all that no route is for gets `notFound`. */

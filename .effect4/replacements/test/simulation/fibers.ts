@@ -1,5 +1,5 @@
 /** How the fibers of a simulated life are run: the part of a machine that depends on Effect's scheduler. */
-import { Effect, type Fiber, Scheduler } from "effect"
+import { Effect, type Fiber, type Scheduler } from "effect"
 
 export interface Rules {
   /** Whether a fiber gives way to another after this number of operations, beside those at which Effect lets it. */

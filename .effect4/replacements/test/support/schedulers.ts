@@ -18,7 +18,7 @@ export const makeStepped = (): SteppedScheduler => {
     return () => void tasks.delete(task)
   })
   const step = () => {
-    for (const task of [...tasks]) if (tasks.delete(task)) task.run()
+    for (const task of Array.from(tasks)) if (tasks.delete(task)) task.run()
   }
   return { scheduler, hasTasks: () => tasks.size > 0, step }
 }

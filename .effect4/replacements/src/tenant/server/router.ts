@@ -8,7 +8,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 /** An application: the response to each request. */
 export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 
-/** The paths that a router takes for the same. */
+/** The paths that a router treats as the same. */
 export type Matching = Partial<FindMyWay.RouterConfig>
 
 /** Makes an application of routes. HEAD is served by the routes of GET; all that no route is for gets `notFound`. */

@@ -1,6 +1,6 @@
 /** Percent-encodes strings, and fields of forms and queries. */
 import * as Either from "effect/Either"
-import type { Issue } from "../../Errors.js"
+import type { Issue } from "../../../Errors.js"
 
 /** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
 export const component = (value: string): string | undefined =>

@@ -8,10 +8,10 @@ import {
   listActionVersions,
   Operation,
   redeliverEvent
-} from "../../src/index.js"
-import * as Testing from "../../src/Testing.js"
-import { bodyOf, failed, sent, sentOne } from "../support/client.js"
-import { type Subject } from "../support/operations.js"
+} from "../../../src/index.js"
+import * as Testing from "../../../src/Testing.js"
+import { bodyOf, failed, sent, sentOne } from "../../support/client.js"
+import { type Subject } from "../../support/operations.js"
 
 const id = "est_1234567890123456789012"
 
