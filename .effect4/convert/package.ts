@@ -90,7 +90,7 @@ export const writePackage = (): void => {
 /** Builds the package and packs it. */
 export const pack = (): void => {
   run(root, process.execPath, "node_modules/tsx/dist/cli.mjs", ".ci/build/build.ts", "--effect4")
-  run(out, "npm", "pack", "--ignore-scripts")
+  run(out, "npm", "pack", "--ignore-scripts", "--silent")
 }
 
 const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): void => {

@@ -115,12 +115,9 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
       Effect.flatMap(Deferred.make<Outcome.Result, ProcessFailure>(), (result) => {
         const earlier = inProgress.get(id)
         if (earlier !== undefined) {
-          return restore(Deferred.await(earlier)).pipe(
-            Effect.tap(() =>
-              Effect.yieldNow()
-            ), // the result of the event's own fiber comes first
-            Effect.map((result) => ({ ...result, recalled: true }))
-          )
+          // The result of the event's own fiber comes first.
+          const shared = Effect.zipLeft(restore(Deferred.await(earlier)), Effect.yieldNow())
+          return Effect.map(shared, (result) => ({ ...result, recalled: true }))
         }
         inProgress.set(id, result)
         return Effect.onExit(recallOrSend(id, restore), (exit) => {
