@@ -1,0 +1,44 @@
+/**
+ * `npm run effect4`: makes the line for Effect 4 from the sources, checks its types, and runs its tests on Node 22. `--quick` runs a part
+ * of the tests. With other options it only converts: they are those of `convert.ts`.
+ */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { here, out } from "./convert/project.js"
+
+/** Folders and files of the tests of a quick run. */
+const quickTests = [
+  "client",
+  "http/sockets",
+  "http/requestEncoder",
+  "http/responseDecoder",
+  "limiter/rateLimiter",
+  "pagination",
+  "redelivery/redelivery",
+  "runtime",
+  "schema",
+  "telemetry",
+  "token"
+].map((name) => `test/${name}`)
+
+/** Runs a command in a folder, and ends this process if it fails. */
+const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): void => {
+  const { status } = spawnSync(command, args, { cwd, stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const node = path.join(here, "node_modules/.bin/node")
+const isInstalled = () => fs.existsSync(node)
+
+const options = process.argv.slice(2)
+const isQuick = options.includes("--quick")
+const converter = options.filter((option) => option !== "--quick")
+
+if (!isInstalled()) run(here, "npm", "ci", "--no-audit", "--no-fund")
+run(here, process.execPath, "--import", "tsx", "convert.ts", ...converter.length > 0 ? converter : ["--check"])
+if (converter.length === 0) {
+  const vitest = path.join(here, "node_modules/vitest/vitest.mjs")
+  const config = path.join(here, "vitest.config.ts")
+  run(out, node, vitest, "run", "--config", config, ...isQuick ? quickTests : [])
+}
