@@ -26,7 +26,7 @@ export interface Handler {
  */
 export const handle = <Input, Success, Failure>(
   operation: Pick<Operation<Input, Success, Failure>, "endpoint">,
-  handler: (input: NoInfer<Input>) => Effect.Effect<Success, Failure | ClientError>
+  handler: (input: NoInfer<Input>) => Effect.Effect<NoInfer<Success>, NoInfer<Failure> | ClientError>
 ): Handler => ({ endpoint: operation.endpoint, handle: handler })
 
 /**
