@@ -62,7 +62,9 @@ const annotated = (module: string, name: string) => (call: Call, c: File): strin
 
 const isSpan = (node: ts.Node, c: File): boolean =>
   ts.isClassLike(node) &&
-  (node.heritageClauses ?? []).some(({ types }) => types.some(({ expression }) => c.isName(expression, "effect/Tracer", "Span")))
+  (node.heritageClauses ?? []).some(({ types }) =>
+    types.some(({ expression }) => c.isName(expression, "effect/Tracer", "Span"))
+  )
 
 export default rules({
   calls: {
