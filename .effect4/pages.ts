@@ -7,7 +7,6 @@ export const sentences: ReadonlyArray<readonly [before: string, after: string]> 
   ["With Effect 4, npm stops with `ERESOLVE`, or Node with `ERR_MODULE_NOT_FOUND … effect/dist/Either.js`.\n\n", ""],
   ["| runs on                    | Effect 3 only ", "| runs on                    | Effect 4 only "],
   ["any `HttpClient` of `@effect/platform`", "any `HttpClient` of Effect"],
-  ["There is\nno version for Effect 4 yet.", "The\nversions before 2 are for Effect 3."],
   ["Node 20 or later", "Node 22 or later"],
   ["Node 20, 22, 24", "Node 22, 24    "],
   [

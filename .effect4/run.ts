@@ -16,7 +16,7 @@ const quickTests = [
   "limiter/rateLimiter",
   "pagination",
   "redelivery/redelivery",
-  "runtime",
+  "runtime/",
   "schema",
   "telemetry",
   "token"

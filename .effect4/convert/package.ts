@@ -77,7 +77,7 @@ const locked = (name: string): string | undefined => {
 /** Writes all but the sources. */
 export const writePackage = (): void => {
   write("package.json", `${manifest()}\n`)
-  const files = ["LICENSE", "README.md", ...filesIn(".assets"), ...filesIn(".github")]
+  const files = ["LICENSE", "README.md", "tsconfig.json", ...filesIn(".assets"), ...filesIn(".github")]
   for (const file of files) write(file, fs.readFileSync(path.join(root, file)))
   const pages = [...files, ...filesIn("examples"), "test/README.md", "test/bench/README.md"].filter((file) =>
     file.endsWith(".md")

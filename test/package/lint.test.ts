@@ -41,7 +41,7 @@ const allowed = {
   token: ["runtime", "schema", "http", "telemetry"],
   call: ["runtime", "schema", "http", "telemetry", "limiter", "token"],
   fleet: ["runtime", "schema", "http", "telemetry", "limiter", "token"],
-  redelivery: ["runtime", "schema", "http"],
+  redelivery: ["runtime", "schema", "http", "deliveries"],
   deliveries: ["runtime", "schema", "http"],
   pagination: ["runtime", "schema", "http"]
 }

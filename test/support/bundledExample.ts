@@ -8,7 +8,8 @@ const folder = mkdtempSync(join(tmpdir(), "examples-"))
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
 
 /** Packages of CommonJS load the modules of Node by `require`. */
-const banner = "import { createRequire } from \"node:module\"; const require = createRequire(import.meta.url);"
+const banner =
+  "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url);"
 
 const bundle = () =>
   build({
