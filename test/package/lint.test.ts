@@ -121,8 +121,9 @@ describe("the linter", () => {
     assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
     const seams = {
       "schema/schemaTree": ["SchemaAST"],
-      "http/platformErrors": ["HttpClientError"],
+      "http/httpError": ["HttpClientError"],
       "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
+      "runtime/runner": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/streams": ["Channel", "PubSub", "Queue"]
     }
     const filesWith = (include: (own: ReadonlyArray<string>, module: string) => boolean): Files =>
