@@ -7,15 +7,15 @@ export const sentences: ReadonlyArray<readonly [before: string, after: string]> 
   ["With Effect 4, npm stops with `ERESOLVE`, or Node with `ERR_MODULE_NOT_FOUND … effect/dist/Either.js`.\n\n", ""],
   ["| runs on                    | Effect 3 only ", "| runs on                    | Effect 4 only "],
   ["any `HttpClient` of `@effect/platform`", "any `HttpClient` of Effect"],
+  [
+    "The package needs **Effect 3**, Node 20 or later, and TypeScript 5.7 or later. `latest` of `effect` and of `@effect/platform-node` is\nEffect 4, so name the versions. Programs:",
+    "The package needs **Effect 4**, Node 22 or later, and TypeScript 5.7 or later. Programs:"
+  ],
   ["Node 20 or later", "Node 22 or later"],
   ["Node 20, 22, 24", "Node 22, 24    "],
   [
     "**Why Effect 3, if `latest` is 4?** Effect 4 renames modules that this package uses. One package cannot have both as peers. A program\non Effect 4 cannot use this version: npm says `ERESOLVE`, or Node `ERR_MODULE_NOT_FOUND`.",
     "**And Effect 3?** The versions before 2 are for Effect 3. Effect 4 renames modules that this package uses, and one package cannot have\nboth as peers."
-  ],
-  [
-    "The package needs **Effect 3**, Node 22 or later, and TypeScript 5.7 or later. `latest` of `effect` and of `@effect/platform-node` is\nEffect 4, so name the versions. Programs:",
-    "The package needs **Effect 4**, Node 22 or later, and TypeScript 5.7 or later. Programs:"
   ],
   [
     "effect@4…`                | a package without a version is of Effect 4 ",

@@ -29,13 +29,25 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): void
 }
 
 const node = path.join(here, "node_modules/.bin/node")
-const isInstalled = () => fs.existsSync(node)
+
+/** Installs the packages of the lock, unless these are installed. */
+const install = (): void => {
+  const lock = fs.readFileSync(path.join(here, "package-lock.json"), "utf8")
+  const installed = path.join(here, "node_modules/.installed-lock.json")
+  if (fs.existsSync(installed) && fs.readFileSync(installed, "utf8") === lock) return
+  run(here, "npm", "ci", "--no-audit", "--no-fund")
+  fs.writeFileSync(installed, lock)
+}
 
 const options = process.argv.slice(2)
 const isQuick = options.includes("--quick")
 const converter = options.filter((option) => option !== "--quick")
 
-if (!isInstalled()) run(here, "npm", "ci", "--no-audit", "--no-fund")
+if (isQuick && converter.length > 0) {
+  console.error(`--quick is about tests, and ${converter.join(" ")} runs none`)
+  process.exit(1)
+}
+install()
 run(here, process.execPath, "--import", "tsx", "convert.ts", ...converter.length > 0 ? converter : ["--check"])
 if (converter.length === 0) {
   const vitest = path.join(here, "node_modules/vitest/vitest.mjs")

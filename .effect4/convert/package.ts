@@ -82,7 +82,11 @@ export const writePackage = (): void => {
   const pages = [...files, ...filesIn("examples"), "test/README.md", "test/bench/README.md"].filter((file) =>
     file.endsWith(".md")
   )
-  for (const page of pages) write(page, withPackages(fs.readFileSync(path.join(root, page), "utf8")))
+  const texts = pages.map((page) => [page, fs.readFileSync(path.join(root, page), "utf8")] as const)
+  for (const [before] of sentences) {
+    if (!texts.some(([, text]) => text.includes(before))) throw new Error(`.effect4/pages.ts: no page says “${before}”`)
+  }
+  for (const [page, text] of texts) write(page, withPackages(text))
   // Copies the code of the converted examples into the pages.
   run(out, effect4.node, path.join(root, "node_modules/tsx/dist/cli.mjs"), "test/support/quotedCode.ts")
 }

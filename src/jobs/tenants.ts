@@ -31,8 +31,9 @@ export const layerTenants = <E, R>(
     Tenants,
     Effect.map(LayerMap.make(layerOf, { idleTimeToLive: Duration.minutes(5) }), (clients) => ({
       client: (tenant) =>
-        Layer.build(clients.get(tenant)).pipe(
-          Effect.map((context) => Context.get(context, IdentityClient)),
+        // Not by its layer, whose logger and other settings would hold for the jobs, too.
+        clients.runtime(tenant).pipe(
+          Effect.map(({ context }) => Context.get(context, IdentityClient)),
           // The next job tries again.
           Effect.catchAll((error) => Effect.zipRight(clients.invalidate(tenant), new TenantFailure({ error })))
         )

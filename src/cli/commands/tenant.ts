@@ -156,7 +156,7 @@ const serve = (port: number, options: Tenant.Options, json: boolean) => {
   const server = createServer()
   return Effect.gen(function*() {
     yield* Layer.build(Tenant.layerServer)
-    // Before the server, which may wait for its connections to end.
+    // Runs before the server's own finalizer, which may wait for its connections to end.
     yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     const { control } = yield* Tenant.Tenant
     const key = control === undefined ? "" : Redacted.value(control.key)

@@ -115,7 +115,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
       Effect.flatMap(Deferred.make<Outcome.Result, ProcessFailure>(), (result) => {
         const earlier = inProgress.get(id)
         if (earlier !== undefined) {
-          // The result of the event's own fiber comes first.
+          // Yields, so that the result of the event's own fiber comes first.
           const shared = Effect.zipLeft(restore(Deferred.await(earlier)), Effect.yieldNow())
           return Effect.map(shared, (result) => ({ ...result, recalled: true }))
         }

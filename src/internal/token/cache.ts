@@ -98,7 +98,7 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
       const fetching = runSync(Effect.uninterruptible(Effect.forkIn(fetched, scope)))
       // In a scope that is closed it may not even begin.
       onExit(fetching, (exit) => {
-        if (Exit.isFailure(exit)) Deferred.unsafeDone(result, ended(Exit.failCause(exit.cause)))
+        if (Exit.isFailure(exit) && underWay === result) Deferred.unsafeDone(result, ended(Exit.failCause(exit.cause)))
       })
       return Effect.succeed(result)
     })
