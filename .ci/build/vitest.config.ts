@@ -26,16 +26,16 @@ const suites = [
   "test/token/tokenProvider"
 ]
 
-/**
- * Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice; the schema tree may be, since
- * it has no state.
- */
+/** Internal modules without a state: they may be loaded twice. */
+const stateless = ["internal/schema/schemaTree", "internal/schema/jsonSchema", "internal/redelivery/storeFailure"]
+
+/** Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice. */
 const published: Plugin = {
   name: "published",
   enforce: "pre",
   resolveId(id) {
     const [, module] = /^(?:\.\.\/)+src\/(.+)\.js$/.exec(id) ?? []
-    if (module === undefined || module === "internal/schema/schemaTree") return undefined
+    if (module === undefined || stateless.includes(module)) return undefined
     if (!/^(?:operations\/)?\w+$/.test(module)) throw new Error(`${id} is not public`)
     return fileURLToPath(new URL(`../../dist/${module}.js`, import.meta.url))
   }
