@@ -8,6 +8,7 @@ import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 
 export { File } from "./internal/schema/file.js"
+export type { StringGenerator } from "./internal/schema/generators.js"
 
 /** A format of strings: a name for messages, and a check. @since 0.1.0 @category models */
 export interface Format {

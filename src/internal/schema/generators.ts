@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/** Makes strings. */
+/** Makes strings of a format for Effect. @since 0.1.0 @category models */
 export type StringGenerator = Arbitrary.LazyArbitrary<string>
 
 export const withGenerator = (schema: Schema.Schema<string>, generator: StringGenerator): Schema.Schema<string> =>

@@ -4,7 +4,7 @@ import * as AST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Stream from "effect/Stream"
 
-/** Describes strings by a pattern from which they are made. */
+/** Describes strings by a pattern from which they are made. @since 0.1.0 @category models */
 export type StringGenerator = RegExp
 
 export const withGenerator = (schema: Schema.Codec<string>, { flags, source }: StringGenerator): Schema.Codec<string> =>
