@@ -10,10 +10,7 @@ import { invalidSetting } from "../internal/schema/issues.js"
 import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
 import * as TlsKey from "./tlsKey.js"
-import { both, convert, invalid, missing, text } from "./variables.js"
-
-const secret = (name: string) =>
-  Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
+import { both, convert, invalid, missing, secret, text } from "./variables.js"
 
 const variables = Config.all({
   IDENTITY_DOMAIN: text("IDENTITY_DOMAIN"),

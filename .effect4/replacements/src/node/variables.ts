@@ -1,6 +1,7 @@
 /** Reads environment variables, and makes the failures of wrong ones. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -8,6 +9,10 @@ import * as SchemaIssue from "effect/SchemaIssue"
 /** Reads a variable that need not be set. An empty one counts as not set. */
 export const text = (name: string): Config.Config<string | undefined> =>
   Config.map(Config.withDefault(Config.String(name), ""), (value) => value === "" ? undefined : value)
+
+/** Reads a secret that need not be set. No failure shows its text. */
+export const secret = (name: string): Config.Config<Redacted.Redacted | undefined> =>
+  Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
 
 /** Converts what was read, or refuses it. */
 export const convert = <A, B>(
