@@ -14,7 +14,7 @@ import type * as Path from "effect/Path"
 import type * as Terminal from "effect/Terminal"
 import { complain } from "./text.js"
 
-/** What the parser needs. */
+/** The things that the parser needs. */
 export type ParserEnvironment = FileSystem.FileSystem | Path.Path | Terminal.Terminal
 
 /** A command as the parser knows it. It needs `R`. */
@@ -23,7 +23,7 @@ export type ParserCommand<R> = Command.Command<string, unknown, unknown, unknown
 /** The arguments and options of a command. */
 export type Config = { readonly [name: string]: Param.Any }
 
-/** What the parser makes of them. */
+/** The values that the parser makes of them. */
 export type Parsed<C extends Config> = Command.Command.Config.Infer<C>
 
 /** A row of a help: a name and its text. */
@@ -82,7 +82,7 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event)
 }
 
-/** Parses arguments, the first of which is the command's name, and runs that command. */
+/** Parses arguments, and runs the command that the first one names. */
 export const runCommands = <R>(
   program: string,
   version: string,
