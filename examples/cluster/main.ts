@@ -82,9 +82,12 @@ const redeliver = (baseUrl: string, runners: ReadonlyArray<Runner>) =>
     )
     yield* Effect.fork(Effect.repeat(show, Schedule.spaced("2 seconds")))
     yield* Effect.sleep("7 seconds")
+    const findBusy = Effect.gen(function*() {
+      const busy = yield* Effect.findFirst(runners, ({ jobs }) => Effect.map(jobs, (jobs) => jobs > 0))
+      return yield* busy
+    })
     // Again if there is none: while the runners divide the work anew, the job may be on its way from one to the other.
-    const busy = Effect.findFirst(runners, ({ jobs }) => Effect.map(jobs, (jobs) => jobs > 0)).pipe(Effect.flatten)
-    const { name, stop } = yield* Effect.retry(busy, { schedule: Schedule.spaced("100 millis"), times: 100 })
+    const { name, stop } = yield* Effect.retry(findBusy, { schedule: Schedule.spaced("100 millis"), times: 100 })
     yield* Console.log(yellow(`  ${name}, which runs the job, is stopped (SIGTERM)`))
     yield* stop
     const [took, { events: { outcomes } }] = yield* Effect.timed(awaitEnd(id))
