@@ -25,6 +25,14 @@ export const sentences: ReadonlyArray<readonly [before: string, after: string]> 
     "| `ERR_MODULE_NOT_FOUND … node_modules/effect/dist/Either.js`, or `FiberId.js` | Effect 4 is installed, with `--force` or `--legacy-peer-deps` | the lines above                                        |\n",
     ""
   ],
+  [
+    "`Effect.runPromise` rejects with a `FiberFailure`, which is no instance of your error. `Effect.either` keeps the error as it is, and a\n`ManagedRuntime` builds the layers once (`Effect`, `Either` and `ManagedRuntime` are of `effect`, the rest of\n`effect-identity-client`):",
+    "`Effect.result` gives the error as a value, and a `ManagedRuntime` builds the layers once (`Effect`, `Result` and `ManagedRuntime` are of\n`effect`, the rest of `effect-identity-client`):"
+  ],
+  [
+    "`Effect.runPromise` rejects with a `FiberFailure` that wraps the error. [Code with promises](getting-started.md#code-with-promises)\nshows how to get the error itself.",
+    "`Effect.runPromise` rejects with the error itself: [code with promises](getting-started.md#code-with-promises)."
+  ],
   ["it comes from `@effect/cluster`", "it comes from `effect/cluster`"],
   ["`@effect/opentelemetry/Otlp`", "`effect/observability/Otlp`"],
   ["@effect/opentelemetry@0.64.1", "@effect/opentelemetry@4.1.0"],

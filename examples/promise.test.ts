@@ -53,12 +53,6 @@ it("keeps classes and tags of errors", async () => {
   assert.instanceOf(error, Error)
 })
 
-it("runPromise alone rejects with a FiberFailure instead", async () => {
-  const error = await runtime.runPromise(deleteEventStream({ id: "short" })).catch((error: unknown) => error)
-  assert.notInstanceOf(error, Errors.InvalidInput)
-  assert.match(String(error), /InvalidInput/)
-})
-
 it("disposing of the runtime closes the client", async () => {
   await runtime.dispose()
   const error = await call(deleteEventStream({ id: stream.id })).then(() => undefined, (error: unknown) => error)

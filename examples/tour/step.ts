@@ -1,8 +1,8 @@
 /** A step of the tour: its title, its results, and the requests that reached the tenant meanwhile. */
 import { HttpServer } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
+import * as Node from "effect-identity-client/Node"
 import * as Tenant from "effect-identity-client/Tenant"
 import { bold, dim, green, red, yellow } from "../support/terminal.js"
 
@@ -17,7 +17,7 @@ export const clientOf = (caller: Tenant.Client, limiter = RateLimiter.layer) =>
           clientId: caller.id,
           clientSecret: caller.secret
         })),
-        Layer.provideMerge(NodeHttpClient.layerUndici)
+        Layer.provideMerge(Layer.orDie(Node.layerHttpClient()))
       )
     )
   ))

@@ -15,6 +15,7 @@ import {
 } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, call, failed, over, token } from "../support/client.js"
+import { effectMajor } from "../support/effectMajor.js"
 import type { Subject } from "../support/operations.js"
 
 const id = "est_1234567890123456789012"
@@ -43,6 +44,12 @@ describe("an error class for a status", () => {
       assert.match(String(error), new RegExp(`^${error._tag}: A reason\\.`))
     }
   )
+
+  it("is wrapped by `Effect.runPromise` on Effect 3, and not on Effect 4", async () => {
+    const error = await Effect.runPromise(Effect.fail(new Errors.NotFound(failure))).catch((error: unknown) => error)
+    assert.strictEqual(error instanceof Errors.NotFound, effectMajor > 3)
+    assert.match(String(error), /NotFound: A reason\./)
+  })
 
   it.each(statusClasses.map(([ErrorClass, status]) => [status, ErrorClass] as const))(
     "%i has the given fields, and no field that is undefined",

@@ -239,7 +239,7 @@ describe("an operation that the tenant is given", () => {
             Effect.map(text, (text) => [headers["content-type"], text])
           )
         )).pipe(
-          Effect.provide(Tenant.layerHttpClient),
+          Effect.provide(Layer.fresh(Tenant.layerHttpClient)),
           Effect.provideService(Tenant.Tenant, tenant)
         )
       assert.deepStrictEqual(yield* get, ["text/event-stream", "data: {\"id\":\"string\"}\n\n"])

@@ -28,7 +28,10 @@ const elsewhere = <A, E>(
 ) =>
   Effect.provide(
     run,
-    Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer({ control: { key: Redacted.make(key) }, ...options }))
+    Layer.provideMerge(
+      Layer.fresh(Tenant.layerHttpClient),
+      Tenant.layer({ control: { key: Redacted.make(key) }, ...options })
+    )
   )
 
 const job = { id: "a", type: "b", status: "completed", created_at: "2026-01-01" }

@@ -58,14 +58,20 @@ const alternatives = (anyOf: unknown): object => {
   return left.length === 1 && left.length < anyOf.length ? left[0] : { anyOf: left }
 }
 
-/** The names that come first, so that documents stay as they are. */
-const firstNames = ["type", "required", "properties", "additionalProperties", "items", "anyOf", "enum", "description"]
+/** Parts of a schema that are values or names of the user's, and no schemas. */
+const isNoSchema = (name: string): boolean => ["const", "default", "enum", "examples", "required"].includes(name)
 
 /** Writes checks into the schema that they check. */
 const flatten = (value: unknown, isCheck = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => flatten(each, isCheck))
   if (!Predicate.isObject(value)) return value
-  const { $ref, allOf, anyOf, ...rest } = mapFields(value, (each, name) => flatten(each, name === "allOf"))
+  const { $ref, allOf, anyOf, ...rest } = mapFields(
+    value,
+    (each, name) =>
+      isNoSchema(name) ? each : name === "properties" && Predicate.isObject(each)
+        ? mapFields(each, (schema) => flatten(schema))
+        : flatten(each, name === "allOf")
+  )
   const isOne = Array.isArray(allOf) && allOf.every((check) => !("$ref" in check))
   const fields: Record<string, unknown> = {
     ...rest,
@@ -75,12 +81,7 @@ const flatten = (value: unknown, isCheck = false): unknown => {
   }
   const isOpen = !isCheck && fields["type"] === "object" && !("properties" in fields || "patternProperties" in fields)
   const open = isOpen && { properties: {}, additionalProperties: fields["additionalProperties"] ?? {} }
-  const all: Record<string, unknown> = { ...fields, ...open }
-  const names = [
-    ...firstNames.filter((name) => name in all),
-    ...Object.keys(all).filter((name) => !firstNames.includes(name))
-  ]
-  return Object.fromEntries(names.map((name) => [name, all[name]] as const).filter(([, each]) => each !== undefined))
+  return Object.fromEntries(Object.entries({ ...fields, ...open }).filter(([, each]) => each !== undefined))
 }
 
 /**
