@@ -31,12 +31,11 @@ const withMore = (value: unknown): object => ({ ...value as object, more: "a fie
 
 /** Makes a good response: an object of the schema, or a list of such, with an extra field, long enough to be interrupted. */
 export const goodJson = ({ endpoint: { success } }: Subject): string => {
-  const values: ReadonlyArray<unknown> = success === undefined
-    ? [{}]
-    : FastCheck.sample(arbitraryOf(Schema.typeSchema(success)), { seed: 3, numRuns: 20 })
-  const value: unknown = Array.isArray(values[0])
-    ? values.find((list) => Array.isArray(list) && list.length > 0)
-    : values[0]
+  if (success === undefined) return JSON.stringify(withMore({}))
+  const [value] = FastCheck.sample(
+    arbitraryOf(Schema.typeSchema(success)).filter((value) => !Array.isArray(value) || value.length > 0),
+    { seed: 3, numRuns: 1 }
+  )
   return JSON.stringify(Array.isArray(value) ? value.map(withMore) : withMore(value))
 }
 

@@ -1,7 +1,6 @@
 /** Type-checks generated files, and loads them. */
 import { build } from "esbuild"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import ts from "typescript"
@@ -58,11 +57,7 @@ export const load = async (files: ReadonlyArray<File>): Promise<Readonly<Record<
     plugins: [{
       name: "generated",
       setup({ onLoad, onResolve }) {
-        onResolve({ filter: /^(?:effect|@effect\/platform)(?:\/|$)/ }, ({ path }) => {
-          const [, name = "", module = "index"] = /^(effect|@effect\/platform)(?:\/(.+))?$/.exec(path) ?? []
-          const file = join(root, "node_modules", name, "dist/esm", `${module}.js`)
-          return { path: pathToFileURL(file).href, external: true }
-        })
+        onResolve({ filter: /^(?:effect|@effect\/platform)(?:\/|$)/ }, ({ path }) => ({ path, external: true }))
         onResolve({ filter: /^effect-identity-client\// }, ({ path }) => ({
           path: join(root, `${path.replace("effect-identity-client", "src")}.ts`)
         }))
@@ -77,7 +72,10 @@ export const load = async (files: ReadonlyArray<File>): Promise<Readonly<Record<
       }
     }]
   })
-  const folder = mkdtempSync(join(tmpdir(), "generated-"))
+  // Inside the project, so that its packages are found.
+  const packages = join(root, "node_modules")
+  mkdirSync(packages, { recursive: true })
+  const folder = mkdtempSync(join(packages, ".generated-"))
   try {
     const file = join(folder, "index.mjs")
     writeFileSync(file, output?.text ?? "")
