@@ -9,8 +9,8 @@ import * as Redacted from "effect/Redacted"
 import { invalidSetting } from "../internal/schema/issues.js"
 import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
+import { both, convert, invalid, missing, secret, text } from "./configValues.js"
 import * as TlsKey from "./tlsKey.js"
-import { both, convert, invalid, missing, secret, text } from "./variables.js"
 
 const variables = Config.all({
   IDENTITY_DOMAIN: text("IDENTITY_DOMAIN"),

@@ -4,10 +4,10 @@ import * as Headers from "@effect/platform/Headers"
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
-import * as Body from "../internal/http/body.js"
 import type { LeanTransport } from "../internal/http/exchange.js"
 import * as PlatformErrors from "../internal/http/platformErrors.js"
 import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawExchange.js"
+import * as Body from "../internal/http/responseBody.js"
 
 /**
  * Joins the chunks of bodies whose text alone is wanted. With a buffer for each body, half of a response's memory outside of

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
+import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
 import { makeStrategy, tenant } from "../support/adaptive.js"
 import { largeReading, reading } from "../support/readings.js"
 
@@ -175,7 +175,7 @@ describe("two buckets with the same limit", () => {
   /** Two operations that have parted make calls; returns whether they join at any time. */
   const meetEver = (
     gap: number,
-    respond: (name: string, nth: number) => RateLimitReading,
+    respond: (name: string, nth: number) => BucketReading,
     limitOf: (name: string) => number = () => 100
   ) => {
     const { call, share, start, strategy } = makeStrategy()

@@ -1,14 +1,14 @@
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "vitest"
+import { type BucketReading, readRateLimit } from "../../src/internal/limiter/bucketReading.js"
 import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
-import { type RateLimitReading, readRateLimit } from "../../src/internal/limiter/rateLimitReading.js"
 import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 
 /** Makes a call that ends at `now` after `millis` milliseconds. */
 const exchange = (
   estimator: Estimator,
-  response: RateLimitReading | undefined,
+  response: BucketReading | undefined,
   now: number,
   millis = 0,
   waited = false
@@ -26,7 +26,7 @@ const rateOf = (estimator: Estimator, now: number): number =>
   10_000 / (estimator.wait(now, 0, 1010) - estimator.wait(now, 0, 1000))
 
 /** An estimator that got these responses at these seconds. */
-const after = (...responses: ReadonlyArray<readonly [second: number, response: RateLimitReading | undefined]>) => {
+const after = (...responses: ReadonlyArray<readonly [second: number, response: BucketReading | undefined]>) => {
   const estimator = new Estimator()
   for (const [second, response] of responses) exchange(estimator, response, second * 1000)
   return estimator
@@ -195,7 +195,7 @@ describe("the rate", () => {
   })
 
   it("is proved by calls one after the other, and not by calls that were in flight together", () => {
-    const rateAfter = (second: { readonly sentAt: number; readonly response: RateLimitReading | undefined }) => {
+    const rateAfter = (second: { readonly sentAt: number; readonly response: BucketReading | undefined }) => {
       const estimator = new Estimator()
       const first = estimator.start(0, false)
       const early = second.sentAt < 100 ? estimator.start(second.sentAt, false) : undefined
@@ -210,7 +210,7 @@ describe("the rate", () => {
 
   it("is not proved by calls that were in flight together when the clock was set back", () => {
     const back = 3_600_000
-    const estimatorAfter = (last: RateLimitReading | undefined) => {
+    const estimatorAfter = (last: BucketReading | undefined) => {
       const estimator = new Estimator()
       const [one, other] = [estimator.start(1000, false), estimator.start(1000, false)]
       estimator.settle(other, reading(2, { untilFull: 80, date: 100 }), 2000)
@@ -249,7 +249,7 @@ describe("the rate", () => {
   })
 
   it("counts no refusal as a call that took from the bucket", () => {
-    const estimatorAfter = (...more: ReadonlyArray<readonly [second: number, response: RateLimitReading]>) =>
+    const estimatorAfter = (...more: ReadonlyArray<readonly [second: number, response: BucketReading]>) =>
       after(
         [0, reading(9, { untilFull: 60 })],
         [10, rateLimited({ untilFull: 120 })],

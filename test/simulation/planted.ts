@@ -56,7 +56,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "no pause is too long",
     edits: [{
-      file: "src/internal/limiter/rateLimitReading.ts",
+      file: "src/internal/limiter/bucketReading.ts",
       text: "pause: pause && Math.min(pause, maxPause)",
       by: "pause"
     }]

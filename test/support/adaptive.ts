@@ -7,8 +7,8 @@ import {
   type TenantSnapshot,
   TenantState
 } from "../../src/internal/limiter/adaptiveState.js"
+import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
 import type { ResolvedLimits } from "../../src/internal/limiter/known/options.js"
-import type { RateLimitReading } from "../../src/internal/limiter/rateLimitReading.js"
 
 export const tenant = "https://t.example.com/api/v2"
 
@@ -26,7 +26,7 @@ export const makeStrategy = (limits?: ResolvedLimits) => {
     strategy,
     stateOf,
     start,
-    call: (operation: string, at: number, response: RateLimitReading | undefined) =>
+    call: (operation: string, at: number, response: BucketReading | undefined) =>
       strategy.settle(start(operation, at), response, at + 10),
     wait: (operation: string, at: number, waited = 0) => strategy.wait(stateOf(operation), at, 0, 0, waited),
     /** Whether two operations share a bucket. */

@@ -12,7 +12,7 @@ import type { AccessToken } from "../token/issuedToken.js"
 import { isValidToken } from "../token/tokenResponse.js"
 import { openCode } from "./circuit.js"
 import { unclaimedCode } from "./claim.js"
-import type { AttemptContext } from "./retry.js"
+import type { AttemptContext } from "./retryLoop.js"
 import { transportError } from "./transportError.js"
 
 /** A response, and the token of its request, which errors must not repeat. */

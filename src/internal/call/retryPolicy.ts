@@ -1,6 +1,6 @@
 /**
  * Decides which attempts may be retried, and how often: the retry policy of a call. Changes around the call win over those of its
- * client, and both over the default. The loop is in `retry.ts`, the pauses are computed in `runtime/backoff.ts`.
+ * client, and both over the default. The loop is in `retryLoop.ts`, the pauses are computed in `runtime/backoff.ts`.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"

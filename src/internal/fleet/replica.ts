@@ -11,9 +11,9 @@ import {
   type OperationState,
   type TenantSnapshot
 } from "../limiter/adaptiveState.js"
+import type { BucketReading } from "../limiter/bucketReading.js"
 import type { ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
-import type { RateLimitReading } from "../limiter/rateLimitReading.js"
 import { reserved } from "../limiter/strategy.js"
 import { grant } from "./fairShare.js"
 import * as Membership from "./membership.js"
@@ -33,7 +33,7 @@ export interface FleetGrant {
 interface EndedCall {
   readonly grant: FleetGrant
   /** `undefined`: there was no response. */
-  readonly reading: RateLimitReading | undefined
+  readonly reading: BucketReading | undefined
   readonly wasSent: boolean
 }
 
@@ -158,7 +158,7 @@ export class Replica {
   }
 
   /** Ends a call; the next update reports it. */
-  end(grant: FleetGrant, reading: RateLimitReading | undefined, wasSent: boolean): void {
+  end(grant: FleetGrant, reading: BucketReading | undefined, wasSent: boolean): void {
     this.ended.push({ grant, reading, wasSent })
   }
 

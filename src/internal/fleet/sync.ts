@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
-import type { RateLimitReading } from "../limiter/rateLimitReading.js"
+import type { BucketReading } from "../limiter/bucketReading.js"
 import type { Timer } from "../runtime/timer.js"
 import { type FleetGrant, type Host, Replica, type Update } from "./replica.js"
 import type { FleetSnapshot } from "./snapshotFormat.js"
@@ -84,7 +84,7 @@ export class TenantSync {
   }
 
   /** Ends a call; `reading` is `undefined` if there was no response. */
-  end(grant: FleetGrant, reading: RateLimitReading | undefined, wasSent: boolean): void {
+  end(grant: FleetGrant, reading: BucketReading | undefined, wasSent: boolean): void {
     const isUrgent = reading?.isRateLimited === true || grant.own.state.bucket === undefined
     this.replica.end(grant, reading, wasSent)
     if (this.isAlone) return this.replica.settleAlone()

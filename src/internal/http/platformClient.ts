@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
-import * as Body from "./body.js"
 import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformErrors from "./platformErrors.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
+import * as Body from "./responseBody.js"
 import { isSuccess } from "./responseDecoder.js"
 
 interface UndiciOptions {

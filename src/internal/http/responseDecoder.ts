@@ -10,10 +10,10 @@ import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
 import * as Issues from "../schema/issues.js"
 import { hostOf } from "./baseUrl.js"
-import { bodyLimits } from "./body.js"
 import * as ErrorBody from "./errorBody.js"
 import * as EventStream from "./media/eventStream.js"
 import type { BodyLimit, RawBody, RawResponse } from "./rawExchange.js"
+import { bodyLimits } from "./responseBody.js"
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 

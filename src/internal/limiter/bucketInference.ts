@@ -4,7 +4,7 @@
  * each show the calls of the other.
  */
 import { type Observation, type OperationState, SharedBucket, type TenantState } from "./adaptiveState.js"
-import type { RateLimitReading } from "./rateLimitReading.js"
+import type { BucketReading } from "./bucketReading.js"
 
 /** The number of observations kept of each operation. */
 const maxObservations = 32
@@ -13,7 +13,7 @@ const maxObservations = 32
 const proof = 2
 
 /** Finds the bucket that a response belongs to, and keeps the observation. */
-export const place = (state: OperationState, sentAt: number, reading: RateLimitReading, now: number): SharedBucket => {
+export const place = (state: OperationState, sentAt: number, reading: BucketReading, now: number): SharedBucket => {
   const { isRateLimited, isServed, limit, remaining, untilFull } = reading
   if (limit === undefined || remaining === undefined) {
     state.isSilent = isServed

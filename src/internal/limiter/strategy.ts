@@ -1,6 +1,6 @@
 /** Strategies: they decide when calls may start. Times are local milliseconds. */
+import type { BucketReading } from "./bucketReading.js"
 import type { Call } from "./limiter.js"
-import type { RateLimitReading } from "./rateLimitReading.js"
 
 /** The time in milliseconds after which a tenant without calls is forgotten. The store of a fleet forgets it then, too. */
 export const idleTime = 3_600_000
@@ -58,7 +58,7 @@ export interface LimitStrategy<State, Grant> {
   /** Takes a start back: the call was not sent. */
   readonly giveBack: (grant: Grant, now: number) => void
   /** Ends a call; `undefined`: no response came. */
-  readonly settle: (grant: Grant, reading: RateLimitReading | undefined, now: number) => void
+  readonly settle: (grant: Grant, reading: BucketReading | undefined, now: number) => void
   /** Forgets the tenants without a call for `idleTime`, unless a call would have to wait or a state `isNeeded`. */
   readonly forgetIdle: (now: number, isNeeded: (state: State) => boolean) => void
 }

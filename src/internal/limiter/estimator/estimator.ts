@@ -2,7 +2,7 @@
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
  * clients take some. Times are local milliseconds, rates calls per millisecond.
  */
-import type { RateLimitReading } from "../rateLimitReading.js"
+import type { BucketReading } from "../bucketReading.js"
 import { type BucketStatus, reserved, rounding } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
@@ -170,7 +170,7 @@ export class Estimator extends EstimatorState {
   }
 
   /** Ends a call; `undefined`: no response came. */
-  settle(started: Reservation, reading: RateLimitReading | undefined, now: number): void {
+  settle(started: Reservation, reading: BucketReading | undefined, now: number): void {
     this.keepUp(now)
     // A process of a fleet may learn only after it sent a call that its clock was ahead of the store's.
     const call = { ...started, sentAt: Math.min(now, started.sentAt + started.setBack - this.#setBack) }
@@ -208,7 +208,7 @@ export class Estimator extends EstimatorState {
   }
 
   /** Allows one call first, and one more in flight for each that is served; a refusal pauses and halves that. */
-  private settleWithoutHeaders(call: Reservation, reading: RateLimitReading, now: number): void {
+  private settleWithoutHeaders(call: Reservation, reading: BucketReading, now: number): void {
     if (reading.isRateLimited && call.sentAt > this.loweredAt) {
       this.maxInFlight = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
       this.pausedUntil = Math.max(this.pausedUntil, now + second * 2 ** Math.min(6, this.refusalsInRow++))
@@ -220,7 +220,7 @@ export class Estimator extends EstimatorState {
   }
 
   /** Without headers the prior is all that is known: after a refusal each call that is served brings the rate nearer to it again. */
-  private confirmPrior(call: Reservation, { isServed }: RateLimitReading): void {
+  private confirmPrior(call: Reservation, { isServed }: BucketReading): void {
     this.reported = this.level
     if (!isServed || call.sentAt <= this.loweredAt || this.netRate >= this.#priorRate) return
     this.netRate = Math.min(this.#priorRate, this.netRate * constants.rateIncreaseToPrior)

@@ -1,6 +1,6 @@
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "vitest"
-import { readRateLimit } from "../../src/internal/limiter/rateLimitReading.js"
+import { readRateLimit } from "../../src/internal/limiter/bucketReading.js"
 
 const read = (status: number, headers: Record<string, string | number>) =>
   readRateLimit(

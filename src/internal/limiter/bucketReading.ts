@@ -4,7 +4,7 @@ import * as ResponseHeaders from "../http/responseHeaders.js"
 import type { LimitedResponse } from "./limiter.js"
 
 /** The rate-limit headers of a response, as far as they make sense. */
-export interface RateLimitReading {
+export interface BucketReading {
   /** True if the status is 429. */
   readonly isRateLimited: boolean
   /** True if the service handled the call: no 5xx. */
@@ -29,7 +29,7 @@ const day = 86_400
  * Reads the headers of a response. Impossible values (a limit of 0, a reset in more than a day) are ignored. `maxPause` is
  * the longest pause, in milliseconds.
  */
-export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): RateLimitReading => {
+export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): BucketReading => {
   const isRateLimited = response.status === 429
   const { limit = 0, remaining, reset = NaN } = ResponseHeaders.rateLimit(response.headers)
   const date = ResponseHeaders.date(response.headers)
