@@ -26,6 +26,7 @@ export default defineConfig({
     // The test files of a process share what they import: it takes a second to load.
     pool: "forks",
     isolate: false,
-    maxWorkers: 2
+    maxWorkers: 2,
+    silent: "passed-only"
   }
 })
