@@ -53,9 +53,14 @@ const kindOf = (ast: AST.AST): Kind => {
     case "Suspend":
       return { _tag: "Lazy", get: () => fromAST(ast.f()) }
     default:
-      return { _tag: "Opaque" }
+      return { _tag: "Opaque", struct: Option.getOrUndefined(Option.map(AST.getSurrogateAnnotation(ast), fromAST)) }
   }
 }
+
+const keywordsOf = (ast: AST.AST): object | undefined =>
+  AST.isTemplateLiteral(ast)
+    ? { type: "string", pattern: AST.getTemplateLiteralRegExp(ast).source }
+    : Option.getOrUndefined(AST.getJSONSchemaAnnotation(ast))
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
 
@@ -65,6 +70,8 @@ export const fromAST = (ast: AST.AST): SchemaNode =>
     AST.isTransformation(ast) ? fromAST(ast.to) : {
       ...kindOf(ast),
       description: Option.getOrUndefined(AST.getDescriptionAnnotation(ast)),
+      identifier: Option.getOrUndefined(AST.getIdentifierAnnotation(ast)),
+      keywords: keywordsOf(ast),
       get name() {
         return String(ast)
       },
@@ -74,9 +81,3 @@ export const fromAST = (ast: AST.AST): SchemaNode =>
     })
 
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
-
-/** The schema without `undefined`, its annotations kept. */
-export const withoutUndefined = ({ ast }: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
-  Schema.make(
-    AST.isUnion(ast) ? AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)), ast.annotations) : ast
-  )

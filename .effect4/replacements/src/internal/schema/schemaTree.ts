@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { getOrInsert } from "../runtime/memoize.js"
-import type { Kind, SchemaNode } from "./schemaNode.js"
+import { builtInDescriptions, type Kind, type SchemaNode } from "./schemaNode.js"
 
 export * from "./schemaNode.js"
 
@@ -46,16 +46,25 @@ const kindOf = (ast: AST.AST): Kind => {
       }
     case "Suspend":
       return { _tag: "Lazy", get: () => fromAST(ast.thunk()) }
+    case "Declaration": {
+      const [struct] = ast.annotations?.identifier === undefined ? [] : ast.typeParameters
+      return { _tag: "Opaque", struct: struct && fromAST(struct) }
+    }
     default:
       return { _tag: "Opaque" }
   }
 }
 
-/** How messages name the types of JSON, which have no description of their own. */
-const descriptions = new Map([["String", "a string"], ["Number", "a number"], ["Boolean", "a boolean"]])
+/** The types whose checks are those of JSON Schema's other types, too. */
+const types: { readonly [tag: string]: "array" | "object" } = { Arrays: "array", Objects: "object" }
 
-const descriptionOf = (annotations: Schema.Annotations.Filter | undefined): string | undefined =>
-  annotations?.description
+type Annotations = Schema.Annotations.Filter
+
+/** Keywords of JSON Schema, from annotations or from the function of a check of a type. */
+const keywordsOf = (
+  { format, jsonSchema = format && { format }, toJsonSchema }: Annotations,
+  type: "array" | "object" | "string"
+): SchemaNode["keywords"] => [toJsonSchema?.({ schemas: [], type }) ?? jsonSchema].flat()[0] as SchemaNode["keywords"] // sound: documents are made of it
 
 const passes = (check: AST.Check<unknown>, value: unknown, ast: AST.AST): boolean =>
   check._tag === "Filter"
@@ -63,9 +72,11 @@ const passes = (check: AST.Check<unknown>, value: unknown, ast: AST.AST): boolea
     : check.checks.every((each) => passes(each, value, ast))
 
 /** A name and a schema are made only when they are read: most nodes need neither. */
-const nodeOf = (ast: AST.AST, kind: Kind, description: string | undefined): SchemaNode => ({
+const nodeOf = (ast: AST.AST, kind: Kind, annotations: Annotations = {}): SchemaNode => ({
   ...kind,
-  description,
+  description: annotations.description ?? builtInDescriptions[kind._tag],
+  identifier: annotations.identifier,
+  keywords: keywordsOf(annotations, types[ast._tag] ?? "string"),
   get name() {
     return nameOf(ast)
   },
@@ -78,12 +89,8 @@ const nodeOf = (ast: AST.AST, kind: Kind, description: string | undefined): Sche
 const refined = (ast: AST.AST): SchemaNode =>
   (ast.checks ?? []).reduce<SchemaNode>(
     (from, check) =>
-      nodeOf(
-        ast,
-        { _tag: "Refinement", from, predicate: (value) => passes(check, value, ast) },
-        descriptionOf(check.annotations)
-      ),
-    nodeOf(ast, kindOf(ast), descriptionOf(ast.annotations) ?? descriptions.get(ast._tag))
+      nodeOf(ast, { _tag: "Refinement", from, predicate: (value) => passes(check, value, ast) }, check.annotations),
+    nodeOf(ast, kindOf(ast), ast.annotations)
   )
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
@@ -104,15 +111,3 @@ const nameOf = (ast: AST.AST): string => {
 export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () => refined(ast))
 
 export const fromSchema = (schema: Schema.Codec<unknown>): SchemaNode => fromAST(schema.ast)
-
-/** The schema without `undefined`, its annotations kept. */
-export const withoutUndefined = ({ ast }: Schema.Top): Schema.Codec<unknown> => {
-  if (!AST.isUnion(ast)) return Schema.make(ast)
-  const types = ast.types.filter((type) => !AST.isUndefined(type))
-  const [first, ...others] = types
-  return Schema.make(
-    first !== undefined && others.length === 0
-      ? first
-      : new AST.Union(types, ast.options, ast.annotations, ast.checks, ast.encoding, ast.context)
-  )
-}
