@@ -9,6 +9,7 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { parseArgs } from "node:util"
+import type ts from "typescript"
 import { check } from "./convert/check.js"
 import { count } from "./convert/count.js"
 import { File } from "./convert/file.js"
@@ -41,18 +42,22 @@ const convert = async (isWanted: (file: string) => boolean): Promise<void> => {
   const format = makeFormatter()
   const written = new Set<string>(replacements)
 
-  const converted = (file: string): string => {
-    const source = sources.get(file)
-    if (source === undefined) return others.includes(file) ? fs.readFileSync(path.join(root, file), "utf8") : ""
+  const converted = (file: string, source: ts.SourceFile): string => {
     const text = withVersion(new File(file, source, checker, rules).convert())
     return text === source.text ? text : formatted(file, text, format)
   }
 
-  if (values.count) return count(replacements, converted, positionals)
+  if (values.count) {
+    return count(replacements, (file) => {
+      const source = sources.get(file)
+      if (source !== undefined) return converted(file, source)
+      return others.includes(file) ? fs.readFileSync(path.join(root, file), "utf8") : undefined
+    }, positionals)
+  }
 
-  for (const file of sources.keys()) {
+  for (const [file, source] of sources) {
     written.add(file)
-    if (!replacements.includes(file) && isWanted(file)) write(file, converted(file))
+    if (!replacements.includes(file) && isWanted(file)) write(file, converted(file, source))
   }
   for (const file of others) {
     written.add(file)

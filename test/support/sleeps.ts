@@ -7,7 +7,7 @@ interface Counter {
 
 const counters = new WeakMap<Clock.Clock, Counter>()
 
-const watch = (clock: Clock.Clock): Counter => {
+const counterOf = (clock: Clock.Clock): Counter => {
   const known = counters.get(clock)
   if (known !== undefined) return known
   const counter = { sleeping: 0 }
@@ -25,7 +25,7 @@ const watch = (clock: Clock.Clock): Counter => {
 
 /** Begins to count: call it before the fibers start that are to be counted. */
 export const countSleeps: Effect.Effect<Effect.Effect<number>> = Effect.map(Effect.clock, (clock) => {
-  const counter = watch(clock)
+  const counter = counterOf(clock)
   return Effect.sync(() => counter.sleeping)
 })
 

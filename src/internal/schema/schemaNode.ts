@@ -66,3 +66,21 @@ export const builtInDescriptions: Readonly<Record<string, string>> = {
   Number: "a number",
   Boolean: "a boolean"
 }
+
+/** Makes a node. A name and a schema are made only when they are read: most nodes need neither. */
+export const makeNode = (
+  kind: Kind,
+  annotations: Pick<Common, "description" | "identifier" | "keywords">,
+  name: () => string,
+  schema: () => Schema.Schema.AnyNoContext
+): SchemaNode => ({
+  ...kind,
+  ...annotations,
+  description: annotations.description ?? builtInDescriptions[kind._tag],
+  get name() {
+    return name()
+  },
+  get schema() {
+    return schema()
+  }
+})

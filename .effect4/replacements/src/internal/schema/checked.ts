@@ -1,4 +1,4 @@
-/** Checks of schemas, as the keywords of JSON Schema describe them: Effect makes values by constraints like these keywords. */
+/** Checks of schemas, as the keywords of JSON Schema describe them: Effect makes values by these keywords. */
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
@@ -14,7 +14,11 @@ const constraintOf = (keywords: Keywords): Schema.Annotations.ToArbitrary.Filter
   const { exclusiveMaximum, exclusiveMinimum, format, maxItems, maxLength, minItems, minLength, type } = keywords
   const { pattern: source = formats[String(format)], uniqueItems, ...others } = keywords
   return defined({
-    ...{ ...others, minCodePoints: minLength, maxCodePoints: maxLength, minLength: minItems, maxLength: maxItems },
+    ...others,
+    minCodePoints: minLength,
+    maxCodePoints: maxLength,
+    minLength: minItems,
+    maxLength: maxItems,
     patterns: source && [{ source, flags: "" }],
     uniqueBy: uniqueItems && JSON.stringify,
     ...("multipleOf" in keywords && { order: Order.Number, number: type === "integer" ? type : "finite" }),
