@@ -4,11 +4,14 @@
  * - `--pack` also makes the package, `.effect4/out/effect-identity-client-VERSION.tgz`.
  * - `--only PATH…` writes only the files whose path begins so.
  * - `--check [PATH…]` type checks what was written, and prints the errors of these paths.
+ * - `--count [PATH…]` counts the lines of the replacements that differ from the conversion, and prints the differences of these paths.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { parseArgs } from "node:util"
+import type ts from "typescript"
 import { check } from "./convert/check.js"
+import { count } from "./convert/count.js"
 import { File } from "./convert/file.js"
 import { makeFormatter, removeOthers, write } from "./convert/output.js"
 import { pack, withVersion, writePackage } from "./convert/package.js"
@@ -19,6 +22,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: "boolean", default: false },
+    count: { type: "boolean", default: false },
     only: { type: "boolean", default: false },
     pack: { type: "boolean", default: false },
     "no-write": { type: "boolean", default: false }
@@ -38,11 +42,22 @@ const convert = async (isWanted: (file: string) => boolean): Promise<void> => {
   const format = makeFormatter()
   const written = new Set<string>(replacements)
 
+  const converted = (file: string, source: ts.SourceFile): string => {
+    const text = withVersion(new File(file, source, checker, rules).convert())
+    return text === source.text ? text : formatted(file, text, format)
+  }
+
+  if (values.count) {
+    return count(replacements, (file) => {
+      const source = sources.get(file)
+      if (source !== undefined) return converted(file, source)
+      return others.includes(file) ? fs.readFileSync(path.join(root, file), "utf8") : undefined
+    }, positionals)
+  }
+
   for (const [file, source] of sources) {
     written.add(file)
-    if (replacements.includes(file) || !isWanted(file)) continue
-    const converted = withVersion(new File(file, source, checker, rules).convert())
-    write(file, converted === source.text ? converted : formatted(file, converted, format))
+    if (!replacements.includes(file) && isWanted(file)) write(file, converted(file, source))
   }
   for (const file of others) {
     written.add(file)

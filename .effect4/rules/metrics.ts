@@ -9,6 +9,10 @@ const attribute = (key: ts.Expression, value: ts.Expression, c: File): string =>
   `${ts.isStringLiteral(key) ? c.text(key) : `[${c.text(key)}]`}: ${c.text(value)}`
 
 export default rules({
+  names: {
+    [metric]: { "Metric.Counter": "Counter", "Metric.Gauge": "Gauge", "Metric.Histogram": "Histogram" }
+  },
+  members: { "effect/Metric#Metric": { unsafeModify: "modifyUnsafe", unsafeUpdate: "updateUnsafe" } },
   calls: {
     "effect/Effect": {
       tagMetrics: ({ args }, c) => {

@@ -5,6 +5,7 @@ export default rules({
   names: {
     "@effect/cli/Args": { repeated: "atLeast(0)" },
     "@effect/cli/Options": { repeated: "atLeast(0)" },
+    "@effect/cli/ValidationError": { isValidationError: "isCliError" },
     "@effect/platform-node/NodeHttpClient": {
       UndiciRequestOptions: "UndiciOptions",
       layer: "layerNodeHttp",
@@ -21,6 +22,7 @@ export default rules({
     "effect/Array": { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     "effect/Cause": {
       failureOption: "findErrorOption",
+      sequential: "combine",
       isDie: "hasDies",
       isFailType: "isFailReason",
       isFailure: "hasFails",

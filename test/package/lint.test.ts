@@ -124,7 +124,7 @@ describe("the linter", () => {
       "http/httpError": ["HttpClientError"],
       "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/runner": ["FiberRef", "Runtime", "RuntimeFlags"],
-      "runtime/streams": ["Channel", "PubSub", "Queue"]
+      "runtime/streams/queues": ["Channel", "PubSub", "Queue"]
     }
     const filesWith = (include: (own: ReadonlyArray<string>, module: string) => boolean): Files =>
       Object.entries(seams).map(([path, own]) => [

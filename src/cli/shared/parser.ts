@@ -1,16 +1,18 @@
 /** The parser of the command line: the only module that runs it, or reads what it tells about arguments and failures. */
 import * as Args from "@effect/cli/Args"
-import type { CliApp } from "@effect/cli/CliApp"
 import * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import type { Span } from "@effect/cli/HelpDoc/Span"
 import * as Options from "@effect/cli/Options"
-import { isValidationError } from "@effect/cli/ValidationError"
+import * as ValidationError from "@effect/cli/ValidationError"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import type * as Terminal from "@effect/platform/Terminal"
 import * as Effect from "effect/Effect"
 import type * as Types from "effect/Types"
 
 /** The things that the parser needs. */
-export type ParserEnvironment = CliApp.Environment
+export type ParserEnvironment = FileSystem.FileSystem | Path.Path | Terminal.Terminal
 
 /** A command as the parser knows it. It needs `R`. */
 export type ParserCommand<R> = Command.Command<string, R, unknown, unknown>
@@ -39,18 +41,22 @@ const paragraphs = (doc: HelpDoc.HelpDoc): ReadonlyArray<string> =>
     ? [textOf(doc.value)]
     : []
 
-const rowsOf = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
+const rowsIn = (doc: HelpDoc.HelpDoc): ReadonlyArray<Row> =>
   doc._tag === "Sequence"
-    ? [...rowsOf(doc.left), ...rowsOf(doc.right)]
+    ? [...rowsIn(doc.left), ...rowsIn(doc.right)]
     : doc._tag === "DescriptionList"
     ? doc.definitions.map(([name, text]) => [textOf(name).replace(/^\((.*)\)$/, "$1"), paragraphs(text)[1] ?? ""])
     : []
 
-export const argumentRows = (config: Config): ReadonlyArray<Row> =>
-  Object.values(config).flatMap((value) => Args.isArgs(value) ? rowsOf(Args.getHelp(value)) : [])
+const rowsOf = (config: Config, kind: "argument" | "flag"): ReadonlyArray<Row> =>
+  Object.values(config).flatMap((value) => {
+    if (Args.isArgs(value)) return kind === "argument" ? rowsIn(Args.getHelp(value)) : []
+    return Options.isOptions(value) && kind === "flag" ? rowsIn(Options.getHelp(value)) : []
+  })
 
-export const optionRows = (config: Config): ReadonlyArray<Row> =>
-  Object.values(config).flatMap((value) => Options.isOptions(value) ? rowsOf(Options.getHelp(value)) : [])
+export const argumentRows = (config: Config): ReadonlyArray<Row> => rowsOf(config, "argument")
+
+export const optionRows = (config: Config): ReadonlyArray<Row> => rowsOf(config, "flag")
 
 /** Makes a command. `R` is all that its handler needs. */
 export const makeCommand = <const C extends Config, E, R>(
@@ -65,7 +71,7 @@ export const makeCommand = <const C extends Config, E, R>(
 export const refuse = (message: string) => Effect.fail(HelpDoc.p(message))
 
 /** Tells the failures of the parser, which has printed their messages. */
-export const isParserFailure: (failure: unknown) => boolean = isValidationError
+export const isParserFailure: (failure: unknown) => boolean = ValidationError.isValidationError
 
 /** Parses arguments, and runs the command that the first one names. */
 export const runCommands = <R>(

@@ -5,7 +5,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { codeOf } from "../http/platformErrors.js"
-import * as Streams from "../runtime/streams.js"
+import * as Parts from "../runtime/streams/parts.js"
+import * as Pulls from "../runtime/streams/pulls.js"
 import { ExportError } from "./exportError.js"
 
 /**
@@ -90,12 +91,12 @@ export const gunzip = <E>(
         writing = writer.write(chunk as Uint8Array<ArrayBuffer>) // sound: HTTP clients share no memory
         void ignored(writing)
       })
-    const pull = yield* Streams.pull(source)
+    const pull = yield* Pulls.pull(source)
     const pump: Effect.Effect<void, unknown> = Effect.matchCauseEffect(pull, {
       onSuccess: (chunks) => Effect.zipRight(Effect.forEach(chunks, write, { discard: true }), pump),
       onFailure: (cause) =>
         Effect.map(lastWrite, () => {
-          failure = Streams.failureOf(cause)
+          failure = Parts.failureOf(cause)
           hasEnded = true
           void ignored(failure === undefined ? writer.close() : writer.abort())
         })

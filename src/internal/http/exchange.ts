@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as FiberAccess from "../runtime/fiber.js"
 import { globalValue } from "../runtime/memoize.js"
-import * as Streams from "../runtime/streams.js"
+import { toIterable } from "../runtime/streams/parts.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformClient from "./platformClient.js"
@@ -91,7 +91,7 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
     return withStreamFailures((request, bodyLimit, time) =>
       request.body._tag === "Stream"
         ? Effect.flatMap(
-          Streams.toIterable(request.body.stream),
+          toIterable(request.body.stream),
           (iterable) => run(transport(request, bodyLimit, iterable), time)
         )
         : run(transport(request, bodyLimit), time)

@@ -4,13 +4,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import * as Streams from "../runtime/streams.js"
+import * as Parts from "../runtime/streams/parts.js"
+import * as Pulls from "../runtime/streams/pulls.js"
 
 /** Pulls ids on demand, for several workers. A failure of the ids ends them, and is passed to `onFailure` once. */
 export const make = <E, R>(ids: Stream.Stream<string, E, R>, onFailure: (cause: Cause.Cause<E>) => void) =>
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
-    const pull = Effect.provide(yield* Streams.pull(ids), context)
+    const pull = Effect.provide(yield* Pulls.pull(ids), context)
     const stopped = yield* Deferred.make<never, Option.Option<never>>()
     const oneAtATime = yield* Effect.makeSemaphore(1)
     let chunk: ReadonlyArray<string> = []
@@ -29,7 +30,7 @@ export const make = <E, R>(ids: Stream.Stream<string, E, R>, onFailure: (cause: 
         },
         onFailure: (cause) => {
           hasEnded = true
-          const failure = Streams.failureOf(cause)
+          const failure = Parts.failureOf(cause)
           if (failure !== undefined) onFailure(failure)
           return Effect.succeedNone
         }

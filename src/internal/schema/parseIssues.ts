@@ -5,8 +5,13 @@ import type { Issue } from "../../Errors.js"
 import { append, describe } from "./issues.js"
 import { fromAST } from "./schemaTree.js"
 
+type AST = Parameters<typeof fromAST>[0]
+
 /** Lists every issue in a value, with paths such as `fields[0].name`. */
 export const issuesOf = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmptyReadonlyArray<Issue> => {
+  const expected = (ast: AST): Arr.NonEmptyReadonlyArray<Issue> => [
+    { path, message: `expected ${describe(fromAST(ast))}` }
+  ]
   switch (issue._tag) {
     case "Pointer":
       return issuesOf(issue.issue, append(path, issue.path))
@@ -17,13 +22,12 @@ export const issuesOf = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmpty
     case "Composite": {
       const inner = "_tag" in issue.issues ? Arr.of(issue.issues) : issue.issues
       const issues = Arr.flatMap(inner, (issue) => issuesOf(issue, path))
-      const node = fromAST(issue.ast)
-      if (node._tag !== "Union") return issues
+      if (issue.ast._tag !== "Union") return issues
       // Of a union's types, the value was meant for the one with an issue deeper in the value.
       const deeper = issues.filter((found) => found.path !== path)
-      return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : [{ path, message: `expected ${describe(node)}` }]
+      return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : expected(issue.ast)
     }
     default:
-      return [{ path, message: `expected ${describe(fromAST(issue.ast))}` }]
+      return expected(issue.ast)
   }
 }

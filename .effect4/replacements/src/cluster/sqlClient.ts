@@ -1,4 +1,4 @@
-/** What differs between versions of Effect's SQL client: transactions, parameters, causes of failures, and the tables of the engine. */
+/** The parts of Effect's SQL client that differ between its versions: transactions, parameters, causes of failures, and the tables of the engine. */
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
 import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"

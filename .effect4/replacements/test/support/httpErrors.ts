@@ -8,34 +8,22 @@ interface More {
   readonly description?: string
 }
 
-const requestReasons = {
-  Encode: HttpClientError.EncodeError,
-  InvalidUrl: HttpClientError.InvalidUrlError,
-  Transport: HttpClientError.TransportError
-}
-
-const responseReasons = {
-  Decode: HttpClientError.DecodeError,
-  EmptyBody: HttpClientError.EmptyBodyError,
-  StatusCode: HttpClientError.StatusCodeError
-}
-
 /** Makes the error of a request that got no response. */
 export const requestError = (
   request: HttpClientRequest.HttpClientRequest,
-  reason: keyof typeof requestReasons,
+  reason: "Encode" | "InvalidUrl" | "Transport",
   more: More = {}
 ): HttpClientError.HttpClientError =>
-  new HttpClientError.HttpClientError({ reason: new requestReasons[reason]({ request, ...more }) })
+  new HttpClientError.HttpClientError({ reason: new HttpClientError[`${reason}Error` as const]({ request, ...more }) })
 
 /** Makes the error of a response. What it is of may be left out where nothing looks at it. */
 export const responseError = (
   request: HttpClientRequest.HttpClientRequest,
-  reason: keyof typeof responseReasons,
+  reason: "Decode" | "EmptyBody" | "StatusCode",
   more: More & { readonly response?: HttpClientResponse.HttpClientResponse } = {}
 ): HttpClientError.HttpClientError =>
   new HttpClientError.HttpClientError({
-    reason: new responseReasons[reason]({ request, response: {} as never, ...more }) // sound: see above
+    reason: new HttpClientError[`${reason}Error` as const]({ request, response: {} as never, ...more }) // sound: see above
   })
 
 /** Gives the reason of an error: `Transport`, `Encode` and `InvalidUrl` are those of requests without a response. */

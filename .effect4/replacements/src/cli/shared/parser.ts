@@ -36,22 +36,19 @@ const innermost = (param: Param.Any, isRepeated = false): readonly [Param.Single
     : innermost((param as Param.Optional<Param.ParamKind, unknown>).param, isRepeated || param._tag === "Variadic") // sound: all others have one within
 
 /** The word for the values of an option; none for one that has no value. */
-const typeName = ({ primitiveType }: Param.Single<Param.ParamKind, unknown>): string => {
-  const { choiceKeys, pathType } = primitiveType as {
-    readonly choiceKeys?: ReadonlyArray<string>
-    readonly pathType?: string
-  } // sound: two kinds have these
-  const name = choiceKeys?.join(" | ") ?? pathType ?? Primitive.getTypeName(primitiveType).replace("string", "text")
-  return primitiveType._tag === "Boolean" ? "" : ` ${name}`
+const typeName = (type: Primitive.Primitive<unknown>): string => {
+  // Sound: two kinds have these.
+  const { choiceKeys, pathType } = type as { readonly choiceKeys?: ReadonlyArray<string>; readonly pathType?: string }
+  const name = choiceKeys?.join(" | ") ?? pathType ?? Primitive.getTypeName(type).replace("string", "text")
+  return type._tag === "Boolean" ? "" : ` ${name}`
 }
 
 const rowsOf = (config: Config, kind: Param.ParamKind): ReadonlyArray<Row> =>
   Object.values(config).filter((param) => param.kind === kind).map((param) => {
-    const [single, isRepeated] = innermost(param)
-    const { aliases, description, name } = single
+    const [{ aliases, description, name, primitiveType }, isRepeated] = innermost(param)
     const names = kind === "argument"
       ? `<${name}>`
-      : `${[...aliases.map((alias) => `-${alias}`), `--${name}`].join(", ")}${typeName(single)}`
+      : `${[...aliases.map((alias) => `-${alias}`), `--${name}`].join(", ")}${typeName(primitiveType)}`
     return [`${names}${isRepeated ? "..." : ""}`, Option.getOrElse(description, () => "")]
   })
 

@@ -1,4 +1,4 @@
-/** How Effect generates the values of schemas that hardly any random value would fit. */
+/** Generators of values, for Effect, of schemas that hardly any random value would fit. */
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /** Makes texts, the same each time. Throws if it cannot make texts of the pattern. */
-export const matchingTexts = (pattern: RegExp, count: number): ReadonlyArray<string> => {
-  const texts = Arbitrary.schema(Schema.String.check(Schema.isPattern(pattern)))
-  return Effect.runSync(Arbitrary.sampleEffect(texts, { count, seed: 1 }))
-}
+export const matchingTexts = (pattern: RegExp, count: number): ReadonlyArray<string> =>
+  Effect.runSync(
+    Arbitrary.sampleEffect(Arbitrary.schema(Schema.String.check(Schema.isPattern(pattern))), { count, seed: 1 })
+  )

@@ -1,0 +1,16 @@
+/** Effect's pulls: what gives a stream part by part. */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+/** Gives the next part of a stream; fails with `Option.none()` at the end. */
+export type Pull<A, E, R = never> = Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
+
+/** Pulls a stream part by part; fails with `Option.none()` at its end. */
+export const pull = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
+  Effect.map(Stream.toPull(stream), Effect.map(Chunk.toReadonlyArray))
+
+/** Makes a stream of what gives its next part, and fails with `Option.none()` at the end. */
+export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.repeatEffectChunkOption(Effect.map(pull, Chunk.unsafeFromArray))

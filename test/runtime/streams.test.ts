@@ -1,0 +1,45 @@
+/** Pulls of streams: how they end, and what they tell of failures. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { failureOf } from "../../src/internal/runtime/streams/parts.js"
+import { pull } from "../../src/internal/runtime/streams/pulls.js"
+
+/** The failure of a stream that is pulled to its end. */
+const failureAtEnd = <E>(stream: Stream.Stream<number, E>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const next = yield* pull(stream)
+    return failureOf(yield* Effect.flip(Effect.sandbox(Effect.forever(next))))
+  }))
+
+/** What a cause holds. */
+const contents = <E>(cause: Cause.Cause<E> | undefined) =>
+  cause && { failures: [...Cause.failures(cause)], defects: [...Cause.defects(cause)] }
+
+describe("the failure of a pull", () => {
+  it.effect("is none at the end of a stream", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* failureAtEnd(Stream.make(1, 2)))
+    }))
+
+  it.effect("is that of the stream", () =>
+    Effect.gen(function*() {
+      const failure = yield* failureAtEnd(Stream.concat(Stream.make(1), Stream.fail("broken")))
+      assert.deepStrictEqual(contents(failure), { failures: ["broken"], defects: [] })
+    }))
+
+  it("keeps a failure and defects that come together, and the defect that comes with the end", () => {
+    const [end, failure, defect] = [Cause.fail(Option.none()), Cause.fail(Option.some("broken")), Cause.die("a defect")]
+    const both = failureOf<string>(Cause.sequential(failure, defect))
+    assert.deepStrictEqual(contents(both), { failures: ["broken"], defects: ["a defect"] })
+    assert.deepStrictEqual(contents(failureOf(Cause.sequential(end, defect))), { failures: [], defects: ["a defect"] })
+  })
+
+  it("is an interruption if there is nothing else", () => {
+    const interrupted = Effect.runSyncExit(Effect.interrupt)
+    const cause = interrupted._tag === "Failure" ? interrupted.cause : Cause.empty
+    assert.isTrue(Cause.isInterruptedOnly(failureOf(cause) ?? Cause.fail("none")))
+  })
+})
