@@ -33,6 +33,10 @@ export const sentences: ReadonlyArray<readonly [before: string, after: string]> 
     "`Effect.runPromise` rejects with a `FiberFailure` that wraps the error. [Code with promises](getting-started.md#code-with-promises)\nshows how to get the error itself.",
     "`Effect.runPromise` rejects with the error itself: [code with promises](getting-started.md#code-with-promises)."
   ],
+  [
+    "On Node 20 the same happens once undici\n7 is loaded, which then serves `fetch`. `lean` always reads at once. Over `NodeHttpClient.layerUndici`, the client makes undici do\nthe same, up to `maxBodySize`.",
+    "`lean` always reads at once. undici 8, which\n`NodeHttpClient.layerUndici` has, ends only the request."
+  ],
   ["it comes from `@effect/cluster`", "it comes from `effect/cluster`"],
   ["`@effect/opentelemetry/Otlp`", "`effect/observability/Otlp`"],
   ["@effect/opentelemetry@0.64.1", "@effect/opentelemetry@4.1.0"],

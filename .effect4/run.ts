@@ -9,7 +9,10 @@ import { here, out } from "./convert/project.js"
 
 /** Folders and files of the tests of a quick run. */
 const quickTests = [
-  "client",
+  "client/errors",
+  "client/pipeline",
+  "client/retry",
+  "client/settings",
   "http/sockets",
   "http/requestEncoder",
   "http/responseDecoder",

@@ -9,7 +9,7 @@ import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { afterClaim, carriesOutClaims } from "./internal/call/claim.js"
-import * as HttpError from "./internal/http/httpError.js"
+import * as HttpClients from "./internal/http/httpClients.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import type { Operation } from "./Operation.js"
 
@@ -97,7 +97,7 @@ export const requests: Effect.Effect<
 
 const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => {
   if ("code" in reply) {
-    return Effect.fail(HttpError.make(request, Object.assign(new Error(reply.code), { code: reply.code })))
+    return Effect.fail(HttpClients.make(request, Object.assign(new Error(reply.code), { code: reply.code })))
   }
   const { body, headers, status } = reply
   const web = new Response(status === 204 || status === 205 || status === 304 ? null : body, { status, headers })

@@ -3,12 +3,6 @@ import { rules } from "../convert/rules.js"
 
 const context = "effect/Context"
 
-/** Keys of Effect's own services that changed, where they are named without their module. */
-const keys = new Map([[
-  "\"@effect/platform-node/NodeHttpClient/undiciOptions\"",
-  "\"@effect/platform-node/NodeHttpClient/UndiciOptions\""
-]])
-
 export default rules({
   curried: {
     [context]: {
@@ -24,8 +18,7 @@ export default rules({
     [context]: {
       GenericTag: ({ args, typeArgs }, file) => {
         const types = typeArgs.length === 0 ? "" : `<${file.texts(typeArgs)}>`
-        const key = args[0] && keys.get(args[0].getText())
-        return `${file.name(context, "Service")}${types}(${key ?? file.texts(args)})`
+        return `${file.name(context, "Service")}${types}(${file.texts(args)})`
       }
     }
   },

@@ -18,6 +18,7 @@ import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll, isWellFormed, stringOf } from "../support/arbitraries.js"
 import { baseUrl, bearer, bodyOf, over, scripted, sentOne, token } from "../support/client.js"
+import { effectMajor } from "../support/effectMajor.js"
 import { operations, sample } from "../support/operations.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
 
@@ -138,35 +139,38 @@ describe("a request", () => {
     [NaN, undefined, 1]
   ]
 
-  it.effect.each(rooms)(
-    "over undici, with maxBodySize %s and a user's highWaterMark of %s, pauses at %s bytes",
-    ([maxBodySize, highWaterMark, room]) =>
-      Effect.gen(function*() {
-        const seen: Array<number | undefined> = []
-        const network = HttpClient.make((request) =>
-          Effect.contextWith((context: Context.Context<never>) => {
-            const options = Context.getOption(
-              context as Context.Context<NodeHttpClient.UndiciRequestOptions>, // sound: it need not be there
-              NodeHttpClient.UndiciRequestOptions
-            )
-            seen.push(Option.getOrUndefined(options)?.highWaterMark)
-            return HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
-          })
-        )
-        const client = IdentityClient.layer({ baseUrl, maxBodySize }).pipe(
-          Layer.provide([needs, Layer.succeed(HttpClient.HttpClient, network)])
-        )
-        yield* deleteEventStream(bare).pipe(
-          Effect.provide(client),
-          Effect.provideService(NodeHttpClient.UndiciRequestOptions, {
-            method: "GET",
-            path: "/",
-            ...(highWaterMark !== undefined && { highWaterMark })
-          })
-        )
-        assert.deepStrictEqual(seen, [room])
-      })
-  )
+  // Effect 4 has undici 8, which may pause.
+  describe.skipIf(effectMajor > 3)("over undici 7", () => {
+    it.effect.each(rooms)(
+      "with maxBodySize %s and a user's highWaterMark of %s, pauses at %s bytes",
+      ([maxBodySize, highWaterMark, room]) =>
+        Effect.gen(function*() {
+          const seen: Array<number | undefined> = []
+          const network = HttpClient.make((request) =>
+            Effect.contextWith((context: Context.Context<never>) => {
+              const options = Context.getOption(
+                context as Context.Context<NodeHttpClient.UndiciRequestOptions>, // sound: it need not be there
+                NodeHttpClient.UndiciRequestOptions
+              )
+              seen.push(Option.getOrUndefined(options)?.highWaterMark)
+              return HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
+            })
+          )
+          const client = IdentityClient.layer({ baseUrl, maxBodySize }).pipe(
+            Layer.provide([needs, Layer.succeed(HttpClient.HttpClient, network)])
+          )
+          yield* deleteEventStream(bare).pipe(
+            Effect.provide(client),
+            Effect.provideService(NodeHttpClient.UndiciRequestOptions, {
+              method: "GET",
+              path: "/",
+              ...(highWaterMark !== undefined && { highWaterMark })
+            })
+          )
+          assert.deepStrictEqual(seen, [room])
+        })
+    )
+  })
 
   const reset = { method: "GET", path: "/", reset: true } as const
 

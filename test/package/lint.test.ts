@@ -121,7 +121,7 @@ describe("the linter", () => {
     assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
     const seams = {
       "schema/schemaTree": ["SchemaAST"],
-      "http/httpError": ["HttpClientError"],
+      "http/httpClients": ["HttpClientError"],
       "runtime/fiber": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/runner": ["FiberRef", "Runtime", "RuntimeFlags"],
       "runtime/streams/queues": ["Channel", "PubSub", "Queue"]

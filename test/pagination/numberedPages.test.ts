@@ -1,6 +1,9 @@
 /** Tests of the page tracker: new items, the last page, and listings that would never end. */
 import { assert, describe, it } from "@effect/vitest"
-import { PageTracker, type TrackedPage } from "../../src/internal/pagination/numberedPages.js"
+import { Schema } from "effect"
+import { Errors, Operation } from "../../src/index.js"
+import type { PagingInput } from "../../src/internal/pagination/listing.js"
+import { byNumber, PageTracker, type TrackedPage } from "../../src/internal/pagination/numberedPages.js"
 
 type Page = readonly [ids: ReadonlyArray<unknown>, total: unknown]
 
@@ -98,4 +101,31 @@ describe("PageTracker", () => {
       assert.deepStrictEqual(page(), { _tag: "Endless", reason })
     })
   }
+})
+
+interface Input extends PagingInput {
+  readonly include_totals?: boolean
+}
+
+describe("pages by number", () => {
+  const endpoint = Operation.make("listThings", {
+    method: "GET",
+    path: "/things",
+    query: { page: Schema.optional(Schema.Number), include_totals: Schema.optional(Schema.Boolean) },
+    success: Schema.Array(Schema.Unknown),
+    scope: "read:things",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  }).endpoint
+
+  it("ask for the total unless the caller decides it, and count pages from the first", () => {
+    const pages = byNumber<Input>(endpoint, { page: 3 })
+    assert.deepStrictEqual([pages.first, pages.start, pages.size], [{ page: 3, include_totals: true }, 3, "per_page"])
+    assert.deepStrictEqual(pages.add([{ id: 1 }], { total: 9 }), {
+      _tag: "Items",
+      newIndexes: [0],
+      next: { page: 4, include_totals: true }
+    })
+    assert.deepStrictEqual(byNumber<Input>(endpoint, { include_totals: false }).first, { include_totals: false })
+  })
 })

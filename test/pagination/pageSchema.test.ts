@@ -80,6 +80,13 @@ describe("withoutItemChecks", () => {
     assert.deepStrictEqual(decodeItem("2"), Either.right("2"))
   })
 
+  it("throws if there is no success, or no list where no field is named", () => {
+    const { items: _, ...unnamed } = declareList(numbers).endpoint
+    const { success: __, ...empty } = declareList(numbers).endpoint
+    assert.throws(() => withoutItemChecks(empty), TypeError, "the success schema has no list in the field \"things\"")
+    assert.throws(() => withoutItemChecks(unnamed), TypeError, /the success schema has no list$/)
+  })
+
   it("throws if the success has no such list", () => {
     for (const success of [Schema.Any, Schema.Union(Schema.Any, Schema.String), Schema.Struct({ others: numbers })]) {
       assert.throws(

@@ -139,6 +139,7 @@ describe("Pagination.stream", () => {
       const stream = Pagination.stream(byNumber, { per_page: 2, include_totals: false })
       assert.deepStrictEqual(yield* collect(stream, layer), all)
       assert.deepStrictEqual(queries().map(({ page }) => page), [undefined, "1", "2"])
+      assert.isTrue(queries().every((query) => query["include_totals"] === "false"))
     }))
 
   it.effect("takes 50 at a time, and begins where the caller says", () =>

@@ -8,35 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as FiberAccess from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
+import * as HttpClients from "./httpClients.js"
 import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformErrors from "./platformErrors.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
 import * as Body from "./responseBody.js"
 import { isSuccess } from "./responseDecoder.js"
 
-interface UndiciOptions {
-  readonly highWaterMark?: number
-}
-
-/** The options that `NodeHttpClient` passes to undici; named here by its key because the core does not import Node's module. */
-const UndiciOptions = Context.GenericTag<UndiciOptions>("@effect/platform-node/NodeHttpClient/undiciOptions")
-
-/**
- * Adds to the user's own options: fetch follows no redirect, and undici does not pause before `maxBodySize` bytes wait to
- * be read. If a connection ends while undici 7 pauses, it throws where nothing can catch it, and the process ends
- * (nodejs/undici#5360).
- */
-const withStrictOptions = (maxBodySize: number) => {
-  const highWaterMark = (Math.min(Math.floor(maxBodySize), Number.MAX_SAFE_INTEGER - 1) || 0) + 1 // it pauses there
-  return (context: Context.Context<never>): Context.Context<never> => {
-    const given = context as Context.Context<FetchHttpClient.RequestInit | object> // sound: they need not be there
-    const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
-    const undici = Context.getOrElse(given, UndiciOptions, (): UndiciOptions => ({}))
-    return context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
-      Context.add(UndiciOptions, { ...undici, highWaterMark: Math.max(undici.highWaterMark ?? 0, highWaterMark) })
-    )
-  }
+/** Adds to the user's own options: fetch follows no redirect, and `room` bytes of a body may wait to be read. */
+const withStrictOptions = (room: number) => (context: Context.Context<never>): Context.Context<never> => {
+  const given = context as Context.Context<FetchHttpClient.RequestInit> // sound: it need not be there
+  const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
+  return HttpClients.withRoom(Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" }), room)
 }
 
 const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {

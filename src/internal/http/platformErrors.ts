@@ -1,6 +1,6 @@
 /** Reads the errors of HTTP platforms. Nothing of them is kept but a code. */
 import * as Predicate from "effect/Predicate"
-import * as HttpError from "./httpError.js"
+import * as HttpClients from "./httpClients.js"
 import { NoResponse, type RawBody } from "./rawExchange.js"
 
 /** System calls and codes that only occur before the first byte of a request is sent, in the TLS handshake at the latest. */
@@ -37,8 +37,8 @@ const innermostCode = (chain: ReadonlyArray<PlatformError>): string | undefined 
 /** Finds the innermost code of an error: the system's own. */
 export const codeOf = (error: unknown): string | undefined => innermostCode(causes(error))
 
-const isBeforeSending = (error: HttpError.HttpError, chain: ReadonlyArray<PlatformError>): boolean =>
-  HttpError.isInvalidRequest(error) || HttpError.isTransport(error) && (
+const isBeforeSending = (error: HttpClients.HttpError, chain: ReadonlyArray<PlatformError>): boolean =>
+  HttpClients.isInvalidRequest(error) || HttpClients.isTransport(error) && (
       chain.some((error) =>
         beforeSending.syscalls.has(word(error, "syscall") ?? "") || beforeSending.messages.test(String(error.message))
       ) ||
@@ -46,8 +46,8 @@ const isBeforeSending = (error: HttpError.HttpError, chain: ReadonlyArray<Platfo
     )
 
 /** Converts the platform's error. Only its causes are read: its own message holds the URL, in which any word may occur. */
-export const noResponse = (error: HttpError.HttpError): NoResponse => {
-  const chain = causes(HttpError.causeOf(error))
+export const noResponse = (error: HttpClients.HttpError): NoResponse => {
+  const chain = causes(HttpClients.causeOf(error))
   return new NoResponse({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermostCode(chain) })
 }
 
@@ -63,5 +63,5 @@ export const completenessOf = (error: unknown): RawBody["completeness"] => {
 }
 
 /** Classifies a body by the platform's error. */
-export const completenessOfResponse = (error: HttpError.HttpError): RawBody["completeness"] =>
-  HttpError.isEmptyBody(error) ? "complete" : completenessOf(HttpError.causeOf(error))
+export const completenessOfResponse = (error: HttpClients.HttpError): RawBody["completeness"] =>
+  HttpClients.isEmptyBody(error) ? "complete" : completenessOf(HttpClients.causeOf(error))

@@ -26,10 +26,10 @@ const pageOf = (node: SchemaNode, items: string | undefined): Page => {
     case "Array":
       return { schema: Schema.Array(Schema.Unknown), lists: [type] }
     case "Struct": {
-      const list = items === undefined ? undefined : type.fields.find(({ name }) => name === items)?.type
-      return list === undefined || items === undefined
+      const list = type.fields.find(({ name }) => name === items)
+      return list === undefined
         ? { schema: node.schema, lists: [] }
-        : { schema: type.withField(items, Schema.Array(Schema.Unknown)), lists: [list] }
+        : { schema: type.withField(list.name, Schema.Array(Schema.Unknown)), lists: [list.type] }
     }
     default:
       return { schema: node.schema, lists: [] }

@@ -23,7 +23,7 @@ export interface Struct {
   /** The types of all fields that have no name of their own, as in a record. */
   readonly indexes: ReadonlyArray<{ readonly keys: SchemaNode; readonly values: SchemaNode }>
   /** The struct with another type for one of its fields. */
-  readonly withField: (name: string, type: Schema.Schema.AnyNoContext) => Schema.Schema.AnyNoContext
+  readonly withField: (name: PropertyKey, type: Schema.Schema.AnyNoContext) => Schema.Schema.AnyNoContext
 }
 
 export type Kind =

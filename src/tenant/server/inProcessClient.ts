@@ -8,7 +8,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as HttpError from "../../internal/http/httpError.js"
+import * as HttpClients from "../../internal/http/httpClients.js"
 import { disconnect } from "../../internal/runtime/runner.js"
 import type * as Router from "./router.js"
 import { ConnectionReset } from "./sendResponse.js"
@@ -34,7 +34,7 @@ const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
         }
         return new Request(target, init)
       },
-      catch: (cause) => HttpError.make(request, cause)
+      catch: (cause) => HttpClients.make(request, cause)
     }))
 
 /** Makes the client. It sends every request to this application, whatever the host. */
@@ -52,7 +52,7 @@ export const make = (app: Router.App): HttpClient.HttpClient =>
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
       Effect.catchSomeDefect((defect) =>
-        defect instanceof ConnectionReset ? Option.some(Effect.fail(HttpError.make(request, defect))) : Option.none()
+        defect instanceof ConnectionReset ? Option.some(Effect.fail(HttpClients.make(request, defect))) : Option.none()
       )
     )
   )

@@ -1,4 +1,5 @@
-/** The errors of the platform's HTTP clients: the only module that knows their shapes. */
+/** The platform's HTTP clients: the only module that knows the shapes of their errors, and what undici has to be told. */
+import type * as Context from "effect/Context"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 
@@ -19,3 +20,6 @@ export const causeOf = ({ reason }: HttpError): unknown => reason.cause
 /** Makes the error of a request that got no response. */
 export const make = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+
+/** Undici 8 may pause while bytes of a body wait to be read. */
+export const withRoom = (context: Context.Context<never>, _room: number): Context.Context<never> => context
