@@ -1,4 +1,4 @@
-/** The platform's HTTP clients: the only module that knows the shapes of their errors, and what undici has to be told. */
+/** The HTTP clients of the platform: the only module that knows the shapes of their errors, and the options that undici needs. */
 import type * as Context from "effect/Context"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
