@@ -1,11 +1,11 @@
 /**
- * `npm run effect4`: makes the line for Effect 4 from the sources, checks its types, and runs its tests on Node 22. `--quick` runs a part
+ * `npm run effect4`: makes the line for Effect 4 from the sources, checks its types, lints it, and runs its tests on Node 22. `--quick` runs a part
  * of the tests. With other options it only converts: they are those of `convert.ts`.
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { here, out } from "./convert/project.js"
+import { filesIn, here, out, root } from "./convert/project.js"
 
 /** Folders and files of the tests of a quick run. */
 const quickTests = [
@@ -42,6 +42,14 @@ const install = (): void => {
   fs.writeFileSync(installed, lock)
 }
 
+/** Lints what was written. The linter leaves out what git ignores, but for files that are named. */
+const lint = (): void => {
+  const files = ["src", "test", "examples"].flatMap((folder) => filesIn(folder, out))
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => path.join(path.relative(root, out), file))
+  run(root, path.join(root, "node_modules/.bin/oxlint"), ...files)
+}
+
 const options = process.argv.slice(2)
 const isQuick = options.includes("--quick")
 const converter = options.filter((option) => option !== "--quick")
@@ -53,6 +61,7 @@ if (isQuick && converter.length > 0) {
 install()
 run(here, process.execPath, "--import", "tsx", "convert.ts", ...converter.length > 0 ? converter : ["--check"])
 if (converter.length === 0) {
+  lint()
   const vitest = path.join(here, "node_modules/vitest/vitest.mjs")
   const config = path.join(here, "vitest.config.ts")
   run(out, node, vitest, "run", "--config", config, ...isQuick ? quickTests : [])

@@ -1,4 +1,5 @@
 /** Where Effect 3 gives chunks (streams, causes), Effect 4 gives arrays. */
+import ts from "typescript"
 import type { File } from "../convert/file.js"
 import { type Call, rules } from "../convert/rules.js"
 
@@ -31,6 +32,12 @@ export default rules({
     }
   },
   nodes: {
+    // `[...chunk]` is the array itself.
+    ArrayLiteralExpression: ({ elements: [element, ...others] }, c) =>
+      element !== undefined && others.length === 0 && ts.isSpreadElement(element) &&
+        c.isType(element.expression, "effect/Chunk#Chunk")
+        ? c.text(element.expression)
+        : undefined,
     // `Effect.map(effect, Chunk.toReadonlyArray)` is the effect itself.
     CallExpression: ({ arguments: [self, f], expression }, c) =>
       self !== undefined && f !== undefined && c.isName(expression, "effect/Effect", "map") &&

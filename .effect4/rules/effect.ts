@@ -50,7 +50,11 @@ const withConcurrency = (args: ReadonlyArray<ts.Expression>, choose: string, c: 
 const keysOf = (name: string) => ({ args }: Call, c: File): string => {
   const isKey = (node: ts.Expression) => ts.isStringLiteral(node) || ts.isSpreadElement(node)
   const self = args.filter((node) => !isKey(node)).map((node) => `${c.text(node)}, `).join("")
-  return `${c.name("effect/Struct", name)}(${self}[${c.texts(args.filter(isKey))}])`
+  const [key, ...others] = args.filter(isKey)
+  const keys = key && ts.isSpreadElement(key) && others.length === 0
+    ? c.text(key.expression)
+    : `[${c.texts(args.filter(isKey))}]`
+  return `${c.name("effect/Struct", name)}(${self}${keys})`
 }
 
 export default rules({

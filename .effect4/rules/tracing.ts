@@ -13,9 +13,9 @@ const spanOf = (node: ts.Expression, c: File): string => {
   if (!ts.isArrowFunction(node) || node.parameters.some(({ dotDotDotToken }) => dotDotDotToken !== undefined)) {
     return c.text(node)
   }
-  const bindings = node.parameters.map(({ name }, nth) => {
+  const bindings = node.parameters.flatMap(({ name }, nth) => {
     const [local, option] = [name.getText(), names[nth] ?? "options"]
-    return local === option ? local : `${option}: ${local}`
+    return local === "_" ? [] : local === option ? local : `${option}: ${local}`
   })
   return `({ ${bindings.join(", ")} }) => ${c.text(node.body)}`
 }
