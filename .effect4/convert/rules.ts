@@ -41,6 +41,7 @@ export interface Rules {
 }
 
 interface NodesByKind {
+  readonly ArrayLiteralExpression: ts.ArrayLiteralExpression
   readonly ArrowFunction: ts.ArrowFunction
   readonly BindingElement: ts.BindingElement
   readonly BinaryExpression: ts.BinaryExpression

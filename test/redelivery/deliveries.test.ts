@@ -70,6 +70,8 @@ describe("the filter", () => {
     ["nine digits", "2026-03-01T10:20:30.000000001Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
     ["zeros", "2026-03-01T10:20:30.000000000Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:30Z"],
     ["minutes", "2026-03-01T10:20Z", "2026-03-01T10:20:00Z", "2026-03-01T10:20:00Z"],
+    ["the year 0", "0000-01-01", "0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"],
+    ["three digits", "2026-03-01T10:20:30.100Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
     ["a date", "2024-02-29", "2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"],
     ["a time before 1970", "1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"],
     ["a Timestamp", Timestamp.make("2026-12-31T23:59:59.999999999Z"), "2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"]
@@ -83,6 +85,8 @@ describe("the filter", () => {
   const wrong: ReadonlyArray<readonly [string, unknown]> = [
     ["an invalid Date", new Date(NaN)],
     ["other text", "yesterday"],
+    ["text with a space before it", " 2026-03-01"],
+    ["text with a space after it", "2026-03-01 "],
     ["a local time", "2026-03-01T10:20:30"],
     ["a day that does not exist", "2026-02-30T00:00:00Z"],
     ["an hour that does not exist", "2026-02-03T25:00:00Z"],
@@ -98,6 +102,21 @@ describe("the filter", () => {
     // Sound: programs without types may give anything.
     assert.deepStrictEqual(paths({ from: time as Time }), isRoundedUp ? [] : ["from"])
     assert.deepStrictEqual(paths({ to: time as Time }), ["to"])
+  })
+
+  it("says what it expects", () => {
+    const issues = (filter: Filter) => Either.match(encode(filter), { onLeft: (issues) => issues, onRight: () => [] })
+    const time = "expected a Date, a DateTime, or ISO 8601 text with Z or an offset, of the years 0 to 9999"
+    assert.deepStrictEqual(issues({ from: "now", to: "then" }), [{ path: "from", message: time }, {
+      path: "to",
+      message: time
+    }])
+    assert.deepStrictEqual(issues({ eventTypes: [] }), [{ path: "eventTypes", message: "expected at least one type" }])
+    assert.deepStrictEqual(issues({ eventTypes: ["a,b"], from: "2026-03-02", to: "2026-03-01" }), [
+      { path: "eventTypes[0]", message: "expected a type of event, without commas" },
+      { path: "to", message: "expected a time that is not before `from`" }
+    ])
+    assert.deepStrictEqual(issues({ from: "2026-03-01", to: "2026-03-01" }), [])
   })
 
   it.effect("is sent with each page; no field that is not given is", () =>

@@ -27,16 +27,16 @@ export interface EncodedFilter {
   readonly date_to?: string
 }
 
-const isoText = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.(\d+))?)?(?:Z|[+-]\d\d:\d\d))?$/
+const isoText = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** The milliseconds of a text, and whether digits after those of the milliseconds count. `Date.parse` alone accepts February 30. */
 const parse = (text: string): { readonly millis: number; readonly hasMore: boolean } => {
-  const [matched, year, month, day, fraction = ""] = isoText.exec(text) ?? []
+  const [, year, month, day, more] = isoText.exec(text) ?? []
   const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
-  return { millis: matched !== undefined && exists ? Date.parse(text) : NaN, hasMore: /[1-9]/.test(fraction.slice(3)) }
+  return { millis: exists ? Date.parse(text) : NaN, hasMore: Number(more) > 0 }
 }
 
-const read = (time: Time): { readonly millis: number; readonly hasMore: boolean } =>
+const read = (time: Time | undefined): { readonly millis: number; readonly hasMore: boolean } =>
   typeof time === "string"
     ? parse(time)
     : {
@@ -45,7 +45,7 @@ const read = (time: Time): { readonly millis: number; readonly hasMore: boolean 
     }
 
 /** Converts a time to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. */
-const encodeTime = (time: Time, round: "down" | "up"): string | undefined => {
+const encodeTime = (time: Time | undefined, round: "down" | "up"): string | undefined => {
   const { hasMore, millis } = read(time)
   const isWhole = millis % 1000 === 0 && !hasMore
   const date = new Date((Math.floor(millis / 1000) + (round === "up" && !isWhole ? 1 : 0)) * 1000)
@@ -69,8 +69,8 @@ const typeIssues = (types: ReadonlyArray<string> | undefined): ReadonlyArray<Iss
  * a second more may match, but nothing is missed.
  */
 export const encode = ({ eventTypes, from, to }: Filter): Either.Either<EncodedFilter, ReadonlyArray<Issue>> => {
-  const dateFrom = from === undefined ? undefined : encodeTime(from, "down")
-  const dateTo = to === undefined ? undefined : encodeTime(to, "up")
+  const dateFrom = encodeTime(from, "down")
+  const dateTo = encodeTime(to, "up")
   const issues = [
     ...typeIssues(eventTypes),
     ...(from !== undefined && dateFrom === undefined ? [{ path: "from", message: timeMessage }] : []),
