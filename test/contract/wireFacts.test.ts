@@ -153,7 +153,7 @@ describe("the operations are the contract's, and twelve of the vendor's document
       type: updateTokenExchangeProfile.endpoint.input,
       export: createUsersExport.endpoint.input
     })
-    const { definitions, schema } = makeJsonSchema(all, true)
+    const { definitions, schema } = makeJsonSchema(all, true)!
     const { properties } = schema as { readonly properties: Readonly<Record<string, object>> }
     assert.deepStrictEqual(Object.keys(definitions).sort(), [
       "ActionVersion",

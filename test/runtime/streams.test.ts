@@ -4,8 +4,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { failureOf } from "../../src/internal/runtime/streams/parts.js"
-import { pull } from "../../src/internal/runtime/streams/pulls.js"
+import { emit, fromEmitter } from "../../src/internal/runtime/streams/emitter.js"
+import { failureOf, fromPull, pull } from "../../src/internal/runtime/streams/pulls.js"
+import { makeQueue } from "../../src/internal/runtime/streams/queues.js"
 
 /** The failure of a stream that is pulled to its end. */
 const failureAtEnd = <E>(stream: Stream.Stream<number, E>) =>
@@ -42,4 +43,39 @@ describe("the failure of a pull", () => {
     const cause = interrupted._tag === "Failure" ? interrupted.cause : Cause.empty
     assert.isTrue(Cause.isInterruptedOnly(failureOf(cause) ?? Cause.fail("none")))
   })
+})
+
+/** The failure and the defect of a stream, which come together. */
+const both = Cause.sequential(Cause.fail("broken"), Cause.die("a defect"))
+
+describe("a failure that comes with a defect", () => {
+  const streams: ReadonlyArray<readonly [name: string, stream: Effect.Effect<Stream.Stream<number, string>>]> = [
+    ["a pull", Effect.succeed(fromPull(Effect.failCause(Cause.map(both, Option.some))))],
+    [
+      "a queue",
+      Effect.gen(function*() {
+        const queue = yield* makeQueue<number, string>(2)
+        yield* queue.end(both)
+        return queue.stream
+      })
+    ],
+    ["an emitter", Effect.succeed(fromEmitter(Effect.void, () => Effect.failCause(both)))],
+    [
+      "an emitter after a part",
+      Effect.succeed(fromEmitter(Effect.void, () => Effect.succeed({ items: [1], next: Effect.failCause(both) })))
+    ]
+  ]
+  for (const [name, stream] of streams) {
+    it.effect(`stays a failure of the stream: ${name}`, () =>
+      Effect.gen(function*() {
+        const cause = yield* Effect.flip(Effect.sandbox(Stream.runDrain(yield* stream)))
+        assert.deepStrictEqual(contents(cause)?.failures, ["broken"])
+      }))
+  }
+
+  it.effect("does not end a stream that has none", () =>
+    Effect.gen(function*() {
+      const items = yield* Stream.runCollect(fromEmitter(Effect.void, () => emit([1, 2])))
+      assert.deepStrictEqual([...items], [1, 2])
+    }))
 })

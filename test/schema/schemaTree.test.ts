@@ -1,7 +1,7 @@
 /** Tests of the schema tree: plain data that says the same as the schema. */
 import { assert, describe, it } from "@effect/vitest"
 import { ParseResult, Schema } from "effect"
-import { fromSchema, type SchemaNode } from "../../src/internal/schema/schemaTree.js"
+import { fromSchema, type SchemaNode, withoutUndefined } from "../../src/internal/schema/schemaTree.js"
 
 /** A node in short, with the nodes within it. */
 const outline = (node: SchemaNode): unknown => {
@@ -108,5 +108,13 @@ describe("the schema tree", () => {
     const is = ParseResult.is(node.withField("b", Schema.Number))
     const values = [{ a: "x", b: 1 }, { a: "x" }, { a: "x", b: "y" }, { a: 1, b: 1 }]
     assert.deepStrictEqual(values.map((value) => is(value)), [true, true, false, false])
+  })
+
+  it("gives a schema back without undefined, with its annotations", () => {
+    const schema = withoutUndefined(Schema.UndefinedOr(Schema.String).annotations({ identifier: "Name" }))
+    assert.deepStrictEqual(["a", undefined].map((value) => ParseResult.is(schema)(value)), [true, false])
+    const union = Schema.Union(Schema.String, Schema.Number, Schema.Undefined).annotations({ identifier: "Id" })
+    assert.strictEqual(fromSchema(withoutUndefined(union)).name, "Id")
+    assert.strictEqual(withoutUndefined(Schema.String).ast, Schema.String.ast)
   })
 })

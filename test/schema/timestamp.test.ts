@@ -36,7 +36,7 @@ describe("Timestamp", () => {
   })
 
   it("the JSON Schema is a string of format date-time", () => {
-    assert.deepInclude(makeJsonSchema(Timestamp.Timestamp, true).schema, { type: "string", format: "date-time" })
+    assert.deepInclude(makeJsonSchema(Timestamp.Timestamp, true)?.schema, { type: "string", format: "date-time" })
   })
 
   it.skipIf(effectMajor > 3)("the schema prints as a branded string", () => {

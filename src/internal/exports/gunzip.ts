@@ -5,7 +5,6 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { codeOf } from "../http/platformErrors.js"
-import * as Parts from "../runtime/streams/parts.js"
 import * as Pulls from "../runtime/streams/pulls.js"
 import { ExportError } from "./exportError.js"
 
@@ -96,7 +95,7 @@ export const gunzip = <E>(
       onSuccess: (chunks) => Effect.zipRight(Effect.forEach(chunks, write, { discard: true }), pump),
       onFailure: (cause) =>
         Effect.map(lastWrite, () => {
-          failure = Parts.failureOf(cause)
+          failure = Pulls.failureOf(cause)
           hasEnded = true
           void ignored(failure === undefined ? writer.close() : writer.abort())
         })

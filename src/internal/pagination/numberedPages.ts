@@ -25,7 +25,7 @@ export class PageTracker {
   private reached = 0
   private total: number | undefined
   /** `true` if the last page had no new item. */
-  private wasStale: boolean | undefined
+  private wasStale = false
   private ids: readonly [beforeLast: ReadonlySet<unknown>, last: ReadonlySet<unknown>] = [new Set(), new Set()]
   private readonly start: number
 
@@ -58,7 +58,7 @@ export class PageTracker {
       return { _tag: "Endless", reason: `page ${this.start + this.pages - 1} has no new items` }
     }
     this.wasStale = isStale
-    if (this.pages > 2 * Math.max(1, Math.ceil((total ?? Infinity) / this.size) - this.start)) {
+    if (total !== undefined && this.pages > 2 * Math.max(1, Math.ceil(total / this.size) - this.start)) {
       return {
         _tag: "Endless",
         reason: `${this.pages} pages are more than twice as many as a total of ${total} allows`

@@ -4,7 +4,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import * as Parts from "../runtime/streams/parts.js"
 import * as Pulls from "../runtime/streams/pulls.js"
 
 /** Pulls ids on demand, for several workers. A failure of the ids ends them, and is passed to `onFailure` once. */
@@ -30,7 +29,7 @@ export const make = <E, R>(ids: Stream.Stream<string, E, R>, onFailure: (cause: 
         },
         onFailure: (cause) => {
           hasEnded = true
-          const failure = Parts.failureOf(cause)
+          const failure = Pulls.failureOf(cause)
           if (failure !== undefined) onFailure(failure)
           return Effect.succeedNone
         }

@@ -4,10 +4,6 @@ import type * as Schema from "effect/Schema"
 interface Common {
   /** The schema's own `description`, for example `a string`. */
   readonly description: string | undefined
-  /** The name of its definition in documents. */
-  readonly identifier: string | undefined
-  /** Keywords of JSON Schema that the type has, too. With a `type`, they say it all. */
-  readonly keywords: { readonly type?: unknown } | undefined
   /** Effect's own name of the type, for example `string`. */
   readonly name: string
   /** This part of the schema as a schema of its own. */
@@ -35,8 +31,8 @@ export type Kind =
   | Struct
   // A schema that is built on demand, perhaps because it is recursive: `get` returns the node that it refers to.
   | { readonly _tag: "Lazy"; readonly get: () => SchemaNode }
-  // Everything else, such as a class or a template literal: only `schema` can check it. A class has the fields of `struct`.
-  | { readonly _tag: "Opaque"; readonly struct?: SchemaNode | undefined }
+  // Everything else, such as a class or a template literal: only `schema` can check it.
+  | { readonly _tag: "Opaque" }
 
 /** A schema as plain data. */
 export type SchemaNode = Kind & Common
@@ -59,28 +55,3 @@ export const typesOf = (node: SchemaNode): ReadonlyArray<SchemaNode> =>
 
 /** Tells `undefined` from all other types. */
 export const isUndefined = ({ _tag }: SchemaNode): boolean => _tag === "Undefined"
-
-/** Descriptions that say no more than the type. */
-export const builtInDescriptions: Readonly<Record<string, string>> = {
-  String: "a string",
-  Number: "a number",
-  Boolean: "a boolean"
-}
-
-/** Makes a node. A name and a schema are made only when they are read: most nodes need neither. */
-export const makeNode = (
-  kind: Kind,
-  annotations: Pick<Common, "description" | "identifier" | "keywords">,
-  name: () => string,
-  schema: () => Schema.Schema.AnyNoContext
-): SchemaNode => ({
-  ...kind,
-  ...annotations,
-  description: annotations.description ?? builtInDescriptions[kind._tag],
-  get name() {
-    return name()
-  },
-  get schema() {
-    return schema()
-  }
-})

@@ -3,17 +3,11 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { getOrInsert } from "../runtime/memoize.js"
-import { type Kind, makeNode, type SchemaNode, type Struct } from "./schemaNode.js"
+import type { Kind, SchemaNode } from "./schemaNode.js"
 
 export * from "./schemaNode.js"
 
 const typeOf = ({ type }: AST.Type): SchemaNode => fromAST(type)
-
-const fieldOf = ({ isOptional, name, type }: AST.PropertySignature): Struct["fields"][number] => ({
-  name,
-  isOptional,
-  type: fromAST(type)
-})
 
 const kindOf = (ast: AST.AST): Kind => {
   switch (ast._tag) {
@@ -42,7 +36,7 @@ const kindOf = (ast: AST.AST): Kind => {
     case "TypeLiteral":
       return {
         _tag: "Struct",
-        fields: ast.propertySignatures.map(fieldOf),
+        fields: ast.propertySignatures.map(({ isOptional, name, type }) => ({ name, isOptional, type: fromAST(type) })),
         indexes: ast.indexSignatures.map(({ parameter, type }) => ({
           keys: fromAST(parameter),
           values: fromAST(type)
@@ -59,30 +53,30 @@ const kindOf = (ast: AST.AST): Kind => {
     case "Suspend":
       return { _tag: "Lazy", get: () => fromAST(ast.f()) }
     default:
-      return { _tag: "Opaque", struct: Option.getOrUndefined(Option.map(AST.getSurrogateAnnotation(ast), fromAST)) }
+      return { _tag: "Opaque" }
   }
 }
-
-const keywordsOf = (ast: AST.AST): object | undefined =>
-  AST.isTemplateLiteral(ast)
-    ? { type: "string", pattern: AST.getTemplateLiteralRegExp(ast).source }
-    : Option.getOrUndefined(AST.getJSONSchemaAnnotation(ast))
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
 
 /** The node of a part of Effect's syntax tree, as its parse issues carry them. The same part gives the same node. */
-export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () => nodeOf(ast))
-
-const nodeOf = (ast: AST.AST): SchemaNode =>
-  AST.isTransformation(ast) ? fromAST(ast.to) : makeNode(
-    kindOf(ast),
-    {
+export const fromAST = (ast: AST.AST): SchemaNode =>
+  getOrInsert(nodes, ast, () =>
+    AST.isTransformation(ast) ? fromAST(ast.to) : {
+      ...kindOf(ast),
       description: Option.getOrUndefined(AST.getDescriptionAnnotation(ast)),
-      identifier: Option.getOrUndefined(AST.getIdentifierAnnotation(ast)),
-      keywords: keywordsOf(ast)
-    },
-    () => String(ast),
-    () => Schema.make(ast)
-  )
+      get name() {
+        return String(ast)
+      },
+      get schema() {
+        return Schema.make(ast)
+      }
+    })
 
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
+
+/** The schema without `undefined`, its annotations kept. */
+export const withoutUndefined = ({ ast }: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
+  Schema.make(
+    AST.isUnion(ast) ? AST.Union.make(ast.types.filter((type) => !AST.isUndefinedKeyword(type)), ast.annotations) : ast
+  )

@@ -88,7 +88,7 @@ const savedState = Schema.Struct({
   signingKey: optional(Schema.Struct(
     {
       kty: Schema.Literal("oct"),
-      k: Schema.String.pipe(Schema.pattern(/^[\w-]{43,}$/u, { description: "a key of at least 256 bits in base64url" }))
+      k: Schema.String.pipe(Schema.pattern(/^[\w-]{43,}$/, { description: "a key of at least 256 bits in base64url" }))
     },
     { key: Schema.String, value: Schema.Unknown }
   ))

@@ -1,6 +1,7 @@
 /** Converts schemas to JSON Schema, with a definition for each type that has an identifier. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { definitionPath, makeJsonSchema } from "../../internal/schema/jsonSchema.js"
 
 /** A JSON value. @since 0.1.0 @category models */
@@ -10,14 +11,13 @@ export type JsonObject = { readonly [name: string]: Json }
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Removes empty lists. */
+/** Removes empty lists, and the names of types that JSON Schema cannot express. */
 const clean = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map(clean)
   if (!Predicate.isRecord(value)) return value as Json // sound: JSON Schema consists of JSON values
+  const entries = Object.entries("$id" in value ? Struct.omit(value, "$id", "title") : value)
   return Object.fromEntries(
-    Object.entries(value).filter(([, value]) => JSON.stringify(value) !== "[]").map((
-      [name, value]
-    ) => [name, clean(value)])
+    entries.filter(([, value]) => JSON.stringify(value) !== "[]").map(([name, value]) => [name, clean(value)])
   )
 }
 
@@ -42,8 +42,8 @@ export interface Converter {
   /** The definitions so far, by name. */
   readonly definitions: JsonObject
   /**
-   * The JSON Schema of a type without `undefined`. Parts that JSON Schema cannot express allow anything. In requests, objects have no
-   * fields but the declared ones; in responses they may.
+   * The JSON Schema of a type without `undefined`; one that allows anything if JSON Schema cannot express the type. In requests,
+   * objects have no fields but the declared ones; in responses they may.
    */
   readonly convert: (schema: Schema.Schema.Any, use: "request" | "response") => JsonObject
 }
@@ -53,6 +53,7 @@ export const make = (): Converter => {
 
   const convert: Converter["convert"] = (schema, use) => {
     const made = makeJsonSchema(schema, use === "request")
+    if (made === undefined) return {}
     // Another type may have the same identifier, or the same type another use: then these definitions get a number.
     for (let number = 1;; number++) {
       const suffix = number === 1 ? "" : String(number)

@@ -55,7 +55,7 @@ const issuer = "https://tenant.example/"
 const audience = `${issuer}api/v2/` // the same for all accepted spellings of the requested audience
 
 /** The contract's literal audience, or the absolute one of any host. */
-const acceptedAudience = /^(?:https?:\/\/[^/?#\s]+)?\/api\/v2\/$/u
+const acceptedAudience = /^(?:https?:\/\/[^/?#\s]+)?\/api\/v2\/$/
 
 /** The body of a token request, as JSON or a form. A client with a certificate sends neither secret nor assertion. */
 export const TokenRequest = Schema.Struct({
@@ -66,9 +66,7 @@ export const TokenRequest = Schema.Struct({
   client_assertion: omittable(Schema.String.annotations({
     description: "a JSON Web Token that the client's private key signed (RFC 7523); it is accepted once"
   })),
-  audience: Schema.String.pipe(
-    Schema.pattern(acceptedAudience, { description: `a string matching the pattern ${acceptedAudience.source}` })
-  )
+  audience: Schema.String.pipe(Schema.pattern(acceptedAudience))
 }).annotations({ identifier: "TokenRequest" })
 
 /** The body of a successful response of the token endpoint. */

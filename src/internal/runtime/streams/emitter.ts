@@ -1,4 +1,5 @@
 /** Streams that are written part by part. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -38,11 +39,11 @@ export const fromEmitter = <A, E, I, S>(
 const pullOf = <A, E>(emitter: Emitter<A, E>): Pull<A, E> => {
   let next: Emitter<A, E> | undefined = emitter
   return Effect.suspend(() =>
-    next === undefined ? Effect.fail(Option.none()) : Effect.mapBoth(next, {
-      onFailure: Option.some,
+    next === undefined ? Effect.fail(Option.none()) : Effect.matchCauseEffect(next, {
+      onFailure: (cause) => Effect.failCause(Cause.map(cause, Option.some)),
       onSuccess: (part) => {
         next = part.next
-        return part.items
+        return Effect.succeed(part.items)
       }
     })
   )

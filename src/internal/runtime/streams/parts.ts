@@ -1,18 +1,9 @@
 /** Streams that are read part by part, and by what is no fiber. */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { makeRunner } from "../runner.js"
 import { fromPull, type Pull, pull } from "./pulls.js"
-
-/** The failure of a pull; none at the end. Defects that come with it are kept. */
-export const failureOf = <E>(cause: Cause.Cause<Option.Option<E>>): Cause.Cause<E> | undefined => {
-  const failures = [...Cause.failures(cause)].flatMap(Option.toArray).map((failure) => Cause.fail(failure))
-  const all: ReadonlyArray<Cause.Cause<E>> = [...failures, ...[...Cause.defects(cause)].map(Cause.die)]
-  if (all.length > 0) return all.reduce((first, second) => Cause.sequential(first, second))
-  return Cause.isFailure(cause) ? undefined : cause as Cause.Cause<never> // sound: it has no failure
-}
 
 /** Transforms a stream part by part. */
 export const mapParts = <A, E, R, B, E2, R2>(

@@ -99,8 +99,8 @@ const StreamView: Schema.Schema<Messages.StreamView> = Schema.Struct({
 const cut = Schema.Literal("before", "within")
 
 /** The fields of HTTP: a name is a token, a value has no control characters. */
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/u
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/u
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const headers = Schema.Record({
   key: String.pipe(Schema.pattern(headerName, { description: "a name of a header" })),
@@ -245,5 +245,5 @@ export const ClockInput: Schema.Schema<Messages.ClockInput> = Schema.Struct({
 /** The fields of queries and paths. */
 export const secretsQuery = { secrets: optional(Schema.Literal("include")) }
 export const requestsQuery = { before: optional(integer({ min: 1 })), limit: optional(integer({ min: 1, max: 500 })) }
-export const idPath = { id: String.pipe(Schema.pattern(/^\d{1,15}$/u, { description: "a number" })) }
+export const idPath = { id: String.pipe(Schema.pattern(/^\d{1,15}$/, { description: "a number" })) }
 export const bucketPath = { name: bucketName }

@@ -3,28 +3,18 @@ import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { getOrInsert } from "../runtime/memoize.js"
-import { type Kind, makeNode, type SchemaNode, type Struct } from "./schemaNode.js"
+import type { Kind, SchemaNode } from "./schemaNode.js"
 
 export * from "./schemaNode.js"
-
-const fieldOf = ({ name, type }: AST.PropertySignature): Struct["fields"][number] => ({
-  name,
-  isOptional: AST.isOptional(type),
-  type: fromAST(type)
-})
 
 const kindOf = (ast: AST.AST): Kind => {
   switch (ast._tag) {
     case "String":
-      return { _tag: "String" }
     case "Number":
-      return { _tag: "Number" }
     case "Boolean":
-      return { _tag: "Boolean" }
     case "Unknown":
-      return { _tag: "Unknown" }
     case "Undefined":
-      return { _tag: "Undefined" }
+      return { _tag: ast._tag }
     case "Null":
       return { _tag: "Literal", value: null }
     case "Literal":
@@ -36,7 +26,11 @@ const kindOf = (ast: AST.AST): Kind => {
     case "Objects":
       return {
         _tag: "Struct",
-        fields: ast.propertySignatures.map(fieldOf),
+        fields: ast.propertySignatures.map(({ name, type }) => ({
+          name,
+          isOptional: AST.isOptional(type),
+          type: fromAST(type)
+        })),
         indexes: ast.indexSignatures.map(({ parameter, type }) => ({
           keys: fromAST(parameter),
           values: fromAST(type)
@@ -52,51 +46,47 @@ const kindOf = (ast: AST.AST): Kind => {
       }
     case "Suspend":
       return { _tag: "Lazy", get: () => fromAST(ast.thunk()) }
-    case "Declaration": {
-      const [struct] = ast.annotations?.identifier === undefined ? [] : ast.typeParameters
-      return { _tag: "Opaque", struct: struct && fromAST(struct) }
-    }
     default:
       return { _tag: "Opaque" }
   }
 }
 
-/** Keywords of JSON Schema, from annotations or from the function of a check. */
-const keywordsOf = ({ _tag }: AST.AST, annotations: Schema.Annotations.Filter): SchemaNode["keywords"] => {
-  const { format, jsonSchema = format && { format }, toJsonSchema } = annotations
-  const type = _tag === "Arrays" ? "array" : _tag === "Objects" ? "object" : "string"
-  return [toJsonSchema?.({ schemas: [], type }) ?? jsonSchema].flat()[0] as SchemaNode["keywords"] // sound: documents are made of it
-}
+/** How messages name the types of JSON, which have no description of their own. */
+const descriptions = new Map([["String", "a string"], ["Number", "a number"], ["Boolean", "a boolean"]])
+
+const descriptionOf = (annotations: Schema.Annotations.Filter | undefined): string | undefined =>
+  annotations?.description
 
 const passes = (check: AST.Check<unknown>, value: unknown, ast: AST.AST): boolean =>
   check._tag === "Filter"
     ? check.run(value, ast, {}) === undefined
     : check.checks.every((each) => passes(each, value, ast))
 
-const nodeWith = (ast: AST.AST, kind: Kind, annotations: Schema.Annotations.Filter = {}): SchemaNode =>
-  makeNode(
-    kind,
-    {
-      description: annotations.description,
-      identifier: annotations.identifier,
-      keywords: keywordsOf(ast, annotations)
-    },
-    () => nameOf(ast),
-    () => Schema.make<Schema.Codec<unknown>>(ast)
+/** A name and a schema are made only when they are read: most nodes need neither. */
+const nodeOf = (ast: AST.AST, kind: Kind, description: string | undefined): SchemaNode => ({
+  ...kind,
+  description,
+  get name() {
+    return nameOf(ast)
+  },
+  get schema() {
+    return Schema.make<Schema.Codec<unknown>>(ast)
+  }
+})
+
+/** Each check of a type refines the type before it. */
+const refined = (ast: AST.AST): SchemaNode =>
+  (ast.checks ?? []).reduce<SchemaNode>(
+    (from, check) =>
+      nodeOf(
+        ast,
+        { _tag: "Refinement", from, predicate: (value) => passes(check, value, ast) },
+        descriptionOf(check.annotations)
+      ),
+    nodeOf(ast, kindOf(ast), descriptionOf(ast.annotations) ?? descriptions.get(ast._tag))
   )
 
 const nodes = new WeakMap<AST.AST, SchemaNode>()
-
-/** The node of a part of Effect's syntax tree, as its parse issues carry them. The same part gives the same node. */
-export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () => nodeOf(ast))
-
-/** Each check of a type refines the type before it. */
-const nodeOf = (ast: AST.AST): SchemaNode =>
-  (ast.checks ?? []).reduce<SchemaNode>(
-    (from, check) =>
-      nodeWith(ast, { _tag: "Refinement", from, predicate: (value) => passes(check, value, ast) }, check.annotations),
-    nodeWith(ast, kindOf(ast), ast.annotations)
-  )
 
 /** What messages call a type. */
 const nameOf = (ast: AST.AST): string => {
@@ -110,4 +100,19 @@ const nameOf = (ast: AST.AST): string => {
   }
 }
 
+/** The node of a part of Effect's syntax tree, as its issues carry them. The same part gives the same node. */
+export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () => refined(ast))
+
 export const fromSchema = (schema: Schema.Codec<unknown>): SchemaNode => fromAST(schema.ast)
+
+/** The schema without `undefined`, its annotations kept. */
+export const withoutUndefined = ({ ast }: Schema.Top): Schema.Codec<unknown> => {
+  if (!AST.isUnion(ast)) return Schema.make(ast)
+  const types = ast.types.filter((type) => !AST.isUndefined(type))
+  const [first, ...others] = types
+  return Schema.make(
+    first !== undefined && others.length === 0
+      ? first
+      : new AST.Union(types, ast.options, ast.annotations, ast.checks, ast.encoding, ast.context)
+  )
+}
