@@ -11,7 +11,7 @@ const known = { operation: "getEventStream", message: "no" }
 type Failure = Parameters<typeof StreamCheck.make>[0] extends Effect.Effect<unknown, infer E> ? E : never
 
 /** What two questions in a row say, and how often the service is asked. */
-const answers = (failure: Failure) =>
+const asked = (failure: Failure) =>
   Effect.gen(function*() {
     let calls = 0
     const check = yield* StreamCheck.make(Effect.suspend(() => {
@@ -34,7 +34,7 @@ describe("the check of a stream", () => {
   ]
   it.effect.each(again)("asks again after %s", ([, failure]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* answers(failure), ["asks again", "asks again", 2])
+      assert.deepStrictEqual(yield* asked(failure), ["asks again", "asks again", 2])
     }))
 
   const last: ReadonlyArray<readonly [title: string, failure: Failure, exists: boolean]> = [
@@ -45,7 +45,7 @@ describe("the check of a stream", () => {
   ]
   it.effect.each(last)("asks once if the service says %s", ([, failure, exists]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* answers(failure), [exists, exists, 1])
+      assert.deepStrictEqual(yield* asked(failure), [exists, exists, 1])
     }))
 
   it("names the stream's id alone, by the rules of the operation", () => {
