@@ -137,7 +137,8 @@ export class Process {
       Effect.zipRight(probed),
       Effect.zipRight(closed),
       Effect.provide(
-        site.jobs === undefined ? client : Layer.provideMerge(jobsLayer(site.jobs, id, life), client)
+        // Fresh as a whole: the calls and the jobs of a life share its client, and no life has that of another.
+        Layer.fresh(site.jobs === undefined ? client : Layer.provideMerge(jobsLayer(site.jobs, id, life), client))
       ),
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),
       Effect.withTracer(tracerOf(world)),

@@ -70,9 +70,7 @@ export const clientLayer = ({ network, permits, storage, world }: Site, process:
         permits.counted(life, Context.get(context, RateLimiter.RateLimiter))
       )
   )
-  return Layer.fresh(
-    IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services), Layer.provide(http))
-  )
+  return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services), Layer.provide(http))
 }
 
 const redeliver = ({ account, storage }: Site, key: string, process: number, life: Life, call: RedeliveryCall) => {
