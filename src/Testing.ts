@@ -97,7 +97,7 @@ export const requests: Effect.Effect<
 
 const response = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => {
   if ("code" in reply) {
-    return Effect.fail(HttpClients.make(request, Object.assign(new Error(reply.code), { code: reply.code })))
+    return Effect.fail(HttpClients.makeError(request, Object.assign(new Error(reply.code), { code: reply.code })))
   }
   const { body, headers, status } = reply
   const web = new Response(status === 204 || status === 205 || status === 304 ? null : body, { status, headers })

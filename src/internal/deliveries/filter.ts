@@ -44,7 +44,7 @@ const read = (time: Time | undefined): { readonly millis: number; readonly hasMo
       hasMore: false
     }
 
-/** Converts a time to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. */
+/** Converts a time, if there is one, to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. */
 const encodeTime = (time: Time | undefined, round: "down" | "up"): string | undefined => {
   const { hasMore, millis } = read(time)
   const isWhole = millis % 1000 === 0 && !hasMore

@@ -18,7 +18,7 @@ export const isEmptyBody = (error: HttpError): boolean => error.reason === "Empt
 export const causeOf = (error: HttpError): unknown => error.cause
 
 /** Makes the error of a request that got no response. */
-export const make = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
+export const makeError = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
 interface UndiciOptions {

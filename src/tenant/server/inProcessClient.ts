@@ -34,7 +34,7 @@ const toWebRequest = (request: HttpClientRequest.HttpClientRequest, url: URL) =>
         }
         return new Request(target, init)
       },
-      catch: (cause) => HttpClients.make(request, cause)
+      catch: (cause) => HttpClients.makeError(request, cause)
     }))
 
 /** Makes the client. It sends every request to this application, whatever the host. */
@@ -52,7 +52,9 @@ export const make = (app: Router.App): HttpClient.HttpClient =>
         return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { withoutBody }))
       }),
       Effect.catchSomeDefect((defect) =>
-        defect instanceof ConnectionReset ? Option.some(Effect.fail(HttpClients.make(request, defect))) : Option.none()
+        defect instanceof ConnectionReset
+          ? Option.some(Effect.fail(HttpClients.makeError(request, defect)))
+          : Option.none()
       )
     )
   )

@@ -18,7 +18,7 @@ export const isEmptyBody = ({ reason }: HttpError): boolean => reason._tag === "
 export const causeOf = ({ reason }: HttpError): unknown => reason.cause
 
 /** Makes the error of a request that got no response. */
-export const make = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
+export const makeError = (request: HttpClientRequest.HttpClientRequest, cause: unknown): HttpError =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
 
 /** Undici 8 may pause while bytes of a body wait to be read. */
