@@ -26,13 +26,14 @@ export default defineConfig({
     setupFiles: ["test/support/eachTest.ts"],
     // The test files of a process share what they import: it takes a second to load.
     pool: "forks",
-    poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2 } },
+    poolOptions: { forks: { isolate: false, minForks: 1, maxForks: 2, execArgv: ["--max-semi-space-size=64"] } },
     coverage: {
       provider: "v8",
       experimentalAstAwareRemapping: true,
       include: ["src/**/*.ts"],
       exclude: ["src/tenant/page/{docs,live,ui}/**"], // runs in browsers: test/docs
       reporter: ["text"],
+      reportOnFailure: true,
       thresholds: { lines: 95, branches: 95, functions: 95, statements: 95 }
     }
   }

@@ -102,12 +102,11 @@ describe("a secret is replaced", () => {
     assert.strictEqual(redact("as it is", ["", " ", "\n", "\u0301", "\u200b"]), "as it is")
   })
 
-  it("in texts and with secrets of any length, without delay", () => {
+  // In quadratic time, this would take longer than a test may.
+  it("in texts and with secrets of any length", () => {
     const long = "0123456789abcdef".repeat(60_000)
-    const started = performance.now()
     assert.strictEqual(redact(`${"&amp;".repeat(100_000)}`, [long]).length, 500)
     assert.strictEqual(redact(`no ${long}`, [long, "x"]), "no …")
-    assert.isBelow(performance.now() - started, 5000)
   })
 
   it("the invalid escapes of a text stay as they are", () => {

@@ -116,6 +116,7 @@ const mutate = async (
     reporters: process.stdout.isTTY ? ["progress"] : ["progress-append-only"],
     allowConsoleColors: false,
     timeoutMS: timeout,
+    dryRunTimeoutMinutes: 15,
     warnings: false
   }).runMutationTest()
   return results.map((result) => ({

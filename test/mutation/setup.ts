@@ -18,12 +18,18 @@ const fromStryker = <Name extends keyof StrykerContext>(name: Name) =>
 
 /** State of vitest, Effect, Stryker and this file that outlives a run. */
 const state = globalThis as unknown as { // sound: each is a property that may be absent
-  readonly __vitest_worker__: { readonly moduleCache: Map<string, unknown> }
+  readonly __vitest_worker__: { readonly config: object; readonly moduleCache: Map<string, unknown> }
   readonly "effect/GlobalValue"?: Map<unknown, unknown>
   mutationEvaluatedWith?: string
   mutationTestFile?: object
   mutationWeakMap?: typeof WeakMap
 } & Record<string, { activeMutant?: string | undefined }>
+
+// The first run, without a fault, is slow: three threads load everything at once, and record what each test covers. `vi.setConfig`
+// changes the settings of the thread's first run only.
+if (fromStryker("activeMutant") === undefined) {
+  Object.assign(state.__vitest_worker__.config, { testTimeout: 60_000, hookTimeout: 60_000 })
+}
 
 const isStatic = fromStryker("mutantActivation") === "static"
 const evaluateWith = isStatic ? `fault ${fromStryker("activeMutant")}` : "none"

@@ -16,8 +16,7 @@ const base64 = (secret: string): ReadonlyArray<string> =>
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
-/** All spellings of a secret, in lower case. */
-const spellings = (secret: string): ReadonlyArray<string> => [
+const spell = (secret: string): ReadonlyArray<string> => [
   ...new Set([
     secret,
     encodeURIComponent(secret),
@@ -30,6 +29,15 @@ const spellings = (secret: string): ReadonlyArray<string> => [
     ...base64(secret)
   ].map((text) => text.toLowerCase()))
 ]
+
+const spelt = new Map<string, ReadonlyArray<string>>()
+
+/** All spellings of a secret, in lower case. Each canary is searched in thousands of texts, and spelt once. */
+const spellings = (secret: string): ReadonlyArray<string> => {
+  const known = spelt.get(secret) ?? spell(secret)
+  spelt.set(secret, known)
+  return known
+}
 
 /** Finds the canaries in a text, in any spelling. */
 export const found = (canaries: Readonly<Record<string, string>>, text: string): ReadonlyArray<string> => {

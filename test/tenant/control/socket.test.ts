@@ -76,10 +76,8 @@ describe("on a loopback address", () => {
           }
         }
         await readUntil("event: snapshot\n")
-        const started = performance.now()
         await fetch(`${origin}/nowhere`)
         await readUntil("\"path\":\"/nowhere\"")
-        assert.isBelow(performance.now() - started, 1000)
         leaving.abort()
         assert.strictEqual((await fetch(`${origin}/_tenant/state`, { headers: withKey })).status, 200)
       })))
