@@ -32,6 +32,19 @@ describe("a decoder", () => {
     ["a struct with a filter", One.pipe(Schema.filter(() => true)), { id: "1", note: null }, { id: "1" }],
     ["a union", Schema.Union(Schema.Number, One), { id: "1", note: null }, { id: "1" }],
     ["a recursive schema", Nested, { note: null, inner: { note: null, inner: null } }, { inner: {} }],
+    ["a literal", Schema.Struct({ kind: optional(Schema.Literal("a")) }), { kind: null }, {}],
+    ["an open enumeration", Schema.Struct({ kind: optional(Schema.Union(Schema.Literal("a"), Schema.String)) }), {
+      kind: null
+    }, {}],
+    [
+      "a struct, but not where null is a value",
+      Schema.Struct({ a: optional(Schema.NullOr(Schema.String)), one: One }),
+      {
+        a: null,
+        one: { id: "1", note: null }
+      },
+      { a: null, one: { id: "1" } }
+    ],
     ["a struct, and keeps unknown fields", One, { id: "1", note: null, more: null }, { id: "1", more: null }]
   ]
   for (const [title, schema, value, decoded] of rows) {
@@ -41,6 +54,16 @@ describe("a decoder", () => {
       assert.strictEqual(JSON.stringify(value), before)
     })
   }
+
+  it("copies only what it changes", () => {
+    const list = [{ id: "1" }]
+    const schema = Schema.Struct({ list: Schema.Array(One), lists: Schema.Array(Schema.Array(One)), one: One })
+    const value = { list, lists: [list, [{ id: "2", note: null }]], one: { id: "1", note: null } }
+    const decoded = Either.getOrThrow(Decode.make(schema)(value)) as typeof value // sound: a copy has its shape
+    assert.strictEqual(decoded.list, list)
+    assert.strictEqual(decoded.lists[0], list)
+    assert.deepStrictEqual<unknown>(decoded, { list, lists: [list, [{ id: "2" }]], one: { id: "1" } })
+  })
 
   const failures: ReadonlyArray<
     readonly [title: string, schema: Schema.Schema.AnyNoContext, value: unknown, path: string, message: string]

@@ -129,6 +129,7 @@ describe("DriftDetector", () => {
   })
 
   const One = Schema.Struct({ one: Schema.Number })
+  const Two = Schema.Struct({ two: Schema.Number })
   const extended = { one: 1, two: 2 }
 
   for (
@@ -137,6 +138,26 @@ describe("DriftDetector", () => {
       ["a union of a literal and a struct", Schema.Union(Schema.Literal("none"), One), extended, ["two"]],
       ["a union that the value does not match", Schema.Union(Schema.Number, One), "one", []],
       ["a value that is not a list", Schema.Array(One), "one", []],
+      ["a union of a list and a struct", Schema.Union(Schema.Array(One), One), [extended], ["[].two"]],
+      [
+        "a union of a union and a struct",
+        Schema.Union(Schema.suspend(() => Schema.Union(Schema.Null, One))),
+        extended,
+        [
+          "two"
+        ]
+      ],
+      [
+        "the first of two types that fit as well",
+        Schema.Union(One, Schema.Struct({ one: Schema.Number, three: Two })),
+        {
+          one: 1,
+          three: { two: 2, four: 4 },
+          five: 5
+        },
+        ["three.four", "five"]
+      ],
+      ["the first of two types that fit", Schema.Union(Schema.Struct({ two: Schema.Number }), One), extended, ["one"]],
       ["a tuple with too many items", Schema.Tuple(One), [extended, extended], ["[].two"]],
       ["a struct with a filter", One.pipe(Schema.filter(() => true)), extended, ["two"]]
     ] as const

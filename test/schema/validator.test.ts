@@ -1,7 +1,8 @@
 /** Tests of validators: for any value they agree with Effect's own validation. */
 import { assert, describe, it } from "@effect/vitest"
-import { FastCheck, ParseResult, Schema } from "effect"
-import { copy, loose, strict } from "../../src/internal/schema/validator.js"
+import { FastCheck, ParseResult, Predicate, Schema } from "effect"
+import { fromSchema } from "../../src/internal/schema/schemaTree.js"
+import { copy, loose, looseNode, strict } from "../../src/internal/schema/validator.js"
 import { operations } from "../support/operations.js"
 import { arbitraryOf } from "../support/schemaArbitrary.js"
 
@@ -103,6 +104,34 @@ describe("a validator agrees with Effect on", () => {
     ["a template literal", Schema.TemplateLiteral("a", Schema.Number), "a1", "a", "b1", 1],
     ["a boolean", Schema.Struct({ a: Schema.Boolean }), { a: true }, { a: false }, { a: 0 }, { a: "true" }],
     ["undefined", Schema.Undefined, undefined, null, 0],
+    [
+      "a struct with other fields of one type",
+      Schema.Struct({ a: Schema.Number }, { key: Schema.String, value: Schema.Union(Schema.Number, Schema.Boolean) }),
+      { a: 1 },
+      { a: 1, b: true },
+      { a: true },
+      { b: true },
+      { a: 1, b: "x" }
+    ],
+    [
+      "a struct with other fields of two kinds of names",
+      Schema.Struct(
+        {},
+        { key: Schema.String, value: Schema.Union(Schema.String, Schema.Number) },
+        { key: Schema.TemplateLiteral("x-", Schema.String), value: Schema.Number }
+      ),
+      { a: "a", "x-b": 1 },
+      { "x-b": "b" },
+      { a: true }
+    ],
+    [
+      "a record",
+      Schema.Record({ key: Schema.String, value: Schema.Number }),
+      {},
+      { a: 1 },
+      { a: "1" },
+      []
+    ],
     ["an object without a prototype", one, Object.assign(Object.create(null), { a: "x" })]
   ]
   for (const [name, schema, ...values] of rows) {
@@ -113,6 +142,59 @@ describe("a validator agrees with Effect on", () => {
       }
     })
   }
+})
+
+describe("a validator of a common type is compiled, without Effect's validation", () => {
+  const text = Schema.Struct({ a: Schema.String })
+  const cases: ReadonlyArray<readonly [name: string, schema: Schema.Schema.AnyNoContext, valid: unknown]> = [
+    ["a string", Schema.String, "a"],
+    ["a number", Schema.Number, 1],
+    ["a boolean", Schema.Boolean, true],
+    ["anything", Schema.Unknown, null],
+    ["undefined", Schema.Undefined, undefined],
+    ["a literal", Schema.Literal("a"), "a"],
+    ["a union", Schema.Union(Schema.String, Schema.Number), 1],
+    ["a filter", Schema.String.pipe(Schema.minLength(1)), "a"],
+    ["a list", Schema.Array(Schema.String), ["a"]],
+    ["a struct", text, { a: "a" }],
+    ["a record", Schema.Record({ key: Schema.String, value: Schema.Number }), { a: 1 }],
+    ["a struct with others", Schema.Struct(text.fields, { key: Schema.String, value: Schema.Unknown }), {
+      a: "a",
+      b: 1
+    }]
+  ]
+  for (const [name, schema, valid] of cases) {
+    it(name, () => {
+      const node = Object.defineProperty({ ...fromSchema(schema) }, "schema", {
+        get: () => assert.fail("the validation is Effect's")
+      })
+      assert.isTrue(looseNode(node)(valid))
+      if (name !== "anything") assert.isFalse(looseNode(node)(Symbol("none")))
+    })
+  }
+
+  it("and one check suffices for known strings and any other one", () => {
+    assert.strictEqual(loose(Schema.Union(Schema.String, Schema.Literal("a"))), Predicate.isString)
+    assert.notStrictEqual(loose(Schema.Union(Schema.String, Schema.Literal(1))), Predicate.isString)
+    assert.notStrictEqual(loose(Schema.Union(Schema.String, Schema.Number)), Predicate.isString)
+    assert.isFalse(loose(Schema.Union(Schema.Literal("a"), Schema.Literal("b")))("c"))
+  })
+})
+
+describe("a recursive struct that allows any other field", () => {
+  interface Node {
+    readonly inner?: Node | undefined
+    readonly [more: string]: unknown
+  }
+  const Node: Schema.Schema<Node> = Schema.suspend(() =>
+    Schema.Struct({ inner: Schema.optional(Node) }, { key: Schema.String, value: Schema.Unknown })
+  )
+  it("is compiled once, and allows it at any depth", () => {
+    for (const compile of [loose, strict]) {
+      assert.isTrue(compile(Node)({ inner: { inner: { more: 1 }, more: 1 }, more: 1 }))
+      assert.isFalse(compile(Node)({ inner: { inner: { inner: 1 } } }))
+    }
+  })
 })
 
 describe("a field whose name is a symbol", () => {
@@ -155,6 +237,22 @@ describe("an input that is not a plain object", () => {
     it(`is invalid: ${kind}`, () => {
       assert.isTrue(strict(schema)({ id }))
       assert.isFalse(strict(schema)(input))
+    })
+  }
+})
+
+describe("fields of a record that JSON would not have", () => {
+  const schema = Schema.Record({ key: Schema.String, value: Schema.Number })
+  for (
+    const [kind, value] of [
+      ["inherited", Object.create({ a: 1 })],
+      ["not enumerable", Object.defineProperty({}, "a", { value: 1 })],
+      ["with a symbol as name", { [Symbol("s")]: 1 }]
+    ] as const
+  ) {
+    it(`are refused in an input, and allowed in a response: ${kind}`, () => {
+      assert.isFalse(strict(schema)(value))
+      assert.isTrue(loose(schema)(value))
     })
   }
 })

@@ -65,6 +65,7 @@ const isNoSchema = (name: string): boolean => ["const", "default", "enum", "exam
 const flatten = (value: unknown, isCheck = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => flatten(each, isCheck))
   if (!Predicate.isObject(value)) return value
+  if ("jsonSchema" in value) return value["jsonSchema"] // the annotation, as on Effect 3
   const { $ref, allOf, anyOf, ...rest } = mapFields(
     value,
     (each, name) =>
@@ -93,7 +94,8 @@ export const makeJsonSchema = (schema: Schema.Top, isStrict: boolean): MadeSchem
     const document = Schema.toRepresentation(Schema.toType(schema))
     const { definitions, schema: made } = SchemaRepresentation.toJsonSchemaDocument(
       withoutUndefined(document) as SchemaRepresentation.Document, // sound: it has fewer types in its unions
-      { onExcessProperty: isStrict ? "error" : "ignore" }
+      { onExcessProperty: isStrict ? "error" : "ignore", includeAnnotationKey: (key) => key === "jsonSchema" }
     )
-    return { schema: flatten(made), definitions: flatten(definitions) } as MadeSchema // sound: flattening keeps objects
+    // Sound: flattening keeps objects.
+    return { schema: flatten(made), definitions: mapFields(definitions, (each) => flatten(each)) } as MadeSchema
   }))
