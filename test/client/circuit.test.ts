@@ -60,6 +60,14 @@ describe("a circuit", () => {
       assert.lengthOf(yield* Testing.requests, 1)
     }).pipe(Effect.provide(over({ circuit: { failures: 1, delay: "1 hour", maxDelay: "1 hour" } }, [away]))))
 
+  it.effect("opens and closes without a retry budget, too", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(codeOf(yield* Effect.flip(once)))
+      assert.strictEqual(codeOf(yield* Effect.flip(once)), "CIRCUIT_OPEN")
+      yield* TestClock.adjust("1 second")
+      yield* once
+    }).pipe(Effect.provide(over({ circuit: { failures: 1 }, retryBudget: Infinity }, [away, back]))))
+
   it.effect("does not count responses that show that the service is there", () =>
     Effect.gen(function*() {
       for (let time = 0; time < 5; time++) yield* Effect.flip(Retry.withoutRetries(createUsersExport({})))
@@ -112,7 +120,8 @@ describe("a circuit", () => {
       const calls = yield* Effect.forEach([1, 2, 3], () => Effect.fork(Effect.flip(once)))
       yield* TestClock.adjust("11 seconds")
       const [, ...refused] = yield* Effect.forEach(calls, Fiber.join)
-      assert.deepStrictEqual(refused.map(codeOf), ["CIRCUIT_OPEN", "CIRCUIT_OPEN"])
+      for (const error of refused) assert.deepInclude(error, { outcome: "not-sent", code: "CIRCUIT_OPEN" })
+      assert.lengthOf(refused, 2)
       assert.deepStrictEqual((yield* RateLimiter.status).map(({ remaining }) => remaining), [1])
       assert.lengthOf(yield* Testing.requests, 1)
     }).pipe(Effect.provide(over(closed, [away], limited))))
@@ -155,11 +164,11 @@ describe("a client's options", () => {
         circuit: { failures: 0, delay: 0, maxDelay: Infinity }
       }, [])))
       assert.instanceOf(error, InvalidInput)
-      assert.deepStrictEqual(error.issues.map(({ path }) => path), [
-        "retryBudget",
-        "circuit.failures",
-        "circuit.delay",
-        "circuit.maxDelay"
+      assert.deepStrictEqual(error.issues, [
+        { path: "retryBudget", message: "expected a number of at least 0" },
+        { path: "circuit.failures", message: "expected an integer of at least 1" },
+        { path: "circuit.delay", message: "expected a time above zero" },
+        { path: "circuit.maxDelay", message: "expected a time above zero" }
       ])
     }).pipe(Effect.scoped))
 })

@@ -1,7 +1,7 @@
 /** Claims: what a call writes down before its request, which must not be sent twice. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Stream, TestClock } from "effect"
-import { createUsersExport, deleteEventStream, IdentityClient, RateLimiter } from "../../src/index.js"
+import { createUsersExport, deleteEventStream, Errors, IdentityClient, RateLimiter } from "../../src/index.js"
 import { claimed } from "../../src/internal/call/claim.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, scripted } from "../support/client.js"
@@ -100,6 +100,35 @@ describe("a claim", () => {
       const { call, requests } = yield* setUp(layer, claim, Testing.reply({ status: 204 }))
       assert.strictEqual(yield* Effect.flip(call.run), "refused 1")
       assert.deepStrictEqual([claims, call.state(), yield* requests, ends], [1, "claiming", 0, ["given back"]])
+    }))
+
+  it.scoped("that succeeds leaves the failure of the call as it is", () =>
+    Effect.gen(function*() {
+      const { call } = yield* setUp(RateLimiter.layerUnlimited, Effect.void, Testing.reply({ status: 400 }))
+      assert.instanceOf(yield* Effect.flip(call.run), Errors.BadRequest)
+    }))
+
+  it.scoped("is not needed for a failure before it", () =>
+    Effect.gen(function*() {
+      const closed = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.die("no permit") })
+      const { claim, count } = counted()
+      const { call } = yield* setUp(closed, claim)
+      assert.deepStrictEqual(yield* Effect.exit(call.run), Exit.die("no permit"))
+      assert.deepStrictEqual([count(), call.state()], [0, "waiting"])
+    }))
+
+  it.effect("comes before a function that stands in for the service, and once for all of its calls", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const handled = Testing.handle(deleteEventStream, () => Effect.sync(() => void seen.push("handled")))
+      const client = yield* Effect.provide(IdentityClient.IdentityClient, Testing.layer(handled))
+      const execute = client.execute(deleteEventStream.endpoint, { id })
+      yield* claimed(client, execute, Effect.sync(() => void seen.push("claimed"))).run
+      yield* execute
+      assert.deepStrictEqual(seen, ["claimed", "handled", "handled"])
+      const refused = claimed(client, execute, Effect.fail("refused"))
+      assert.strictEqual(yield* Effect.flip(refused.run), "refused")
+      assert.lengthOf(seen, 3)
     }))
 
   it.scoped("that is interrupted gives the permit back, and nothing is sent", () =>

@@ -171,11 +171,11 @@ describe("metrics", () => {
         (lines) => lines.filter((line) => line.startsWith("circuit.") || line.startsWith("call.attempts"))
       )
       yield* Effect.gen(function*() {
-        yield* Effect.repeatN(once, 2)
+        yield* Effect.repeatN(once, 3)
         assert.deepStrictEqual(yield* seen, [
           "call.attempts deleteEventStream: 1",
           "circuit.open: 1",
-          "circuit.refused deleteEventStream: 2"
+          "circuit.refused deleteEventStream: 3"
         ])
         yield* TestClock.adjust("1 second")
         yield* once
