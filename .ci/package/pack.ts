@@ -1,8 +1,9 @@
 /**
  * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
  * old and new compilers, and runs them: first the core with its own peers only, then the command line on each runtime that
- * `npm run test:runtimes` installs, then everything. `--quick` leaves out some combinations of compiler and module resolution. The
- * README's commands for an empty folder are carried out as they stand there. `--effect4` does so with what `npm run effect4` wrote.
+ * `npm run test:runtimes` installs, then everything. `--quick` leaves out some combinations of compiler and module resolution, `--built`
+ * packs what `npm run build` made before. The README's commands for an empty folder are carried out as they stand there. `--effect4` does so
+ * with what `npm run effect4` wrote.
  */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
@@ -191,9 +192,13 @@ const followReadme = async (tarball: string) => {
   say(`they print "${shown}", as the README says`)
 }
 
-const main = async () => {
+const build = () => {
   const tsx = join("node_modules", "tsx", "dist", "cli.mjs")
-  await run(effect3.root, process.execPath, tsx, join(".ci", "build", "build.ts"), ...process.argv.slice(2))
+  return run(effect3.root, process.execPath, tsx, join(".ci", "build", "build.ts"), ...process.argv.slice(2))
+}
+
+const main = async () => {
+  if (!process.argv.includes("--built")) await build()
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", temporary)
   )
