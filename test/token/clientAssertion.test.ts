@@ -70,6 +70,18 @@ describe("a token request with a private key", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("hides the assertion in what the service says of it", () => {
+    const { arrived, layer } = over(() => {
+      const { client_assertion = "" } = form(arrived.at(-1)?.body ?? "")
+      return { status: 401, body: { error: "invalid_client", error_description: `no: ${client_assertion}` } }
+    })
+    return Effect.gen(function*() {
+      const { message } = yield* Effect.flip(get)
+      assert.include(message, "no: …")
+      assert.notInclude(message, "eyJ")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("follows a refusal by one more attempt at once, with a new assertion", () => {
     const { claims, layer } = over((_, __, nth) => nth % 2 === 1 ? refused() : issue(nth))
     return Effect.gen(function*() {
@@ -88,6 +100,8 @@ describe("a token request with a private key", () => {
       [401, undefined, 2],
       [400, "invalid_client", 2],
       [400, "invalid_request", 2],
+      [400, "unauthorized_client", 2],
+      [400, undefined, 2],
       [400, "unsupported_grant_type", 1],
       [403, "access_denied", 1]
     ] as const
@@ -154,6 +168,19 @@ describe("if the local clock is off", () => {
         yield* TestClock.adjust("1 hour")
         yield* get
         assert.lengthOf(arrived, requests + 1)
+      }).pipe(Effect.provide(layer))
+    })
+  }
+
+  // A date has no fraction, so it may be up to a second early.
+  for (const [ahead, correction] of [[-7, -7], [-6, 0], [5, 0], [6, 6]] as const) {
+    it.effect(`a refusal dated ${ahead} s after the request corrects it by ${correction} s`, () => {
+      const { claims, layer } = over((_, __, nth) => nth === 1 ? refused(dated(start + ahead * 1000)) : issue(nth))
+      return Effect.gen(function*() {
+        yield* TestClock.setTime(start)
+        yield* get
+        const [first, second] = claims().map(({ iat = NaN }) => iat)
+        assert.strictEqual(Number(second) - Number(first), correction)
       }).pipe(Effect.provide(layer))
     })
   }

@@ -51,6 +51,10 @@ describe("an assertion is signed with", () => {
       { privateKey: Redacted.make({ ...first.jwk, kid: "j" }), keyId: "k", algorithm: "RS384" },
       { alg: "RS384", kid: "k" }
     ],
+    "a JWK for the algorithm that is chosen": [
+      { privateKey: Redacted.make({ ...first.jwk, alg: "RS384" }), algorithm: "RS384" },
+      { alg: "RS384" }
+    ],
     "a JWK as JSON": [{ privateKey: Redacted.make(` ${JSON.stringify(first.jwk)}\n`) }, { alg: "RS256" }],
     "a function": [
       { sign: (data) => Effect.sync(() => createSign("sha256").update(data).sign(first.keyObject)), keyId: "kms" },
@@ -78,7 +82,27 @@ describe("an assertion is signed with", () => {
         )
     )
   }
+
+  it.effect("a key that cannot be read out of the process", () =>
+    Effect.gen(function*() {
+      const importKey = vi.spyOn(globalThis.crypto.subtle, "importKey")
+      for (const privateKey of [first.privateKey, Redacted.make(first.jwk)]) yield* assertedWith({ privateKey })
+      const isExtractable = importKey.mock.calls.flatMap(([, , , extractable, usages]) =>
+        [...usages].includes("sign") ? [extractable] : []
+      )
+      importKey.mockRestore()
+      assert.deepStrictEqual(isExtractable, [false, false])
+    }))
 })
+
+it.effect("a signature that fails is a failure of the token, which names no reason", () =>
+  Effect.gen(function*() {
+    const sign = vi.spyOn(globalThis.crypto.subtle, "sign").mockRejectedValue(new Error("kq7zv3"))
+    const failure = yield* Effect.flip(assertedWith({ privateKey: first.privateKey }))
+    sign.mockRestore()
+    assert.deepInclude({ ...failure }, { _tag: "TokenError", operation: "token" })
+    assert.strictEqual(failure.message, "could not sign the client assertion: the key does not work")
+  }))
 
 describe("a key is refused before anything is sent, with the reason:", () => {
   const wanted = "expected an RSA private key as PEM (PKCS#8) or JWK"
@@ -99,7 +123,11 @@ describe("a key is refused before anything is sent, with the reason:", () => {
     ["an EC JWK", others.ecJwk, wrong("EC")],
     ["an Ed25519 key", others.ed25519, wrong("Ed25519")],
     ["a key for RSASSA-PSS alone", others.pss, wrong("RSASSA-PSS")],
+    ["an Ed25519 JWK", { kty: "OKP" }, wrong("OKP")],
+    ["a secret as JWK", { kty: "oct" }, wrong("oct")],
     ["a JWK of an unknown type", { kty: "kq7zv3" }, wrong("another type")],
+    ["PKCS#1 after a certificate", `${cert}\n${first.pkcs1}`, `found PKCS#1, expected PKCS#8: ${convert}`],
+    ["a PEM with another name", pem.replaceAll("PRIVATE KEY", "KEY"), wanted],
     ["1024 bits", Redacted.value(short.privateKey), "found an RSA key of 1024 bits: expected at least 2048"],
     ["1024 bits in a JWK", short.jwk, "found an RSA key of 1024 bits: expected at least 2048"],
     [

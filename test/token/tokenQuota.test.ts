@@ -32,7 +32,20 @@ describe("a quota is read", () => {
 
   it("without what is damaged, and at most ten of them", () => {
     for (
-      const damaged of ["", "b=per_hour", "b=;q=1;r=1;t=1", "b=x y\r;q=1;r=-1;t=1", "b=a;q=1e3;r=1;t=1", "q=1;r=1;t=1"]
+      const damaged of [
+        "",
+        "b=per_hour",
+        "b=;q=1;r=1;t=1",
+        "b=x y\r;q=1;r=-1;t=1",
+        "b=a;q=1e3;r=1;t=1",
+        "q=1;r=1;t=1",
+        "b=a;r=1;t=1",
+        "b=a;q=1;t=1",
+        "b=a;q=1;r=1",
+        "b=a!;q=1;r=1;t=1",
+        "b=!a;q=1;r=1;t=1",
+        `b=${"a".repeat(33)};q=1;r=1;t=1`
+      ]
     ) {
       assert.deepStrictEqual(parsed({ "auth0-client-quota-limit": `${damaged},b=a;q=2;r=1;t=1` }), [
         quota("client", "a", 2, 1, 1)
