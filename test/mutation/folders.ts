@@ -46,6 +46,7 @@ const testsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limiter",
     "client/pipeline",
     "client/retry",
+    "http/media",
     "http/undici",
     "pagination",
     "redelivery"

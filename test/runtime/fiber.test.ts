@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import { spanOf, spanTimeOf, withFiber } from "../../src/internal/runtime/fiber.js"
+import { Cause, Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import { runUntil, spanOf, spanTimeOf, withFiber } from "../../src/internal/runtime/fiber.js"
 import { makeRunner, onExit } from "../../src/internal/runtime/runner.js"
 
 describe("a fiber", () => {
@@ -30,6 +30,65 @@ describe("a fiber", () => {
       yield* Deferred.succeed(open, undefined)
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(reported, ["Success"])
+    }))
+})
+
+describe("an effect that runs until another one ends", () => {
+  /** An effect that ends after a second, or when it is interrupted, and then cleans up for a second. */
+  const tracked = <E>(outcome: Effect.Effect<void, E>) => {
+    const seen: Array<string> = []
+    const log = (text: string) => Effect.sync(() => void seen.push(text))
+    const self = Effect.zipRight(Effect.sleep("1 second"), outcome).pipe(
+      Effect.onInterrupt(() => log("interrupted")),
+      Effect.ensuring(Effect.zipRight(Effect.sleep("1 second"), log("cleaned up")))
+    )
+    return { seen, self }
+  }
+  const run = <A, E>(self: Effect.Effect<A, E>) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(self)
+      yield* TestClock.adjust("10 seconds")
+      return yield* Fiber.await(fiber)
+    })
+
+  it.effect("is interrupted then, and has cleaned up", () =>
+    Effect.gen(function*() {
+      const { seen, self } = tracked(Effect.void)
+      assert.deepStrictEqual(yield* run(runUntil(self, Effect.sleep(500))), Exit.succeed(true))
+      assert.deepStrictEqual(seen, ["interrupted", "cleaned up"])
+    }))
+
+  it.effect("ends by itself before, and the other one is interrupted", () =>
+    Effect.gen(function*() {
+      let stops = 0
+      const stop = Effect.zipRight(Effect.sleep("5 seconds"), Effect.sync(() => void stops++))
+      assert.deepStrictEqual(yield* run(runUntil(tracked(Effect.void).self, stop)), Exit.succeed(false))
+      assert.deepStrictEqual(yield* run(runUntil(tracked(Effect.fail("no")).self, stop)), Exit.fail("no"))
+      assert.strictEqual(stops, 0)
+    }))
+
+  it.effect("ends with its own failure, though it was stopped while it cleaned up", () =>
+    Effect.gen(function*() {
+      const failing = tracked(Effect.fail("no"))
+      const exit = yield* run(runUntil(failing.self, Effect.sleep(1500)))
+      assert.deepStrictEqual(Exit.isFailure(exit) && [...Cause.failures(exit.cause)], ["no"])
+      const succeeding = tracked(Effect.void)
+      assert.deepStrictEqual(yield* run(runUntil(succeeding.self, Effect.sleep(1500))), Exit.succeed(true))
+      assert.deepStrictEqual(succeeding.seen, ["cleaned up"])
+    }))
+
+  it.effect("has cleaned up when both are interrupted", () =>
+    Effect.gen(function*() {
+      const { seen, self } = tracked(Effect.void)
+      const fiber = yield* Effect.fork(runUntil(self, Effect.never))
+      yield* TestClock.adjust(500)
+      const interruption = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust(500)
+      assert.isNull(interruption.unsafePoll())
+      yield* TestClock.adjust(500)
+      yield* Fiber.join(interruption)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual(seen, ["interrupted", "cleaned up"])
     }))
 })
 

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { emit, fromEmitter } from "../../src/internal/runtime/streams/emitter.js"
+import { mapParts, toIterable } from "../../src/internal/runtime/streams/parts.js"
 import { failureOf, fromPull, pull } from "../../src/internal/runtime/streams/pulls.js"
 import { makeQueue } from "../../src/internal/runtime/streams/queues.js"
 
@@ -77,5 +78,35 @@ describe("a failure that comes with a defect", () => {
     Effect.gen(function*() {
       const items = yield* Stream.runCollect(fromEmitter(Effect.void, () => emit([1, 2])))
       assert.deepStrictEqual([...items], [1, 2])
+    }))
+})
+
+describe("a stream", () => {
+  const failing = Stream.concat(Stream.make(1, 2), Stream.fail("broken"))
+
+  it.effect("is transformed part by part", () =>
+    Effect.gen(function*() {
+      const doubled = mapParts(Stream.make(1, 2, 3), (items) => Effect.succeed(items.flatMap((item) => [item, item])))
+      assert.deepStrictEqual([...(yield* Stream.runCollect(doubled))], [1, 1, 2, 2, 3, 3])
+    }))
+
+  it.effect("that is transformed fails like its source, and like the transformation", () =>
+    Effect.gen(function*() {
+      const same = mapParts(failing, Effect.succeed)
+      assert.strictEqual(yield* Effect.flip(Stream.runDrain(same)), "broken")
+      const refused = mapParts(failing, () => Effect.fail("refused"))
+      assert.strictEqual(yield* Effect.flip(Stream.runDrain(refused)), "refused")
+    }))
+
+  const read = async (items: AsyncIterable<number>) => {
+    const all: Array<number> = []
+    for await (const item of items) all.push(item)
+    return all
+  }
+
+  it.effect("is read outside of fibers", () =>
+    Effect.gen(function*() {
+      const iterable = yield* toIterable(Stream.make(1, 2, 3))
+      assert.deepStrictEqual(yield* Effect.promise(() => read(iterable)), [1, 2, 3])
     }))
 })
