@@ -199,6 +199,7 @@ const build = () => {
 
 const main = async () => {
   if (!process.argv.includes("--built")) await build()
+  assert(existsSync(join(root, "dist", "index.js")), "there is no build to pack: `npm run build` makes it")
   const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", temporary)
   )

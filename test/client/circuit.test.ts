@@ -66,7 +66,8 @@ describe("a circuit", () => {
       assert.strictEqual(codeOf(yield* Effect.flip(once)), "CIRCUIT_OPEN")
       yield* TestClock.adjust("1 second")
       yield* once
-    }).pipe(Effect.provide(over({ circuit: { failures: 1 }, retryBudget: Infinity }, [away, back]))))
+      yield* once
+    }).pipe(Effect.provide(over({ circuit: { failures: 1 }, retryBudget: Infinity }, [away, back, back]))))
 
   it.effect("does not count responses that show that the service is there", () =>
     Effect.gen(function*() {

@@ -47,6 +47,14 @@ const setUp = <E>(
     }
   )
 
+/** A client of a function that stands in for the service, a call of it, and what was carried out. */
+const standIn = Effect.gen(function*() {
+  const seen: Array<string> = []
+  const handled = Testing.handle(deleteEventStream, () => Effect.sync(() => void seen.push("handled")))
+  const client = yield* Effect.provide(IdentityClient.IdentityClient, Testing.layer(handled))
+  return { client, execute: client.execute(deleteEventStream.endpoint, { id }), seen }
+})
+
 const counted = () => {
   let count = 0
   return { claim: Effect.sync(() => void count++), count: () => count }
@@ -108,7 +116,7 @@ describe("a claim", () => {
       assert.instanceOf(yield* Effect.flip(call.run), Errors.BadRequest)
     }))
 
-  it.scoped("is not needed for a failure before it", () =>
+  it.scoped("is not carried out if the call fails before it", () =>
     Effect.gen(function*() {
       const closed = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.die("no permit") })
       const { claim, count } = counted()
@@ -117,18 +125,19 @@ describe("a claim", () => {
       assert.deepStrictEqual([count(), call.state()], [0, "waiting"])
     }))
 
-  it.effect("comes before a function that stands in for the service, and once for all of its calls", () =>
+  it.effect("comes before a function that stands in for the service, and once for all calls of an effect", () =>
     Effect.gen(function*() {
-      const seen: Array<string> = []
-      const handled = Testing.handle(deleteEventStream, () => Effect.sync(() => void seen.push("handled")))
-      const client = yield* Effect.provide(IdentityClient.IdentityClient, Testing.layer(handled))
-      const execute = client.execute(deleteEventStream.endpoint, { id })
-      yield* claimed(client, execute, Effect.sync(() => void seen.push("claimed"))).run
-      yield* execute
+      const { client, execute, seen } = yield* standIn
+      const claim = Effect.sync(() => void seen.push("claimed"))
+      yield* claimed(client, Effect.zipRight(execute, execute), claim).run
       assert.deepStrictEqual(seen, ["claimed", "handled", "handled"])
-      const refused = claimed(client, execute, Effect.fail("refused"))
-      assert.strictEqual(yield* Effect.flip(refused.run), "refused")
-      assert.lengthOf(seen, 3)
+    }))
+
+  it.effect("that fails keeps such a function from running", () =>
+    Effect.gen(function*() {
+      const { client, execute, seen } = yield* standIn
+      assert.strictEqual(yield* Effect.flip(claimed(client, execute, Effect.fail("refused")).run), "refused")
+      assert.deepStrictEqual(seen, [])
     }))
 
   it.scoped("that is interrupted gives the permit back, and nothing is sent", () =>

@@ -156,9 +156,14 @@ withPostgres("a cluster", (it) => {
       yield* startServer
       yield* Effect.repeat(health, { until: ({ isReady }) => isReady })
       assert.deepInclude(yield* Effect.flatMap(submit(night("later", 3)), awaitEnd), { state: "done" })
-      // A runner without its locks would not shut down.
-      const locks = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory'`)
-      yield* Effect.repeat(Effect.provide(locks, context), { until: ({ length }) => length > 0 })
+      // Waits until the runner has its locks again: without them it does not shut down, and the scope of the test would not close.
+      const locks = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted`
+      )
+      yield* Effect.repeat(Effect.delay(Effect.provide(locks, context), "20 millis"), {
+        until: ({ length }) => length > 0
+      })
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
   it.scoped(

@@ -102,7 +102,6 @@ describe("a secret is replaced", () => {
     assert.strictEqual(redact("as it is", ["", " ", "\n", "\u0301", "\u200b"]), "as it is")
   })
 
-  // In quadratic time, this would take longer than a test may.
   it("in texts and with secrets of any length", () => {
     const long = "0123456789abcdef".repeat(60_000)
     assert.strictEqual(redact(`${"&amp;".repeat(100_000)}`, [long]).length, 500)

@@ -25,8 +25,8 @@ const state = globalThis as unknown as { // sound: each is a property that may b
   mutationWeakMap?: typeof WeakMap
 } & Record<string, { activeMutant?: string | undefined }>
 
-// The first run, without a fault, is slow: three threads load everything at once, and record what each test covers. `vi.setConfig`
-// changes the settings of the thread's first run only.
+// Without a fault, tests get more time: everything is loaded, and coverage is recorded. `vi.setConfig` would change the settings of the
+// run in which `vi` was loaded.
 if (fromStryker("activeMutant") === undefined) {
   Object.assign(state.__vitest_worker__.config, { testTimeout: 60_000, hookTimeout: 60_000 })
 }

@@ -72,12 +72,16 @@ describe("an effect that runs until another one ends", () => {
       const failing = tracked(Effect.fail("no"))
       const exit = yield* run(runUntil(failing.self, Effect.sleep(1500)))
       assert.deepStrictEqual(Exit.isFailure(exit) && [...Cause.failures(exit.cause)], ["no"])
+    }))
+
+  it.effect("counts as stopped if it was stopped while it cleaned up", () =>
+    Effect.gen(function*() {
       const succeeding = tracked(Effect.void)
       assert.deepStrictEqual(yield* run(runUntil(succeeding.self, Effect.sleep(1500))), Exit.succeed(true))
       assert.deepStrictEqual(succeeding.seen, ["cleaned up"])
     }))
 
-  it.effect("has cleaned up when both are interrupted", () =>
+  it.effect("has cleaned up when the whole is interrupted", () =>
     Effect.gen(function*() {
       const { seen, self } = tracked(Effect.void)
       const fiber = yield* Effect.fork(runUntil(self, Effect.never))

@@ -86,8 +86,14 @@ describe("a stream", () => {
 
   it.effect("is transformed part by part", () =>
     Effect.gen(function*() {
-      const doubled = mapParts(Stream.make(1, 2, 3), (items) => Effect.succeed(items.flatMap((item) => [item, item])))
+      const parts: Array<ReadonlyArray<number>> = []
+      const doubled = mapParts(Stream.rechunk(Stream.make(1, 2, 3), 2), (items) =>
+        Effect.sync(() => {
+          parts.push([...items])
+          return items.flatMap((item) => [item, item])
+        }))
       assert.deepStrictEqual([...(yield* Stream.runCollect(doubled))], [1, 1, 2, 2, 3, 3])
+      assert.deepStrictEqual(parts, [[1, 2], [3]])
     }))
 
   it.effect("that is transformed fails like its source, and like the transformation", () =>

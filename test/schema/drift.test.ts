@@ -140,15 +140,15 @@ describe("DriftDetector", () => {
       ["a value that is not a list", Schema.Array(One), "one", []],
       ["a union of a list and a struct", Schema.Union(Schema.Array(One), One), [extended], ["[].two"]],
       [
-        "a union of a union and a struct",
-        Schema.Union(Schema.suspend(() => Schema.Union(Schema.Null, One))),
+        "a union of a suspended union and a number",
+        Schema.Union(Schema.suspend(() => Schema.Union(Schema.Null, One)), Schema.Number),
         extended,
         [
           "two"
         ]
       ],
       [
-        "the first of two types that fit as well",
+        "the type of a union that knows most of the fields",
         Schema.Union(One, Schema.Struct({ one: Schema.Number, three: Two })),
         {
           one: 1,
@@ -157,7 +157,12 @@ describe("DriftDetector", () => {
         },
         ["three.four", "five"]
       ],
-      ["the first of two types that fit", Schema.Union(Schema.Struct({ two: Schema.Number }), One), extended, ["one"]],
+      [
+        "the first of two types that know as many fields",
+        Schema.Union(Schema.Struct({ two: Schema.Number }), One),
+        extended,
+        ["one"]
+      ],
       ["a tuple with too many items", Schema.Tuple(One), [extended, extended], ["[].two"]],
       ["a struct with a filter", One.pipe(Schema.filter(() => true)), extended, ["two"]]
     ] as const

@@ -1,4 +1,4 @@
-/** Tests of JSON Schemas as OpenAPI documents have them, and of the names of types in issues. */
+/** Tests of JSON Schemas as OpenAPI documents have them, of the names of types in issues, and of values for tests. */
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck, Schema } from "effect"
 import { describe as describeType } from "../../src/internal/schema/issues.js"
@@ -37,7 +37,7 @@ describe("a JSON Schema", () => {
   })
 })
 
-it("a type has a name in issues", () => {
+it("an issue names the kind of a type: an object, a list, a file", () => {
   const names: ReadonlyArray<readonly [schema: Schema.Schema.AnyNoContext, name: string]> = [
     [Schema.suspend(() => One), "an object"],
     [Schema.Union(Schema.Array(One), Schema.Undefined, Schema.Number), "a list or a number"],
@@ -48,7 +48,7 @@ it("a type has a name in issues", () => {
 })
 
 describe("values for tests", () => {
-  it("of a time are in any year until 2096", () => {
+  it("of a time are written in ISO 8601, and from 1970 on", () => {
     const times = FastCheck.sample(arbitraryOf(Schemas.string({ format: Schemas.dateTime })), 200)
     const years = times.map((time) => Number(/^(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.exec(time)?.[1]))
     assert.isAtLeast(Math.min(...years), 1970)

@@ -173,7 +173,7 @@ describe("a validator of a common type is compiled, without Effect's validation"
     })
   }
 
-  it("and one check suffices for known strings and any other one", () => {
+  it("and a union of any string and known strings is checked like a string", () => {
     assert.strictEqual(loose(Schema.Union(Schema.String, Schema.Literal("a"))), Predicate.isString)
     assert.notStrictEqual(loose(Schema.Union(Schema.String, Schema.Literal(1))), Predicate.isString)
     assert.notStrictEqual(loose(Schema.Union(Schema.String, Schema.Number)), Predicate.isString)

@@ -32,7 +32,7 @@ const spell = (secret: string): ReadonlyArray<string> => [
 
 const spelt = new Map<string, ReadonlyArray<string>>()
 
-/** All spellings of a secret, in lower case. Each canary is searched in thousands of texts, and spelt once. */
+/** All spellings of a secret, in lower case. Each canary is searched for in thousands of texts, and spelt once. */
 const spellings = (secret: string): ReadonlyArray<string> => {
   const known = spelt.get(secret) ?? spell(secret)
   spelt.set(secret, known)

@@ -81,6 +81,7 @@ const compile = (node: SchemaNode, context: Context): Validator => {
         return struct(node, index === undefined ? context : context.ignoringExtra)
       }
       const isRecord = record(compile(index.values, context), context)
+      if (fields.length === 0) return isRecord
       const hasFields = struct(node, context.ignoringExtra)
       return (value) => hasFields(value) && isRecord(value)
     }
@@ -123,9 +124,10 @@ const lazy = (node: SchemaNode, context: Context): Validator => {
  * values within it four times, and so on.
  */
 const remembering = (isValid: Validator): Validator => {
-  let found: Map<unknown, boolean> | undefined
+  let found: Map<object, boolean> | undefined
   const outermost = withinStack(isValid)
   return (value) => {
+    if (typeof value !== "object" || value === null) return isValid(value)
     if (found === undefined) {
       found = new Map()
       const result = outermost(value)
@@ -171,7 +173,7 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
     ])
   )
   const required = fields.filter(({ isOptional }) => !isOptional).length
-  const start: Partial<Pick<Expected, "next">> = {}
+  const start: Pick<Expected, "next"> = { next: undefined }
   const hasFields: Validator = (value) => {
     if (!Predicate.isRecord(value)) return false
     let last = start

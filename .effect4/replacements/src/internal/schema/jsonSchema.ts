@@ -61,13 +61,20 @@ const alternatives = (anyOf: unknown): object => {
 /** Parts of a schema that are values or names of the user's, and no schemas. */
 const isNoSchema = (name: string): boolean => ["const", "default", "enum", "examples", "required"].includes(name)
 
+/** Applies the annotation `jsonSchema` as Effect 3 does: with a type it replaces the schema, else it adds to it. */
+const annotated = (schema: object, annotation: object, isCheck: boolean): object =>
+  ["$ref", "anyOf", "oneOf", "type"].some((name) => name in annotation)
+    ? annotation
+    : Object.assign({}, flatten(schema, isCheck), annotation)
+
 /** Writes checks into the schema that they check. */
 const flatten = (value: unknown, isCheck = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => flatten(each, isCheck))
   if (!Predicate.isObject(value)) return value
-  if ("jsonSchema" in value) return value["jsonSchema"] // the annotation, as on Effect 3
+  const { jsonSchema, ...others } = value
+  if (Predicate.isObject(jsonSchema)) return annotated(others, jsonSchema, isCheck)
   const { $ref, allOf, anyOf, ...rest } = mapFields(
-    value,
+    others,
     (each, name) =>
       isNoSchema(name) ? each : name === "properties" && Predicate.isObject(each)
         ? mapFields(each, (schema) => flatten(schema))
