@@ -1,8 +1,8 @@
-/** What the failure of one attempt says: its message, and what it tells the retries, the budget and the circuit of the client. */
+/** What the failure of one attempt says: its message, whether it shows an outage, and whether the call may be retried. */
 import { assert, describe, it } from "@effect/vitest"
 import { RateLimited, TokenError, type TransportError } from "../../src/Errors.js"
 import { deleteEventStream, redeliverEvent } from "../../src/index.js"
-import { Circuit, openCode } from "../../src/internal/call/circuit.js"
+import { openCode } from "../../src/internal/call/circuit.js"
 import { unclaimedCode } from "../../src/internal/call/claim.js"
 import { canRetryFailure, failureShowsOutage } from "../../src/internal/call/retryPolicy.js"
 import { transportError } from "../../src/internal/call/transportError.js"
@@ -62,50 +62,5 @@ describe("an attempt without a response", () => {
       assert.isUndefined(failureShowsOutage(error))
       assert.isFalse(canRetryFailure(deleteEventStream.endpoint, error))
     }
-  })
-})
-
-describe("a circuit that is open", () => {
-  const opened = () => {
-    const circuit = new Circuit({ failures: 2, delay: 1000, maxDelay: 3000 })
-    const entered = [0, 0, 0].map((now) => circuit.enter(now) ?? -1)
-    for (const each of entered.slice(0, 2)) circuit.attemptEnded(each, true, 0)
-    return { circuit, before: entered[2] ?? -1 }
-  }
-
-  it("lets one attempt through after each delay, though that attempt never ends", () => {
-    const { circuit } = opened()
-    const isLetThrough = (now: number) => circuit.enter(now) !== undefined
-    assert.deepStrictEqual([999, 1000, 1001, 1999, 2000, 2001].map(isLetThrough), [
-      false,
-      true,
-      false,
-      false,
-      true,
-      false
-    ])
-  })
-
-  it("learns nothing from an attempt that began before", () => {
-    const { before, circuit } = opened()
-    assert.isFalse(circuit.attemptEnded(before, false, 500))
-    assert.isTrue(circuit.isOpen)
-    const next = circuit.enter(1000) ?? -1
-    assert.isFalse(circuit.attemptEnded(before, true, 1500)) // nor does that keep it open for longer
-    assert.isTrue(circuit.attemptEnded(next, false, 1600))
-    assert.isFalse(circuit.isOpen)
-  })
-
-  it("doubles its delay up to a bound", () => {
-    const { circuit } = opened()
-    let now = 0
-    const delays = Array.from({ length: 4 }, () => {
-      const from = now
-      let entered: number | undefined
-      while ((entered = circuit.enter(now)) === undefined && now < 100_000) now += 500
-      circuit.attemptEnded(entered ?? -1, true, now)
-      return now - from
-    })
-    assert.deepStrictEqual(delays, [1000, 2000, 3000, 3000])
   })
 })
