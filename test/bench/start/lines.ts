@@ -1,4 +1,7 @@
-/** Compares a whole program on both lines of Effect with the same one with the vendor's SDK: its size, and its start. */
+/**
+ * Compares a whole program on both lines of Effect with the same one with the vendor's SDK, and with one on Effect 4 that does
+ * without us: its size, and its start.
+ */
 import { build, transform } from "esbuild"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -42,6 +45,7 @@ const programs = async (): Promise<ReadonlyArray<string>> => {
     await bundled(effect4, "credentials"),
     await bundled(effect3, "credentials"),
     await bundled(effect3, "sdkCredentials"),
+    await bundled(effect4, "bare"),
     await unbundled(effect4, "credentials"),
     await unbundled(effect3, "credentials"),
     await unbundled(effect3, "sdkCredentials")
@@ -56,19 +60,22 @@ export const compareLines = async (rounds: number): Promise<void> => {
       runAlternately(files.map((file): Command => [effect4.node, file, origin, actionId]), { rounds })
     )
     if (results.flat().some(({ output }) => output !== "1")) throw new Error("unexpected output of a script")
-    const [next = NaN, ours = NaN, sdk = NaN, nextLoose = NaN, oursLoose = NaN, sdkLoose = NaN] = results.map((
-      rounds
-    ) => median(rounds.map(({ millis }) => millis)))
-    const [nextKb = NaN, oursKb = NaN, sdkKb = NaN] = files.slice(0, 3).map(kilobytes)
+    const [next = NaN, ours = NaN, sdk = NaN, bare = NaN, nextLoose = NaN, oursLoose = NaN, sdkLoose = NaN] = results
+      .map((
+        rounds
+      ) => median(rounds.map(({ millis }) => millis)))
+    const [nextKb = NaN, oursKb = NaN, sdkKb = NaN, bareKb = NaN] = files.slice(0, 4).map(kilobytes)
     const of = (one: number, other: number) => (one / other).toFixed(2)
     const table = `size        on Effect 4                          ${
       nextKb.toFixed(1)
     } kB with all that is in it (min+gzip)
             on Effect 3                          ${oursKb.toFixed(1)} kB
             the vendor's SDK                     ${sdkKb.toFixed(1)} kB
+            Effect 4 alone                       ${bareKb.toFixed(1)} kB
 bundled     on Effect 4                          ${next.toFixed(0)} ms: ${of(next, sdk)} of the SDK's
             on Effect 3                          ${ours.toFixed(0)} ms: ${of(ours, sdk)} of the SDK's
             the vendor's SDK                     ${sdk.toFixed(0)} ms
+            Effect 4 alone                       ${bare.toFixed(0)} ms: ${of(bare, sdk)} of the SDK's
 unbundled   on Effect 4                          ${nextLoose.toFixed(0)} ms: ${of(nextLoose, oursLoose)} of Effect 3's
             on Effect 3                          ${oursLoose.toFixed(0)} ms
             the vendor's SDK                     ${sdkLoose.toFixed(0)} ms`
@@ -77,6 +84,7 @@ unbundled   on Effect 4                          ${nextLoose.toFixed(0)} ms: ${o
     console.log(JSON.stringify({
       effect4BundleKb: Number(nextKb.toFixed(1)),
       effect4BundledStartRatioSdk: Number((next / sdk).toFixed(3)),
+      effect4AloneStartRatioSdk: Number((bare / sdk).toFixed(3)),
       effect4UnbundledStartRatioEffect3: Number((nextLoose / oursLoose).toFixed(3))
     }))
   } finally {
