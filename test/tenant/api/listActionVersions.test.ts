@@ -27,10 +27,10 @@ describe("listActionVersions", () => {
   for (
     const [property, query, message] of [
       ["per_page", "?per_page=101", "Must be at most 100"],
-      ["per_page", "?per_page=x", "Expected number"],
+      ["per_page", "?per_page=x", "Expected an integer of at least 0"],
       ["page", "?page=-1", "Expected an integer of at least 0"],
       ["page", "?page=1&page=2", "is given twice"],
-      ["sort", "?sort=1", "is unexpected"]
+      ["sort", "?sort=1", "unknown field"]
     ] as const
   ) {
     itInProcess(`refuses ${query}, and names the parameter`, () =>

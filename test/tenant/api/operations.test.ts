@@ -129,7 +129,7 @@ describe("an operation that the tenant is given", () => {
           [
             HttpBody.unsafeJson([{ name: "a", other: 1 }]),
             {},
-            "Payload validation error: 'is unexpected' on property [0].other"
+            "Payload validation error: 'unknown field' on property [0].other"
           ],
           [HttpBody.text("[", "application/json"), {}, "Payload validation error: 'The body is not valid JSON'"],
           [
@@ -202,8 +202,8 @@ describe("an operation that the tenant is given", () => {
       for (
         const [body, message] of [
           [form({ upsert: "true" }), "'is missing' on property users"],
-          [form({ users, upsert: "maybe" }), "'Expected boolean' on property upsert"],
-          [form({ users, other: "1" }), "'is unexpected' on property other"],
+          [form({ users, upsert: "maybe" }), "'Expected a boolean' on property upsert"],
+          [form({ users, other: "1" }), "'unknown field' on property other"],
           [form({ users: "text" }), /^'Expected .*' on property users$/],
           [HttpBody.formData(twice), "'is given twice' on property external_id"],
           [HttpBody.unsafeJson({}), "'The content type application/json is not supported'"],

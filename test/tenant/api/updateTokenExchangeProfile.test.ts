@@ -66,7 +66,7 @@ describe("updateTokenExchangeProfile", () => {
     const [property, value, message] of [
       ["name", "ab", "Expected a string of 3 to 50 characters"],
       ["name", "x".repeat(51), "Expected a string of 3 to 50 characters"],
-      ["subject_token_type", "urn:a:b", "Expected a string of 8 to 100 characters"],
+      ["subject_token_type", "urn:a:b", "Expected a URI of 8 to 100 characters"],
       ["subject_token_type", "no uri at all", "Expected a URI of 8 to 100 characters"],
       ["subject_token_type", "http://example.com/", "Must begin with https:// or urn:"],
       ["subject_token_type", "xurn:example:type", "Must begin with https:// or urn:"],
@@ -77,7 +77,7 @@ describe("updateTokenExchangeProfile", () => {
       ["subject_token_type", "urn:OKTA:anything", "This prefix is reserved"],
       ["subject_token_type", "https://auth0.com/token", "This prefix is reserved"],
       ["subject_token_type", "https://acme.okta.com", "This prefix is reserved"],
-      ["id", "tep_x", "is unexpected"]
+      ["id", "tep_x", "unknown field"]
     ] as const
   ) {
     itInProcess(

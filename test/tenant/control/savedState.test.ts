@@ -179,14 +179,10 @@ describe("a saved state", () => {
   itControlled("with a signing key that is none is refused", () =>
     Effect.gen(function*() {
       const saved = yield* act("save", "GET", "/save")
-      for (
-        const [signingKey, field] of [[{ kty: "RSA" }, "signingKey.kty"], [
-          { kty: "oct", k: "c2hvcnQ" },
-          "signingKey.k"
-        ]]
-      ) {
+      for (const signingKey of [{ kty: "RSA" }, { kty: "oct", k: 1 }, { kty: "oct", k: "c2hvcnQ" }]) {
         const { json, status } = yield* control("POST", "/load", { body: { ...saved, signingKey } })
-        assert.deepStrictEqual([status, json.field], [400, field])
+        assert.strictEqual(status, 400)
+        assert.match(json.field, /^signingKey\b/)
       }
     }))
 

@@ -155,9 +155,9 @@ describe("every operation", () => {
               ["application/json", "null", "'Expected an object'"],
               ["text/plain", "{}", "'The content type text/plain is not supported'"],
               [undefined, "", "'The content type (none) is not supported'"],
-              ["application/x-www-form-urlencoded", "nobody=1", "'is unexpected' on property nobody"],
-              ["application/x-www-form-urlencoded", "__proto__[a]=1", "'is unexpected' on property __proto__"],
-              ["application/json; charset=utf-8", "{\"__proto__\":{\"a\":1}}", "'is unexpected' on property __proto__"]
+              ["application/x-www-form-urlencoded", "nobody=1", "'unknown field' on property nobody"],
+              ["application/x-www-form-urlencoded", "__proto__[a]=1", "'unknown field' on property __proto__"],
+              ["application/json; charset=utf-8", "{\"__proto__\":{\"a\":1}}", "'unknown field' on property __proto__"]
             ] as const
           ) {
             const response = yield* HttpClient.execute(

@@ -1,0 +1,173 @@
+/** The job of an export: the times of its looks, what is published, how it fails, and its link. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Either, Fiber, TestClock } from "effect"
+import { awaitEnd, type Job, linkOf, nextWait, secondsLeft } from "../../src/internal/exports/job.js"
+
+const job: Job = { id: "job_1", type: "users_export", status: "processing" }
+
+const completed: Job = { ...job, status: "completed", location: "https://storage.example.com/f" }
+
+/** Waits for the end of a job whose looks have these results, one minute after the clock's start. Gives the seconds of the looks. */
+const waitFor = (results: ReadonlyArray<Job | string>) =>
+  Effect.gen(function*() {
+    yield* TestClock.adjust("1 minute")
+    const looks: Array<number> = []
+    const changes: Array<unknown> = []
+    const look = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const result = results[looks.push(now / 1000 - 60) - 1] ?? completed
+      return typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)
+    })
+    const fiber = yield* Effect.fork(awaitEnd(
+      look,
+      (error) => error === "passing",
+      (change) => Effect.sync(() => void changes.push(change))
+    ))
+    yield* TestClock.adjust("1 hour")
+    return { looks, changes, end: yield* Effect.either(Fiber.join(fiber)) }
+  })
+
+describe("the wait for a job", () => {
+  it.effect("ends at once if the job has", () =>
+    Effect.gen(function*() {
+      const { changes, end, looks } = yield* waitFor([completed])
+      assert.deepStrictEqual(end, Either.right(completed))
+      assert.deepStrictEqual(looks, [0])
+      assert.deepStrictEqual(changes, [])
+    }))
+
+  it.effect("looks after half of the time that the service tells, and publishes what it tells", () =>
+    Effect.gen(function*() {
+      const { changes, looks } = yield* waitFor([
+        { ...job, percentage_done: 20, time_left_seconds: 40 },
+        { ...job, percentage_done: 60, time_left_seconds: 8 }
+      ])
+      assert.deepStrictEqual(looks, [0, 20, 24])
+      assert.deepStrictEqual(changes, [
+        { phase: "waiting", percentage: 20, secondsLeft: 40 },
+        { phase: "waiting", percentage: 60, secondsLeft: 8 }
+      ])
+    }))
+
+  it.effect("estimates the time that is left by the time since it began", () =>
+    Effect.gen(function*() {
+      const { changes, looks } = yield* waitFor([job, { ...job, percentage_done: 10 }])
+      assert.deepStrictEqual(looks, [0, 1.5, 1.5 + 6.75])
+      assert.deepStrictEqual(changes, [
+        { phase: "waiting", percentage: undefined, secondsLeft: undefined },
+        { phase: "waiting", percentage: 10, secondsLeft: 13.5 }
+      ])
+    }))
+
+  it.effect("grows while the part that is done stays the same, and is short again after a change", () =>
+    Effect.gen(function*() {
+      const at = (percentage_done: number) => ({ ...job, percentage_done, time_left_seconds: 4 })
+      const { looks } = yield* waitFor([at(10), at(10), at(10), at(20)])
+      assert.deepStrictEqual(looks, [0, 2, 5, 9.5, 11.5])
+    }))
+
+  it.effect("endures four failures that pass, 30 s each, and starts to count again after a look", () =>
+    Effect.gen(function*() {
+      const four = Array.from({ length: 4 }, () => "passing")
+      const { end, looks } = yield* waitFor([...four, { ...job, time_left_seconds: 10 }, ...four])
+      assert.deepStrictEqual(looks, [0, 30, 60, 90, 120, 125, 155, 185, 215, 245])
+      assert.deepStrictEqual(end, Either.right(completed))
+      const failed = yield* waitFor([...four, "passing"])
+      assert.deepStrictEqual([failed.looks.length, failed.end], [5, Either.left("passing")])
+    }))
+
+  it.effect("ends at a failure that does not pass", () =>
+    Effect.gen(function*() {
+      const { end, looks } = yield* waitFor(["lasting"])
+      assert.deepStrictEqual([looks.length, end], [1, Either.left("lasting")])
+    }))
+
+  it.effect.each<readonly [Job, object]>([
+    [{ ...completed, type: "users_import" }, { reason: "not-an-export", message: "the job exports no users" }],
+    [{ ...job, status: "failed" }, { reason: "job-failed", message: "the job has failed" }],
+    [
+      { ...job, status: "failed", status_details: "no such connection" },
+      { reason: "job-failed", message: "the job has failed: no such connection" }
+    ],
+    [
+      {
+        ...completed,
+        status: "failed",
+        location: "https://storage.example.com/f?signature=0123456789",
+        status_details: "cannot write to https://storage.example.com/f?signature=0123456789!"
+      },
+      { reason: "job-failed", message: "the job has failed: cannot write to …!" }
+    ]
+  ])("fails if the job has: %j", ([result, expected]) =>
+    Effect.gen(function*() {
+      const { end, looks } = yield* waitFor([result])
+      assert.strictEqual(looks.length, 1)
+      assert.deepInclude(Either.getOrThrow(Either.flip(end)), { _tag: "ExportError", job: "job_1", ...expected })
+    }))
+})
+
+describe("the next look at a job", () => {
+  it("comes after half of the time that is left, and not before the wait has grown without a change", () => {
+    const table: ReadonlyArray<readonly [left: number | undefined, previous: number, changed: boolean, wait: number]> =
+      [
+        [10, 8000, true, 5000],
+        [10, 8000, false, 12_000],
+        [10, 2000, false, 5000],
+        [undefined, 2000, true, 3000],
+        [undefined, 2000, false, 3000],
+        [0, 1000, true, 1000],
+        [-5, 1000, true, 1000],
+        [1e6, 1000, true, 30_000],
+        [undefined, 30_000, false, 30_000]
+      ]
+    for (const [left, previous, changed, wait] of table) {
+      assert.strictEqual(nextWait(left, previous, changed), wait, JSON.stringify([left, previous, changed]))
+    }
+  })
+
+  it("comes by the part that is done, which may be all of it", () => {
+    const table: ReadonlyArray<readonly [percentage: number | undefined, seconds: number | undefined]> = [
+      [undefined, undefined],
+      [-1, undefined],
+      [0, undefined],
+      [50, 10],
+      [80, 2.5],
+      [100, 0],
+      [101, undefined]
+    ]
+    for (const [percentage_done, seconds] of table) {
+      const known = percentage_done === undefined ? job : { ...job, percentage_done }
+      assert.strictEqual(secondsLeft(known, 10_000), seconds, String(percentage_done))
+    }
+  })
+})
+
+describe("the link of a job", () => {
+  it.effect("is missing once the job offers no file", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* Effect.flip(linkOf(job)), {
+        _tag: "ExportError",
+        reason: "expired",
+        message: "the job has ended, but offers no file any more",
+        job: "job_1"
+      })
+    }))
+
+  it.effect.each([
+    "nonsense",
+    "",
+    "/file",
+    "ftp://localhost/file",
+    "ws://127.0.0.1/file",
+    "http://storage.example.com/file",
+    "https://user@storage.example.com/file",
+    "https://:password@storage.example.com/file"
+  ])("is refused if it is no plain https URL: %s", (location) =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* Effect.flip(linkOf({ ...job, location })), {
+        _tag: "ExportError",
+        reason: "unsafe-link",
+        message: "the link to the file is not an https URL",
+        job: "job_1"
+      })
+    }))
+})
