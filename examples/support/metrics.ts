@@ -1,28 +1,25 @@
 /** Prints a snapshot of the library's metrics. */
-import { Array, Effect, Metric, type MetricPair, MetricState, Order } from "effect"
+import { Array, Effect, Order } from "effect"
+import { type MetricReading, metricReadings } from "./metricReadings.js"
 import { dim } from "./terminal.js"
 
 /** Tags that are the same in every line, or repeat the line. */
 const hidden = new Set(["server.address", "unit"])
 
-const value = ({ metricState: state }: MetricPair.MetricPair.Untyped): string => {
-  if (MetricState.isHistogramState(state)) {
-    return `${state.count} × ${(state.sum / state.count * 1000).toFixed(0)} ms`
-  }
-  if (MetricState.isCounterState(state)) return String(state.count)
-  return MetricState.isGaugeState(state) ? String(state.value) : ""
-}
+/** A histogram's count and mean, the value of others. */
+const summary = ({ kind, sum, value }: MetricReading): string =>
+  kind === "histogram" ? `${value} × ${(sum / value * 1000).toFixed(0)} ms` : String(value)
 
-const lines = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): ReadonlyArray<string> =>
-  pairs.map((pair) => {
-    const tags = Array.fromIterable(pair.metricKey.tags).filter(({ key }) => !hidden.has(key))
-    const label = tags.map(({ value }) => value).join(" ") || "all"
-    return `  ${label.padEnd(64)} ${value(pair).padStart(12)}`
+const lines = (readings: ReadonlyArray<MetricReading>): ReadonlyArray<string> =>
+  readings.map((reading) => {
+    const tags = Object.entries(reading.tags).filter(([key]) => !hidden.has(key))
+    const label = tags.map(([, value]) => value).join(" ") || "all"
+    return `  ${label.padEnd(64)} ${summary(reading).padStart(12)}`
   }).sort()
 
-/** Every metric of the library, by name; a histogram as its count and mean. */
-export const metricLines = Effect.map(Metric.snapshot, (snapshot) => {
-  const own = snapshot.filter(({ metricKey }) => metricKey.name.startsWith("identity."))
-  const groups = Object.entries(Array.groupBy(own, ({ metricKey }) => metricKey.name))
-  return Array.sortWith(groups, ([name]) => name, Order.string).flatMap(([name, pairs]) => [dim(name), ...lines(pairs)])
+/** Every metric of the library, by name. */
+export const metricLines = Effect.map(metricReadings, (readings) => {
+  const own = readings.filter(({ name }) => name.startsWith("identity."))
+  const groups = Object.entries(Array.groupBy(own, ({ name }) => name))
+  return Array.sortWith(groups, ([name]) => name, Order.string).flatMap(([name, all]) => [dim(name), ...lines(all)])
 })

@@ -1,11 +1,11 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Either, Fiber, Layer, Stream, TestClock } from "effect"
+import { metricReadings } from "../../examples/support/metricReadings.js"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
-import { metricReadings } from "../support/metricReadings.js"
 import { failure, idOf, ids, service, stream, transport, unexpected } from "../support/redelivery.js"
 
 const night = { tenant: "acme", key: "night", stream }

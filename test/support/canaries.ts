@@ -1,7 +1,7 @@
 /** Searches planted secrets in everything that a program can see or print. */
 import { Cause, Effect, Exit, Logger, LogLevel, Tracer } from "effect"
 import { format, inspect } from "node:util"
-import { type MetricReading, metricReadings } from "./metricReadings.js"
+import { type MetricReading, metricReadings } from "../../examples/support/metricReadings.js"
 
 /** The encodings of bytes at any offset of an encoded text. */
 const base64 = (secret: string): ReadonlyArray<string> =>

@@ -1,11 +1,11 @@
 /** The metrics of calls, as a program sees them in a snapshot. */
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Exit, Fiber, Layer, Redacted, TestClock } from "effect"
+import { type MetricReading, metricReadings } from "../../examples/support/metricReadings.js"
 import { listActionVersions, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
-import { type MetricReading, metricReadings } from "../support/metricReadings.js"
 import { ids, service, stream } from "../support/redelivery.js"
 import { call, clientOf, logged, outage, quota } from "../support/telemetry.js"
 import { table } from "../support/telemetryTables.js"

@@ -2,10 +2,10 @@
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger, TestClock } from "effect"
+import { metricReadings } from "../../examples/support/metricReadings.js"
 import type { TokenQuota } from "../../src/Errors.js"
 import { parse } from "../../src/internal/token/tokenQuota.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
-import { metricReadings } from "../support/metricReadings.js"
 import { get, issue, over } from "../support/tokens.js"
 import { inProcess } from "../support/tokenServer.js"
 
