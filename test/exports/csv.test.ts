@@ -101,6 +101,13 @@ describe("rows of CSV", () => {
       "line 4: the line is too long <y>",
       "{\"a\":\"3\",\"b\":\"4\"}"
     ]],
+    ["may have characters that are pairs of surrogates", "a\n\u{10000}\n\u{10400}\n", [
+      "{\"a\":\"\u{10000}\"}",
+      "{\"a\":\"\u{10400}\"}"
+    ]],
+    ["lose each mark that they have", `a,b\n"x${marks.invalid}\n\u{10000}y\n1",2\n`, [
+      "line 2: the line is not valid UTF-8 <\"x\n\u{10000}y\n1\",2>"
+    ]],
     ["are all bad under a header with a mark", `a${marks.invalid}\n1\n`, [
       "line 1: the line is not valid UTF-8 <a>",
       "line 2: the header row cannot be read <1>"

@@ -30,9 +30,14 @@ describe("progress", () => {
       const { ref, track } = yield* begun
       yield* TestClock.adjust("3 seconds")
       yield* track({ rows: 5, badRows: 1 })
-      assert.deepStrictEqual(yield* ref.get, { ...initial, rows: 5, badRows: 1, elapsed: Duration.seconds(3) })
+      assert.deepStrictEqual(yield* SubscriptionRef.get(ref), {
+        ...initial,
+        rows: 5,
+        badRows: 1,
+        elapsed: Duration.seconds(3)
+      })
       yield* make(ref)
-      assert.deepStrictEqual(yield* ref.get, initial)
+      assert.deepStrictEqual(yield* SubscriptionRef.get(ref), initial)
     }))
 
   it.effect("keeps what a change does not name", () =>
@@ -40,14 +45,14 @@ describe("progress", () => {
       const { ref, track } = yield* begun
       yield* track({ phase: "waiting", job: "job_1" })
       yield* track({ percentage: 20 })
-      const { job, percentage, phase } = yield* ref.get
+      const { job, percentage, phase } = yield* SubscriptionRef.get(ref)
       assert.deepStrictEqual({ job, percentage, phase }, { job: "job_1", percentage: 20, phase: "waiting" })
     }))
 
   it.effect("has a remaining time in each phase that can be estimated", () =>
     Effect.gen(function*() {
       const { ref, track } = yield* begun
-      const remaining = Effect.map(ref.get, ({ remaining }: Progress) => remaining)
+      const remaining = Effect.map(SubscriptionRef.get(ref), ({ remaining }: Progress) => remaining)
 
       yield* track({ secondsLeft: 5 })
       assert.isUndefined(yield* remaining, "of the phase before the job has begun nobody knows")
@@ -71,7 +76,7 @@ describe("progress", () => {
       yield* track({ bytes: 200 })
       assert.deepStrictEqual(yield* remaining, Duration.seconds(4))
       yield* track({ bytes: 500 })
-      assert.deepStrictEqual(yield* remaining, Duration.zero, "the storage sent more than it had told")
+      assert.deepStrictEqual(yield* remaining, Duration.zero, "the storage sent more than it had announced")
       yield* track({ bytes: 0 })
       assert.isUndefined(yield* remaining, "nothing has come")
 

@@ -169,6 +169,16 @@ describe("rows of CSV", () => {
       ])
     }))
 
+  it.live("may have any character of Unicode, as rows of NDJSON may", () =>
+    Effect.gen(function*() {
+      // The first and the last of each plane's part that begins with another surrogate, and what is next to them.
+      const characters = [0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x103ff, 0x10400, 0x107ff, 0x10800, 0x10ffff]
+      const expected = characters.map((code) => Either.right({ a: String.fromCodePoint(code) }))
+      const lines = characters.map((code) => String.fromCodePoint(code))
+      assert.deepStrictEqual(yield* read(["a", ...lines, ""].join("\n"), "csv"), expected)
+      assert.deepStrictEqual(yield* read(lines.map((a) => JSON.stringify({ a })).join("\n")), expected)
+    }))
+
   it.live("with one column may have empty values; otherwise an empty line is no row", () =>
     Effect.gen(function*() {
       const empty = "{\"a\":\"\"}"

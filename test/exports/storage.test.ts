@@ -276,7 +276,7 @@ describe("a connection to the storage", () => {
       assert.deepStrictEqual({ _tag, reason, message, code }, { _tag: "Broken", reason: "network", ...expected })
     }))
 
-  const silence = {
+  const idleError = {
     _tag: "Broken",
     reason: "network",
     message: "the storage sent nothing for a minute",
@@ -290,7 +290,7 @@ describe("a connection to the storage", () => {
       const fiber = yield* Effect.fork(Effect.flip(request(client, link, 0)))
       yield* Deferred.await(asked)
       yield* TestClock.adjust("1 minute")
-      assert.deepInclude(yield* Fiber.join(fiber), silence)
+      assert.deepInclude(yield* Fiber.join(fiber), idleError)
     }))
 
   it.effect("that is silent for a minute within the body is given up", () =>
@@ -298,6 +298,6 @@ describe("a connection to the storage", () => {
       const { body } = yield* partOf(() => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })))
       const fiber = yield* Effect.fork(Effect.flip(Stream.runDrain(body)))
       yield* TestClock.adjust("1 minute")
-      assert.deepInclude(yield* Fiber.join(fiber), silence)
+      assert.deepInclude(yield* Fiber.join(fiber), idleError)
     }))
 })

@@ -73,7 +73,7 @@ const bytesOf = (state: State, part: Part): Stream.Stream<Uint8Array, ExportErro
   }
   /** A file of gzip begins with two known bytes. A page that is sent in its place, even on a later attempt, does not. */
   const isGzip = (chunk: Uint8Array, begin: number): boolean =>
-    begin > 1 || ((begin > 0 || (chunk[0] ?? 0x1f) === 0x1f) && (chunk[1 - begin] ?? 0x8b) === 0x8b)
+    (begin > 0 || (chunk[0] ?? 0x1f) === 0x1f) && (chunk[1 - begin] ?? 0x8b) === 0x8b
   const endsEarly = (code?: string) =>
     new Broken({
       reason: "length",

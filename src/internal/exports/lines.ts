@@ -1,7 +1,7 @@
 /** Decodes bytes to whole lines of text. A line that is no UTF-8 or too long ends with a mark, which no valid text contains. */
 import * as Either from "effect/Either"
 
-/** Lone surrogates, which are no result of decoding UTF-8. */
+/** Lone surrogates, which are no result of decoding UTF-8: in a text they come in pairs only. */
 export const marks = { invalid: "\uD800", tooLong: "\uD801" } as const
 
 const newline = 10
@@ -72,7 +72,7 @@ export const makeLineDecoder = (maxBytes: number) => {
   const keep = (part: Uint8Array): string => {
     if (part.length === 0 || isSkipping) return ""
     // A copy: the runtime may use the memory of the chunk again.
-    parts.push(part.slice())
+    parts.push(new Uint8Array(part))
     size += part.length
     if (size <= maxBytes) return ""
     const text = tooLong(concat(parts))

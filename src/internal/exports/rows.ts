@@ -33,19 +33,24 @@ export const makeDecoder = <A, I>(schema: Schema.Schema<A, I> | undefined): Deco
 
 const maxShown = 64 * 1024
 
+// By Unicode's rules, a surrogate in a pair is part of a character, and no match.
+const isTooLong = new RegExp(marks.tooLong, "u")
+const isInvalid = new RegExp(marks.invalid, "u")
+const anyMark = new RegExp(`[${marks.invalid}${marks.tooLong}]`, "gu")
+
 export const undecodable = (line: number, text: string, message: string, path = ""): UndecodableRow =>
   new UndecodableRow({
     line,
     message: `line ${line}${path === "" ? "" : `, ${path}`}: ${message}`,
     path,
-    raw: Redacted.make(text.slice(0, maxShown).replace(/[\uD800\uD801]$/, ""))
+    raw: Redacted.make(text.slice(0, maxShown).replace(anyMark, ""))
   })
 
 /** The problem of a row whose text has a mark. */
 export const markProblem = (text: string): string | undefined =>
-  text.includes(marks.tooLong)
+  isTooLong.test(text)
     ? "the line is too long"
-    : text.includes(marks.invalid)
+    : isInvalid.test(text)
     ? "the line is not valid UTF-8"
     : undefined
 
