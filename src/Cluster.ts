@@ -19,8 +19,9 @@ import {
   layerWorkflow,
   RunningJobs
 } from "./cluster/workflow.js"
+import type { InvalidInput } from "./Errors.js"
 import type { Jobs } from "./jobs/jobs.js"
-import type { JobStoreError, RunOptions } from "./jobs/model.js"
+import { type JobStoreError, type RunOptions, validateRunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 import * as SharedStore from "./SharedStore.js"
 
@@ -58,13 +59,14 @@ export const layerJobs = (
   options: Options = {}
 ): Layer.Layer<
   Jobs | RunningJobs,
-  JobStoreError,
+  InvalidInput | JobStoreError,
   MessageStorage.MessageStorage | Sharding.Sharding | SqlClient.SqlClient | Tenants
 > =>
   layerService(options).pipe(
     Layer.merge(layerWorkflow(options)),
     Layer.merge(layerSweep(options.pruneAfter ?? "30 days")),
     Layer.provide(layerJobStore),
+    Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobs", options))),
     Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate)))
   )
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { JobNotFound, JobStoreError } from "../jobs/model.js"
-import type { JobRecord, JobStore, Page } from "../jobs/store.js"
+import { type JobRecord, type JobStore, type Page, starting } from "../jobs/store.js"
 import { makeBatch } from "./batch.js"
 import { addCounts, type CountRow, listed, selectCounts, toCounts } from "./counts.js"
 import { type Database, DatabaseError, makeDatabase } from "./database.js"
@@ -64,14 +64,17 @@ const makeOf = (
   const create: JobStore["create"] = ({ definition, id, key, kind, submittedAt, tenant }) =>
     Effect.flatMap(
       // The update changes nothing: it makes the statement return the job that is there, also one that another process creates now.
-      query<JobRow>(
+      query<JobRow & { readonly is_new: boolean }>(
         `INSERT INTO identity_client_jobs AS j (id, kind, tenant, key, definition, submitted_at, state)
         VALUES ($1, $2, $3, $4, $5, $6, 'loading')
-        ON CONFLICT (id) DO UPDATE SET state = j.state RETURNING ${jobColumns}`,
+        ON CONFLICT (id) DO UPDATE SET state = j.state RETURNING ${jobColumns}, j.xmax = 0 AS is_new`,
         [id, kind, tenant, key, definition, submittedAt]
       ),
-      ([row]) =>
-        row === undefined ? new JobStoreError({ message: "the job was not stored" }) : Effect.succeed(toJob(row))
+      ([row]) => {
+        if (row === undefined) return new JobStoreError({ message: "the job was not stored" })
+        const { is_new: isNew, ...job } = row // no transaction has changed a new row (`xmax`)
+        return Effect.succeed({ job: toJob(job), isNew })
+      }
     )
 
   const list: JobStore["list"] = ({ kind, states, tenant }, { after, limit }) =>
@@ -106,6 +109,16 @@ const makeOf = (
           ended_at = CASE WHEN $12::boolean THEN $13::double precision ELSE ended_at END
         WHERE id = $1 AND submitted_at = $2 AND resumed = $3 AND state = ANY($4::text[]) RETURNING id`,
         [id, submittedAt, resumed, from, ...changeParameters(change)]
+      ),
+      (rows) => rows.length > 0
+    )
+
+  const claimExport: JobStore["claimExport"] = ({ id, resumed, submittedAt }) =>
+    Effect.map(
+      query(
+        `UPDATE identity_client_jobs SET export_job = $4
+        WHERE id = $1 AND submitted_at = $2 AND resumed = $3 AND state = 'running' AND export_job IS NULL RETURNING id`,
+        [id, submittedAt, resumed, starting]
       ),
       (rows) => rows.length > 0
     )
@@ -175,6 +188,7 @@ const makeOf = (
     get,
     list,
     update,
+    claimExport,
     addEvents,
     unfinished: (id, page) =>
       Effect.map(queryJob<EventRow>(unfinishedEvents, id, [page.after, limitOf(page)]), toEvents),

@@ -1,11 +1,9 @@
 /** The journal of a job in PostgreSQL. An entry that another run has changed meanwhile is not overwritten. */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import { storeFailure } from "../internal/redelivery/storeFailure.js"
-import { entryOf } from "../jobs/entries.js"
+import { entryOf, eventOf } from "../jobs/entries.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Database, DatabaseError } from "./database.js"
 import { clearEntries, type EntryRequest, type EntryResponse } from "./entryStatement.js"
@@ -26,9 +24,6 @@ const refused = (method: string, key: string, { refusal }: EntryResponse) => {
       return storeFailure(method, key, "another run has changed the entry", "AlreadyExists")
   }
 }
-
-/** The id of the event whose entry has this key. The keys of other entries are not hexadecimal. */
-const eventOf = (key: string): string | undefined => Either.getOrUndefined(Encoding.decodeHexString(key))
 
 /** The outcome that an event's entry says, as runs see it. */
 const outcomeOf = (event: string | undefined, value: string): string | undefined =>

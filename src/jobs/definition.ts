@@ -1,7 +1,6 @@
 /** The definition of a job: as users give it, and as it is stored. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Deliveries from "../Deliveries.js"
@@ -112,13 +111,19 @@ export const encodeJob = <E, R>(job: Job<E, R>): Effect.Effect<string, InvalidIn
     : Effect.succeed(definition.right)
 }
 
+/** Checks an event's id. One with control characters or half a character cannot be stored everywhere. */
+export const isEvent = (stream: string, event_id: string): boolean =>
+  Either.isRight(Request.validate(redeliverEvent.endpoint, { id: stream, event_id })) &&
+  !/[\p{Cc}\p{Cs}]/u.test(event_id)
+
 /** Returns the issue of an event's id, which is the nth of its list. */
-export const eventIssue = (stream: string, event_id: string, nth: number): InvalidInput | undefined =>
-  Option.getOrUndefined(Either.getLeft(Request.validate(redeliverEvent.endpoint, { id: stream, event_id }))) &&
-  new InvalidInput({
-    operation: "Jobs.submit",
-    issues: [{ path: `events[${nth}]`, message: "expected the id of an event" }]
-  })
+export const eventIssue = (stream: string, event: string, nth: number): InvalidInput | undefined =>
+  isEvent(stream, event)
+    ? undefined
+    : new InvalidInput({
+      operation: "Jobs.submit",
+      issues: [{ path: `events[${nth}]`, message: "expected the id of an event" }]
+    })
 
 /** The id of a job: the same for the same kind, tenant and key. */
 export const idOf = (kind: Kind, { key, tenant }: Identity): Effect.Effect<string> =>

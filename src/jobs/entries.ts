@@ -8,8 +8,12 @@ import type { ListedEvent, ListedResult } from "./store.js"
 
 export { keyOf }
 
+/** Keeps a byte order mark, which may begin an id. */
+const text = new TextDecoder("utf-8", { ignoreBOM: true })
+
 /** The event that an entry is about; none if its key is no event's: those are hexadecimal. */
-export const eventOf = (key: string): string | undefined => Either.getOrUndefined(Encoding.decodeHexString(key))
+export const eventOf = (key: string): string | undefined =>
+  Either.getOrUndefined(Either.map(Encoding.decodeHex(key), (bytes) => text.decode(bytes)))
 
 /** The outcome of an event, as its entry says it. */
 export type OwnEntry = Pick<JournalEntry, "outcome" | "error">

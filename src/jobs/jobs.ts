@@ -17,9 +17,10 @@ export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
    * Submits a job, and returns its id once its list of events is stored. It then runs by itself. A job with the same kind, tenant and key
    * is the same job: it starts once, however often it is submitted, and goes on where an interrupted `submit` has left its list.
    *
-   * Fails with `InvalidInput` that names an invalid field or id: nothing is stored then. Fails with `JobConflict` if the key is that of a job
-   * with another stream, filter or input, and with the failure of the ids: what was read by then is kept for the next `submit`. Ids of a
-   * job whose list is complete are not looked at, also if they are others.
+   * `events` are read once. Fails with `InvalidInput` that names an invalid field or id: nothing is stored then. Fails with `JobConflict` if the
+   * key is that of a job with another stream, filter or input, and with the failure of the ids: what was read by then is kept for the next
+   * `submit`. Fails with `JobStoreError` if the storage cannot be used, or the job was removed meanwhile. Ids of a job whose list is complete
+   * are not looked at, also if they are others.
    */
   readonly submit: <E = never, R = never>(
     job: Job<E, R>

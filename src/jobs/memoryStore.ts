@@ -7,7 +7,7 @@ import { keyOf } from "./entries.js"
 import { type HeldJob, makeHeldJob } from "./heldJob.js"
 import { guardJournal } from "./memoryJournal.js"
 import { endStates, JobNotFound, JobStoreError, type ListFilter } from "./model.js"
-import type { Change, JobRecord, JobStore, SeenJob } from "./store.js"
+import { type Change, type JobRecord, type JobStore, type SeenJob, starting } from "./store.js"
 
 /** A job that was kept. */
 export interface KeptJob {
@@ -136,20 +136,25 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
       })
 
     const create: JobStore["create"] = (job) =>
-      change(() => {
+      change((): ReturnType<JobStore["create"]> => {
         const before = jobs.get(job.id)
-        if (before !== undefined) return Effect.succeed(before.record)
+        if (before !== undefined) return Effect.succeed({ job: before.record, isNew: false })
         const record: JobRecord = { ...job, state: "loading", isLoaded: false, resumed: 0 }
         return Effect.map(keeper.create(record), () => {
           jobs.set(job.id, hold(record, [], true))
-          return record
+          return { job: record, isNew: true }
         })
       })
 
-    const update: JobStore["update"] = (seen, from, changes) =>
+    /** Changes a job that was resumed as often, if this is meant for it. */
+    const changeIf = (
+      seen: SeenJob & Pick<JobRecord, "resumed">,
+      isMeant: (record: JobRecord) => boolean,
+      changes: Change
+    ) =>
       change(() => {
         const job = find(seen)
-        if (job?.record.resumed !== seen.resumed || !from.includes(job.record.state)) return Effect.succeed(false)
+        if (job?.record.resumed !== seen.resumed || !isMeant(job.record)) return Effect.succeed(false)
         const record = applied(job.record, changes)
         return Effect.map(keeper.save(record), () => {
           job.record = record
@@ -191,7 +196,11 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
               .slice(0, limit)
           )
         ),
-      update,
+      update: (seen, from, changes) => changeIf(seen, ({ state }) => from.includes(state), changes),
+      claimExport: (seen) =>
+        changeIf(seen, ({ exportJob, state }) => state === "running" && exportJob === undefined, {
+          exportJob: starting
+        }),
       addEvents,
       unfinished: (id, page) => Effect.map(read(id), (job) => job.unfinished(page)),
       results: (id, page) => Effect.map(read(id), (job) => job.results(page)),

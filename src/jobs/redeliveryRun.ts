@@ -9,8 +9,9 @@ import type { IdentityClient } from "../IdentityClient.js"
 import { subjectOf } from "../internal/redelivery/ending.js"
 import { withFiber } from "../internal/runtime/fiber.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
+import type { Delivery } from "../operations/listDeliveries.js"
 import * as Redelivery from "../Redelivery.js"
-import { decodeRedelivery } from "./definition.js"
+import { decodeRedelivery, isEvent } from "./definition.js"
 import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
 import type { RunOptions } from "./model.js"
 import type { JobRecord, JobStore } from "./store.js"
@@ -26,6 +27,16 @@ const unfinishedOf = (store: JobStore, job: string) =>
       events.length < pageSize ? Option.none<number>() : Option.fromNullable(events.at(-1)?.position)
     ])).pipe(Stream.mapError(passing))
 
+/** Leaves out deliveries that cannot be redelivered, whatever the service means by them. */
+const eventsIn = (stream: string, deliveries: Iterable<Delivery>): Effect.Effect<ReadonlyArray<string>> => {
+  const ids = Array.from(deliveries, ({ id }) => id)
+  const events = ids.filter((id) => isEvent(stream, id))
+  return events.length === ids.length ? Effect.succeed(events) : Effect.as(
+    Effect.logWarning(`left out ${ids.length - events.length} failed deliveries whose ids are not those of events`),
+    events
+  )
+}
+
 /** The failed deliveries that match a filter. Each is added to the job's list before it is sent. */
 const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filter: Deliveries.Filter) =>
   Deliveries.failed(stream, filter).pipe(
@@ -35,13 +46,13 @@ const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filte
         : failed(error)
     ),
     Stream.chunks,
-    Stream.mapEffect((deliveries) => {
-      const events = Array.from(deliveries, ({ id }) => id)
-      return store.addEvents(job, "running", events).pipe(
+    Stream.mapEffect((deliveries) => eventsIn(stream, deliveries)),
+    Stream.mapEffect((events) =>
+      store.addEvents(job, "running", events).pipe(
         Effect.mapError(passing),
         Effect.map((isRunning) => isRunning ? events : []) // the job was cancelled, and is stopped soon
       )
-    }),
+    ),
     Stream.flattenIterables
   )
 
@@ -60,16 +71,18 @@ const toRunFailure = (
 }
 
 /** Counts a result that this run has found out. */
-const count = ({ outcome, recalled }: Redelivery.Result) =>
-  recalled ?
-    Effect.void :
-    withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, Metrics.labelsOf(fiber))))
+const count = ({ outcome }: Redelivery.Result) =>
+  withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, Metrics.labelsOf(fiber))))
 
-/** Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. */
+/**
+ * Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. `onResponse` is run whenever the service has
+ * responded.
+ */
 export const runRedelivery = (
   store: JobStore,
   job: JobRecord,
-  { concurrency, giveUpAfter = "1 day", grace, lockExpiry, stopAfter = 50 }: RunOptions
+  { concurrency, giveUpAfter = "1 day", grace, lockExpiry, stopAfter = 50 }: RunOptions,
+  onResponse: Effect.Effect<void>
 ): Effect.Effect<void, RunFailure, IdentityClient> =>
   Effect.gen(function*() {
     const decoded = decodeRedelivery(job.definition)
@@ -82,10 +95,15 @@ export const runRedelivery = (
     const { filter, isListed, stream } = decoded.value
     const journal = yield* Effect.mapError(store.journal(job.id), passing)
     const listed = unfinishedOf(store, job.id)
-    const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, job, stream, filter))
+    const matching = Stream.tap(failedDeliveries(store, job, stream, filter), () => onResponse)
+    const ids = isListed ? listed : Stream.concat(listed, matching)
+    const note = (result: Redelivery.Result) =>
+      result.recalled
+        ? Effect.void
+        : Effect.zipRight(count(result), result.outcome === "unknown" ? Effect.void : onResponse)
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
     const failures = yield* Stream.runFold(
-      Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(count)),
+      Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(note)),
       0,
       (count, { outcome, recalled }) => outcome === "failed" && !recalled ? count + 1 : count
     )

@@ -18,9 +18,6 @@ import type { TenantFailure, Tenants } from "./tenants.js"
 /** The waits between the runs of a job that cannot go on now, in milliseconds: the first, doubled each time, and the longest. */
 const [firstWait, longestWait] = [1000, 30_000]
 
-/** A run that took longer than this, in milliseconds, shows that the service was available in between. */
-const longRun = 600_000
-
 /** Counts a job as running while an effect runs. */
 const whileRunning = <A, E, R>(kind: Kind, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withFiber((fiber) => {
@@ -38,6 +35,21 @@ const defective = (defect: unknown) =>
     Effect.logError("a job failed unexpectedly", Cause.die(defect)),
     new Failed({ error: foreignReason(defect, "the job failed unexpectedly: the log of its process says more") })
   )
+
+/** Checks that a job was not removed or resumed since it was seen. */
+const isSame = (seen: JobRecord, now: JobRecord): boolean =>
+  now.resumed === seen.resumed && now.submittedAt === seen.submittedAt
+
+/** A run of a job, which is tried again while it cannot go on. */
+interface Run {
+  readonly id: string
+  /** The job as the run has found it first. */
+  readonly first: JobRecord | undefined
+  /** The wait before the next attempt, in milliseconds. */
+  readonly wait: number
+  /** The time since when there was no response of the service, if it is unavailable. */
+  readonly unavailableSince: number | undefined
+}
 
 export interface RunnerOptions extends RunOptions {
   readonly store: JobStore
@@ -58,36 +70,39 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
     )
 
   /** Ends once the job has ended, or was removed or resumed. */
-  const awaitCancellation = ({ id, resumed, submittedAt }: JobRecord): Effect.Effect<void> =>
-    Effect.delay(store.get(id), pollInterval).pipe(
+  const awaitCancellation = (job: JobRecord): Effect.Effect<void> =>
+    Effect.delay(store.get(job.id), pollInterval).pipe(
       Effect.map(Option.match({
         onNone: () => true,
-        onSome: (now) => endStates.includes(now.state) || now.resumed !== resumed || now.submittedAt !== submittedAt
+        onSome: (now) => endStates.includes(now.state) || !isSame(job, now)
       })),
       Effect.orElseSucceed(() => false), // the run itself notices that the store is unavailable
       Effect.repeat({ until: (isOver) => isOver }),
       Effect.asVoid
     )
 
-  const work = (job: JobRecord): Effect.Effect<void, RunFailure> =>
+  const work = (job: JobRecord, onResponse: Effect.Effect<void>): Effect.Effect<void, RunFailure> =>
     Effect.scoped(
       Effect.flatMap(
         Effect.mapError(tenants.client(job.tenant), noClient),
         (client) =>
           Effect.provideService(
-            job.kind === "redelivery" ? runRedelivery(store, job, options) : runExport(store, job),
+            job.kind === "redelivery"
+              ? runRedelivery(store, job, options, onResponse)
+              : runExport(store, job, onResponse),
             IdentityClient,
             client
           )
       )
     ).pipe(Effect.catchAllDefect(defective))
 
-  const runOnce = (job: JobRecord): Effect.Effect<boolean, RunFailure> =>
-    runUntil(Effect.zipRight(whileRunning(job.kind, work(job)), end(job, "done")), awaitCancellation(job))
+  const runOnce = (job: JobRecord, onResponse: Effect.Effect<void>): Effect.Effect<boolean, RunFailure> =>
+    runUntil(Effect.zipRight(whileRunning(job.kind, work(job, onResponse)), end(job, "done")), awaitCancellation(job))
 
-  /** Finds the job, if it is to run. */
-  const find = (id: string) =>
+  /** Finds the job, if it is to run. One that was removed or resumed since this run began has a run of its own. */
+  const find = ({ first, id }: Run) =>
     Effect.mapError(store.get(id), passing).pipe(
+      Effect.map(Option.filter((job) => isSame(first ?? job, job))),
       Effect.flatMap(Option.match({
         onNone: () => Effect.succeedNone,
         onSome: (job) =>
@@ -100,34 +115,43 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
       }))
     )
 
-  /** `unavailableSince`: the time of the first of the last failures, if they are all of the service. */
-  const runUntilEnd = (id: string, wait: number, unavailableSince: number | undefined): Effect.Effect<void> =>
+  const runUntilEnd = (run: Run): Effect.Effect<void> =>
     withFiber((fiber) => {
       const now = () => monotonicMillis(clockOf(fiber))
-      const startedAt = now()
-      /** The time since when the service is unavailable, if the run ends now because it is. */
-      const since = () => now() - startedAt > longRun ? now() : unavailableSince ?? now()
+      let { first, unavailableSince = now() } = run
+      const onResponse = Effect.sync(() => void (unavailableSince = now()))
       return Effect.flatMap(
-        find(id),
+        find(run),
         Option.match({
           onNone: () => Effect.void,
-          onSome: (job) =>
-            Effect.catchAll(runOnce(job), (failure) => {
+          onSome: (job) => {
+            first ??= job
+            return Effect.catchAll(runOnce(job, onResponse), (failure) => {
               const isOver = failure._tag === "Failed" ||
-                (failure.isService && now() - since() >= Duration.toMillis(giveUpAfter))
+                (failure.isService && now() - unavailableSince >= Duration.toMillis(giveUpAfter))
               return isOver ? end(job, "failed", failure.error) : failure
             })
+          }
         })
       ).pipe(
-        Effect.catchTag("Passing", ({ error, isService }) => {
-          const next = isService ? since() : undefined
-          return Effect.logWarning(`a job cannot go on now, and is tried again: ${error.message}`).pipe(
-            Effect.zipRight(Effect.sleep(wait)),
-            Effect.zipRight(Effect.suspend(() => runUntilEnd(id, Math.min(2 * wait, longestWait), next)))
-          )
-        })
+        Effect.catchTag("Passing", ({ error, isService }) =>
+          Effect.logWarning(`a job cannot go on now, and is tried again: ${error.message}`).pipe(
+            Effect.zipRight(Effect.sleep(run.wait)),
+            Effect.zipRight(Effect.suspend(() =>
+              runUntilEnd({
+                ...run,
+                first,
+                wait: Math.min(2 * run.wait, longestWait),
+                unavailableSince: isService ? unavailableSince : undefined
+              })
+            ))
+          ))
       )
     })
 
-  return (id) => Effect.annotateLogs(runUntilEnd(id, firstWait, undefined), { job: id })
+  return (id) =>
+    Effect.annotateLogs(
+      runUntilEnd({ id, first: undefined, wait: firstWait, unavailableSince: undefined }),
+      { job: id }
+    )
 }

@@ -11,19 +11,18 @@ import * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
 import type * as Redelivery from "../Redelivery.js"
 import { decodeExport, encodeJob, eventIssue, idOf, type Job, type RedeliveryJob } from "./definition.js"
-import { starting } from "./exportRun.js"
 import type { Jobs } from "./jobs.js"
 import {
   activeStates,
   endStates,
   JobConflict,
   JobNotFound,
-  type JobStoreError,
+  JobStoreError,
   RowsUnavailable,
   type RunOptions,
   type Status
 } from "./model.js"
-import type { JobRecord, JobStore, ListedResult, NewJob } from "./store.js"
+import { type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
 import type { Tenants } from "./tenants.js"
 
 /** The number of events or jobs that one request to the storage reads or writes. */
@@ -59,16 +58,21 @@ const pages = <A, After, E>(
 const isStream = <E, R>(events: Redelivery.Ids<E, R>): events is Stream.Stream<string, E, R> =>
   Predicate.hasProperty(events, Stream.StreamTypeId)
 
-/** Fails if one of the ids is no event's. */
-const validateEvents = (stream: string, events: Iterable<string>): Effect.Effect<void, InvalidInput> =>
-  Effect.suspend(() => {
-    let nth = 0
-    for (const event of events) {
-      const issue = eventIssue(stream, event, nth++)
-      if (issue !== undefined) return issue
-    }
-    return Effect.void
-  })
+/**
+ * The events of a job, as a stream that fails at the first id that is no event's. An iterable is read once, because an iterator has no more,
+ * and fails at once.
+ */
+const eventsOf = <E, R>(
+  { events = Stream.empty, stream }: RedeliveryJob<E, R>
+): Effect.Effect<Stream.Stream<string, E | InvalidInput, R>, InvalidInput> => {
+  const check = ([event, nth]: readonly [string, number]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)
+  return isStream(events)
+    ? Effect.succeed(Stream.mapEffect(Stream.zipWithIndex(events), check))
+    : Effect.map(
+      Effect.suspend(() => Effect.forEach(Array.from(events).entries(), ([nth, event]) => check([event, nth]))),
+      (all) => Stream.fromIterable(all)
+    )
+}
 
 export const makeService = (
   { pollInterval = "2 seconds", start, store, tenants }: ServiceOptions
@@ -100,9 +104,8 @@ export const makeService = (
     })
 
   /** Writes the list of a job, until it is complete, or another program has completed it. */
-  const loadEvents = <E, R>(job: JobRecord, stream: string, events: Redelivery.Ids<E, R>) =>
-    Stream.zipWithIndex(isStream(events) ? events : Stream.fromIterable(events)).pipe(
-      Stream.mapEffect(([event, nth]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)),
+  const load = <E, R>(job: JobRecord, events: Stream.Stream<string, E, R>) =>
+    events.pipe(
       Stream.rechunk(pageSize),
       Stream.chunks,
       Stream.mapEffect((chunk) => store.addEvents(job, "loading", Chunk.toReadonlyArray(chunk))),
@@ -110,52 +113,40 @@ export const makeService = (
       Stream.runDrain
     )
 
-  /** Stores the list of a job. If this call has created the job and its list is refused, the job is removed again. */
-  const load = <E, R>(job: JobRecord, { events, stream }: RedeliveryJob<E, R>, isNew: boolean) =>
-    events === undefined ? Effect.void : Effect.tapError(
-      loadEvents(job, stream, events),
-      (error) => isNew && error instanceof InvalidInput ? Effect.ignore(store.remove(job, "loading")) : Effect.void
-    )
-
   /** Creates a job, or finds it. One that was cancelled before its list was complete begins anew, without that list. */
-  const create = (job: NewJob): Effect.Effect<JobRecord, JobStoreError> =>
-    Effect.flatMap(store.create(job), (found) =>
-      hasEnded(found) && !found.isLoaded
-        ? Effect.zipRight(store.remove(found, found.state), Effect.suspend(() => create(job)))
-        : Effect.succeed(found))
+  const create = (job: NewJob): ReturnType<JobStore["create"]> =>
+    Effect.flatMap(store.create(job), (created) =>
+      hasEnded(created.job) && !created.job.isLoaded
+        ? Effect.zipRight(store.remove(created.job, created.job.state), Effect.suspend(() => create(job)))
+        : Effect.succeed(created))
 
-  /** Starts a job that is to run, if it is still there. */
-  const ensureStarted = (id: string) =>
-    Effect.flatMap(
-      store.get(id),
-      Option.match({
-        onNone: () => Effect.void,
-        onSome: (job) => activeStates.includes(job.state) ? start(job) : Effect.void
-      })
-    )
+  /** Starts a job that is to run. */
+  const ensureStarted = (id: string): Effect.Effect<void, JobNotFound | JobStoreError> =>
+    Effect.flatMap(find(id), (job) => activeStates.includes(job.state) ? start(job) : Effect.void)
 
   const submit = <E, R>(
     job: Job<E, R>
   ): Effect.Effect<string, E | InvalidInput | JobConflict | JobStoreError, R> =>
     Effect.gen(function*() {
       const definition = yield* encodeJob(job)
-      if (job.kind === "redelivery" && job.events !== undefined && !isStream(job.events)) {
-        yield* validateEvents(job.stream, job.events)
-      }
+      const events = job.kind === "redelivery" ? yield* eventsOf(job) : Stream.empty
       const { key, kind, tenant } = job
       const id = yield* idOf(kind, job)
-      const submittedAt = yield* now
-      const record = yield* create({ id, kind, tenant, key, definition, submittedAt })
+      const { isNew, job: record } = yield* create({ id, kind, tenant, key, definition, submittedAt: yield* now })
       if (record.definition !== definition || record.tenant !== tenant || record.key !== key) {
         return yield* new JobConflict({ id, message: `the key ${JSON.stringify(key)} is that of another job` })
       }
-      if (record.state === "loading") {
-        if (job.kind === "redelivery") yield* load(record, job, record.submittedAt === submittedAt)
-        yield* Effect.uninterruptible(Effect.zipRight(
-          store.update(record, ["loading"], { state: "waiting", isLoaded: true }),
-          ensureStarted(id)
-        ))
-      } else yield* ensureStarted(id)
+      const isLoading = record.state === "loading"
+      if (isLoading) {
+        // If this call has created the job and its list is refused, the job is removed again.
+        yield* Effect.tapError(load(record, events), (error) =>
+          isNew && error instanceof InvalidInput ? Effect.ignore(store.remove(record, "loading")) : Effect.void)
+      }
+      const complete = isLoading ? store.update(record, ["loading"], { state: "waiting", isLoaded: true }) : Effect.void
+      yield* Effect.uninterruptible(Effect.zipRight(complete, ensureStarted(id))).pipe(
+        Effect.catchTag("JobNotFound", () =>
+          new JobStoreError({ message: "the job was removed while it was submitted: submit it again" }))
+      )
       return id
     })
 
@@ -180,9 +171,9 @@ export const makeService = (
       return yield* store.update(job, ["loading", ...activeStates], { state: "cancelled", endedAt })
     })
 
-  /** An export whose job in the service has failed, or is not known, needs another one. */
+  /** An export whose job in the service has failed, or is not known, here or there, needs another one. */
   const needsAnother = ({ error, exportJob }: JobRecord): boolean =>
-    exportJob === starting || error?.tag === "ExportError"
+    exportJob === starting || error?.tag === "ExportError" || error?.tag === "NotFound"
 
   const resume = (id: string) =>
     Effect.gen(function*() {

@@ -4,6 +4,9 @@ import type * as Option from "effect/Option"
 import type * as Redelivery from "../Redelivery.js"
 import type { Counts, JobNotFound, JobOutcome, JobStoreError, Kind, ListFilter, State } from "./model.js"
 
+/** The value of `exportJob` while the job is being started. If it stays, it is not known whether there is one. */
+export const starting = ""
+
 /** A job that is stored. */
 export interface JobRecord {
   readonly id: string
@@ -17,7 +20,7 @@ export interface JobRecord {
   readonly isLoaded: boolean
   /** The number of times that it was resumed. */
   readonly resumed: number
-  /** The job of an export in the service. Empty: it is being started. */
+  /** The job of an export in the service, or `starting`. */
   readonly exportJob?: string
   readonly error?: Redelivery.Reason
   readonly submittedAt: number
@@ -66,8 +69,8 @@ type OfJob<A> = Effect.Effect<A, JobNotFound | JobStoreError>
 
 /** The operations of a storage. Each is atomic. */
 export interface JobStore {
-  /** Stores a job unless there is one with its id. Returns the one that is there then. */
-  readonly create: (job: NewJob) => Stored<JobRecord>
+  /** Stores a job unless there is one with its id. Returns the one that is there then, and whether it is new. */
+  readonly create: (job: NewJob) => Stored<{ readonly job: JobRecord; readonly isNew: boolean }>
   readonly get: (id: string) => Stored<Option.Option<JobRecord>>
   /** Lists jobs by the time of their submission, the first ones first. */
   readonly list: (filter: ListFilter, page: Page<JobRecord | undefined>) => Stored<ReadonlyArray<JobRecord>>
@@ -80,6 +83,11 @@ export interface JobStore {
     from: ReadonlyArray<State>,
     change: Change
   ) => Stored<boolean>
+  /**
+   * Notes that the job of an export in the service is being started, if the export is `running` and nothing is noted of such a job. Of several
+   * runs that do so, one gets true.
+   */
+  readonly claimExport: (seen: SeenJob & Pick<JobRecord, "resumed">) => Stored<boolean>
   /**
    * Adds events to the list of a job if it is still the one that was seen and has this state; returns false if not. Events that are there
    * stay where they are.

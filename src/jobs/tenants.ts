@@ -1,4 +1,5 @@
 /** The clients of the tenants that jobs are for. */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -34,8 +35,9 @@ export const layerTenants = <E, R>(
         // Not by its layer, whose logger and other settings would hold for the jobs, too.
         clients.runtime(tenant).pipe(
           Effect.map(({ context }) => Context.get(context, IdentityClient)),
-          // The next job tries again.
-          Effect.catchAll((error) => Effect.zipRight(clients.invalidate(tenant), new TenantFailure({ error })))
+          // The next job tries again, also if the layer has failed with a defect.
+          Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : clients.invalidate(tenant)),
+          Effect.mapError((error) => new TenantFailure({ error }))
         )
     }))
   )

@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Chunk, Context, Deferred, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
 import * as Cluster from "../../src/Cluster.js"
-import { createUsersExport, getJob } from "../../src/index.js"
+import { createUsersExport, Errors, getJob } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import { layerRunner } from "../support/clusterRunner.js"
@@ -46,6 +46,39 @@ withPostgres("a cluster", (it) => {
       assert.deepStrictEqual([...acme.sent].sort(), ids(200))
       assert.lengthOf(Chunk.toReadonlyArray(yield* Stream.runCollect(results(id))), 200)
       assert.lengthOf(Chunk.toReadonlyArray(yield* Stream.runCollect(list({ states: ["done"] }))), 1)
+    }))
+
+  it.scoped("is not built with settings that are not valid", () =>
+    Effect.gen(function*() {
+      const start = yield* cluster
+      const exit = yield* Effect.exit(start(service(), { concurrency: 0, lockExpiry: 1, pollInterval: 0 }))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.match(String(exit), /concurrency: .*lockExpiry: .*pollInterval: /)
+    }))
+
+  it.scoped("starts one export though it is cancelled and resumed while its run waits to try again", () =>
+    Effect.gen(function*() {
+      const start = yield* cluster
+      let starts = 0
+      const file = { id: "job_0000000000000001", type: "users_export" }
+      const layer = Testing.layer(
+        Testing.handle(createUsersExport, () =>
+          ++starts === 1
+            ? new Errors.TransportError({ operation: "createUsersExport", message: "No.", outcome: "not-sent" })
+            : Effect.delay(Effect.succeed({ ...file, status: "pending" }), "1500 millis")),
+        Testing.handle(
+          getJob,
+          () => Effect.succeed({ ...file, status: "completed", location: "https://storage.example.com/users.gz" })
+        )
+      )
+      const { awaitEnd, cancel, resume, submit } = Context.get(yield* start({ layer }), Jobs.Jobs)
+      const id = yield* submit(Jobs.export({ tenant: "acme", key: "monday", input: {} }))
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => starts === 1 })
+      yield* cancel(id)
+      yield* resume(id)
+      assert.deepInclude(yield* awaitEnd(id), { state: "done", exportJob: file.id })
+      yield* Effect.sleep("1 second") // the wait of the run that was cancelled
+      assert.strictEqual(starts, 2)
     }))
 
   it.scoped("goes on with the jobs of a runner that stops, and leaves no event unknown", () =>

@@ -15,7 +15,7 @@ export const setState = (store: JobStore, id: string, from: State, state: State)
 /** Creates a job that is running, with a list of events. */
 export const createRunning = (store: JobStore, id: string, events: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
-    const job = yield* store.create(newJob(id))
+    const { job } = yield* store.create(newJob(id))
     for (let nth = 0; nth < events.length; nth += 1000) {
       yield* store.addEvents(job, "loading", events.slice(nth, nth + 1000))
     }

@@ -41,7 +41,7 @@ const night = (key: string, count: number) => Jobs.redelivery({ tenant: "acme", 
 const storeWaiting = (store: JobStore, id: string, events: ReadonlyArray<string>, submittedAt = Date.now()) =>
   Effect.gen(function*() {
     const definition = JSON.stringify({ stream, isListed: true, filter: {} })
-    const job = yield* store.create(newJob(id, { definition, submittedAt }))
+    const { job } = yield* store.create(newJob(id, { definition, submittedAt }))
     yield* store.addEvents(job, "loading", events)
     yield* store.update(job, ["loading"], { state: "waiting", isLoaded: true })
   })

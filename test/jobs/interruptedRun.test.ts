@@ -54,10 +54,10 @@ describe("an effect that runs until another one ends", () => {
 describe("a runner", () => {
   it("ends when it is interrupted at any operation", async () => {
     const store = await Effect.runPromise(Effect.flatMap(keepNothing, make))
-    const seen = await Effect.runPromise(
+    const { job } = await Effect.runPromise(
       store.create({ id: "j", kind: "export", tenant: "acme", key: "k", definition: "{}", submittedAt: 1 })
     )
-    await Effect.runPromise(store.update(seen, ["loading"], { state: "running", isLoaded: true }))
+    await Effect.runPromise(store.update(job, ["loading"], { state: "running", isLoaded: true }))
     const run = makeRunner({ store, tenants: { client: () => Effect.never } })
     const { hanging, operations } = await tryAll(run("j"))
     assert.isAbove(operations, 10)

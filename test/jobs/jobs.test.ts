@@ -407,7 +407,7 @@ describe("an export", () => {
       const id = yield* submit(monday)
       const status = yield* ended(id)
       assert.deepInclude(status, { state: "failed" })
-      assert.strictEqual(status.error?.tag, "ExportError")
+      assert.strictEqual(status.error?.tag, "UnknownStart")
       yield* submit(monday)
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(acme.counts.created, 1)

@@ -26,12 +26,16 @@ const contract = <R>(
     Effect.gen(function*() {
       assert.isTrue(Option.isNone(yield* store.get("a")))
       const job = newJob("a", { tenant: "ä\"'\\", key: "k\n\tß", submittedAt: 1_700_000_000_123 })
-      const created = yield* store.create(job)
+      const { isNew, job: created } = yield* store.create(job)
+      assert.isTrue(isNew)
       assert.deepStrictEqual(created, { ...job, state: "loading", isLoaded: false, resumed: 0 })
       assert.deepStrictEqual(yield* store.get("a"), Option.some(created))
-      assert.deepStrictEqual(yield* store.create(newJob("a", { definition: "{}", submittedAt: 5 })), created)
+      assert.deepStrictEqual(yield* store.create(newJob("a", { definition: "{}", submittedAt: 5 })), {
+        job: created,
+        isNew: false
+      })
       yield* store.update(created, ["loading"], { state: "running", isLoaded: true })
-      assert.strictEqual((yield* store.create(job)).state, "running")
+      assert.strictEqual((yield* store.create(job)).job.state, "running")
     }))
 
   law("lets one of many creations of a job win", (store) =>
@@ -40,8 +44,44 @@ const contract = <R>(
         Array.from({ length: 20 }, (_, nth) => store.create(newJob("a", { definition: String(nth) }))),
         { concurrency: "unbounded" }
       )
-      assert.strictEqual(new Set(created.map(({ definition }) => definition)).size, 1)
+      assert.strictEqual(new Set(created.map(({ job }) => job.definition)).size, 1)
+      assert.lengthOf(created.filter(({ isNew }) => isNew), 1)
     }))
+
+  law(
+    "lets one of many runs claim the start of an export, if nothing is known of one, and the job is running",
+    (store) =>
+      Effect.gen(function*() {
+        yield* store.create(newJob("a", { kind: "export" }))
+        assert.isFalse(yield* store.claimExport(seen("a")))
+        yield* store.update(seen("a"), ["loading"], { state: "running", isLoaded: true })
+        assert.isFalse(yield* store.claimExport(seen("a", { resumed: 1 })))
+        assert.isFalse(yield* store.claimExport(seen("a", { submittedAt: 1 })))
+        assert.isFalse(yield* store.claimExport(seen("b")))
+        const claims = yield* Effect.all(Array.from({ length: 10 }, () => store.claimExport(seen("a"))), {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(claims.filter((isClaimed) => isClaimed), 1)
+        assert.strictEqual(Option.getOrThrow(yield* store.get("a")).exportJob, "")
+        yield* store.update(seen("a"), ["running"], { exportJob: "job_1" })
+        assert.isFalse(yield* store.claimExport(seen("a")))
+        yield* store.update(seen("a"), ["running"], { exportJob: undefined })
+        assert.isTrue(yield* store.claimExport(seen("a")))
+      })
+  )
+
+  law(
+    "counts the outcome of an event with any id once, also if a byte order mark begins it",
+    (store) =>
+      Effect.gen(function*() {
+        const events = ["\uFEFFa", "a", "\u{10000}", "é\"\\'"]
+        yield* runningJob(store, "a", events)
+        yield* note(store, "a", Object.fromEntries(events.map((id) => [id, "accepted"])))
+        assert.deepInclude(yield* store.counts("a"), { total: 4, left: 0 })
+        assert.deepStrictEqual((yield* store.results("a", all)).map(({ id }) => id), events)
+        assert.deepStrictEqual(yield* store.unfinished("a", all), [])
+      })
+  )
 
   law("changes a job only from the given states, and says whether it did", (store) =>
     Effect.gen(function*() {

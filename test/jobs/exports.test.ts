@@ -1,0 +1,167 @@
+/** Exports as jobs: one is started once, whatever runs beside each other, is given up in time, and can be started anew. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { createUsersExport, Errors, getJob, IdentityClient } from "../../src/index.js"
+import * as Jobs from "../../src/Jobs.js"
+import { keepNothing, make } from "../../src/jobs/memoryStore.js"
+import { JobStoreError } from "../../src/jobs/model.js"
+import { makeRunner } from "../../src/jobs/runner.js"
+import type { JobStore } from "../../src/jobs/store.js"
+import * as Testing from "../../src/Testing.js"
+import * as TestJobs from "../support/jobs.js"
+import { newJob, seen } from "../support/jobStores.js"
+import { failure, transport, unexpected } from "../support/redelivery.js"
+
+type Start = Effect.Effect<void, Errors.ClientError>
+type Look = Effect.Effect<object, Errors.NotFound | Errors.ClientError>
+
+/** A service of exports: what happens before each start and each look, counted from 1. */
+const exporting = ({ look = () => Effect.void, start = () => Effect.void }: {
+  readonly start?: (nth: number) => Start
+  readonly look?: (nth: number) => Effect.Effect<unknown, Effect.Effect.Error<Look>>
+} = {}) => {
+  const counts = { starts: 0, looks: 0 }
+  const layer = Testing.layer(
+    Testing.handle(createUsersExport, () =>
+      Effect.suspend(() => {
+        const id = `job_000000000000000${++counts.starts}`
+        return Effect.as(start(counts.starts), { id, type: "users_export", status: "pending" })
+      })),
+    Testing.handle(getJob, ({ id }) =>
+      Effect.suspend(() =>
+        Effect.as(look(++counts.looks), {
+          id,
+          type: "users_export",
+          status: "completed",
+          location: "https://storage.example.com/users.gz"
+        })
+      ))
+  )
+  return { counts, layer }
+}
+
+const monday = Jobs.export({ tenant: "acme", key: "monday", input: {} })
+
+/** A store with one export that runs, and runs of it by several processes. */
+const processes = (acme: { readonly layer: Layer.Layer<IdentityClient.IdentityClient> }) =>
+  Effect.gen(function*() {
+    const store = yield* Effect.flatMap(keepNothing, make)
+    yield* store.create(newJob("a", { kind: "export", definition: "{}" }))
+    yield* store.update(seen("a"), ["loading"], { state: "waiting", isLoaded: true })
+    const client = yield* Effect.provide(IdentityClient.IdentityClient, acme.layer)
+    const runnerOf = (own: JobStore) => makeRunner({ store: own, tenants: { client: () => Effect.succeed(client) } })
+    return { store, runnerOf, run: runnerOf(store), job: Effect.map(store.get("a"), Option.getOrThrow) }
+  })
+
+describe("an export as a job", () => {
+  it.effect("is started once by two processes that both take it for theirs", () =>
+    Effect.gen(function*() {
+      const acme = exporting({ start: () => Effect.sleep("5 seconds") })
+      const { job, run, store } = yield* processes(acme)
+      const first = yield* Effect.fork(run("a"))
+      yield* TestClock.adjust("1 second")
+      const second = yield* Effect.fork(run("a"))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      assert.strictEqual(acme.counts.starts, 1)
+      assert.deepInclude(yield* job, { exportJob: "job_0000000000000001" })
+      // What the one that came later thinks of it is mended by a `resume`.
+      yield* store.update(yield* job, ["failed"], { state: "running" })
+      yield* run("a")
+      assert.deepInclude(yield* job, { state: "done", exportJob: "job_0000000000000001" })
+      assert.strictEqual(acme.counts.starts, 1)
+    }))
+
+  it.effect("is started once though it is cancelled and resumed while a run waits to try again", () =>
+    Effect.gen(function*() {
+      const acme = exporting({
+        start: (nth) => nth === 1 ? Effect.fail(transport("not-sent")) : Effect.sleep("5 seconds")
+      })
+      const { job, run, store } = yield* processes(acme)
+      const first = yield* Effect.fork(run("a"))
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual(acme.counts.starts, 1)
+      yield* store.update(seen("a"), ["running"], { state: "waiting", resumed: 1 })
+      const second = yield* Effect.fork(run("a"))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      assert.deepInclude(yield* job, { state: "done", exportJob: "job_0000000000000002" })
+      assert.strictEqual(acme.counts.starts, 2)
+    }))
+
+  it.effect("keeps the id of its job though the storage is away when it comes", () =>
+    Effect.gen(function*() {
+      const acme = exporting()
+      const { job, runnerOf, store } = yield* processes(acme)
+      let failures = 5
+      const update: JobStore["update"] = (seen, from, change) =>
+        Effect.suspend(() =>
+          change.exportJob !== undefined && failures-- > 0
+            ? new JobStoreError({ message: "away" })
+            : store.update(seen, from, change)
+        )
+      const fiber = yield* Effect.fork(runnerOf({ ...store, update })("a"))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.deepInclude(yield* job, { state: "done", exportJob: "job_0000000000000001" })
+      assert.strictEqual(acme.counts.starts, 1)
+    }))
+
+  it.effect("is given up after `giveUpAfter` without a response, however long each call takes", () => {
+    const acme = exporting({
+      look: (nth) => Effect.zipRight(Effect.sleep("3 minutes"), nth === 1 ? Effect.void : Effect.fail(unexpected(503)))
+    })
+    return Effect.gen(function*() {
+      const { status, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("59 minutes")
+      assert.deepInclude(yield* status(id), { state: "done" })
+      const another = yield* submit({ ...monday, key: "another" })
+      yield* TestClock.adjust("59 minutes")
+      assert.deepInclude(yield* status(another), { state: "running" })
+      yield* TestClock.adjust("35 minutes")
+      assert.deepInclude(yield* status(another), { state: "failed" })
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { giveUpAfter: "1 hour", pollInterval: "1 minute" })))
+  })
+
+  it.effect("whose job the service no longer knows starts another one when it is resumed", () => {
+    const acme = exporting({
+      look: (nth) => nth === 1 ? Effect.fail(new Errors.NotFound({ ...failure, operation: "getJob" })) : Effect.void
+    })
+    return Effect.gen(function*() {
+      const { resume, status, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("1 minute")
+      const { error, state } = yield* status(id)
+      assert.deepStrictEqual([state, error?.tag], ["failed", "NotFound"])
+      yield* resume(id)
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* status(id), { state: "done", exportJob: "job_0000000000000002" })
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+  })
+})
+
+describe("a tenant's layer", () => {
+  const dying = (builds: { count: number }) =>
+    Jobs.layerTenants(() =>
+      Layer.unwrapEffect(
+        Effect.suspend(() => ++builds.count === 1 ? Effect.die("unexpected") : Effect.succeed(exporting().layer))
+      )
+    )
+
+  it.effect("that dies is built again by a `resume`", () => {
+    const builds = { count: 0 }
+    return Effect.gen(function*() {
+      const { resume, status, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* status(id), { state: "failed" })
+      yield* resume(id)
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* status(id), { state: "done" })
+      assert.strictEqual(builds.count, 2)
+    }).pipe(Effect.provide(Layer.provide(Jobs.layerMemory(), dying(builds))))
+  })
+})
