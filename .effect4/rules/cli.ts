@@ -50,15 +50,6 @@ export default rules({
   },
   nodes: {
     PropertyAccessExpression: (node, c) =>
-      c.isName(node, "@effect/platform-node/NodeStream", "stdin") ? stdin(c) : undefined,
-    // The terminal's failure that nobody replies.
-    CallExpression: (node: ts.CallExpression, c) => {
-      if (!c.isName(node.expression, "effect/Effect", "catchTag")) return undefined
-      const tag = node.arguments.find((each) => each.getText() === "\"QuitException\"")
-      return tag &&
-        `${c.text(node.expression)}(${
-          node.arguments.map((each) => each === tag ? "\"QuitError\"" : c.text(each)).join(", ")
-        })`
-    }
+      c.isName(node, "@effect/platform-node/NodeStream", "stdin") ? stdin(c) : undefined
   }
 })

@@ -17,7 +17,6 @@ export default rules({
     "@effect/platform/HttpClient": { currentTracerDisabledWhen: "TracerDisabledWhen", del: "delete" },
     "@effect/platform/HttpClientRequest": { del: "delete" },
     "@effect/platform/HttpServerResponse": { unsafeJson: "jsonUnsafe" },
-    "@effect/platform/Terminal": { QuitException: "QuitError" },
 
     "effect/Array": { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     "effect/Cause": {

@@ -33,7 +33,9 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
 /** Describes a failure by its name and message, without a stack. */
 const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
-    const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
+    // The text names each variable that is wrong after "at", and others in its hints.
+    const wrong = Array.from(String(failure).matchAll(/\bat (?:\[")?(IDENTITY_\w+)/g), ([, name]) => name)
+    const names = [...new Set(wrong)].join(", ")
     return `Missing or invalid environment variables: ${names}.\nexamples/guides/configuration.md lists all of them, and their alternatives.`
   }
   if (!Predicate.hasProperty(failure, "message")) return String(failure)

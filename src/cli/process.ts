@@ -11,27 +11,22 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import type { WriteStream } from "node:tty"
 import type { Environment } from "./shared/definition.js"
 import { Exited } from "./shared/exit.js"
 import { Stdio } from "./shared/stdio.js"
+import { ask, outputOf } from "./streams.js"
 
 const noColour = Effect.orElseSucceed(Config.option(Config.nonEmptyString("NO_COLOR")), Option.none)
-
-const output = ({ columns, isTTY }: Partial<WriteStream>, isPlain: boolean) => ({
-  isTerminal: isTTY === true,
-  colours: isTTY === true && !isPlain,
-  columns: columns ?? 80
-})
 
 const StdioLive = Layer.effect(
   Stdio,
   Effect.map(Effect.map(noColour, Option.isSome), (isPlain) => ({
     input: NodeStream.stdin,
     inputIsTerminal: process.stdin.isTTY,
-    output: output(process.stdout, isPlain),
-    errorOutput: output(process.stderr, isPlain),
+    output: outputOf(process.stdout, isPlain),
+    errorOutput: outputOf(process.stderr, isPlain),
     draw: (text: string) => Effect.sync(() => void process.stderr.write(text)),
+    ask: (question: string) => ask(process.stdin, process.stderr, question),
     onInterrupt: (effect: Effect.Effect<void>) =>
       Effect.acquireRelease(
         Effect.sync(() => {

@@ -4,7 +4,7 @@ import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type Change, compare } from "./compare/compare.js"
-import { type Interface, stringify } from "./compare/interface.js"
+import { type Interface, parse, stringify } from "./compare/interface.js"
 import * as Folder from "./folder.js"
 import { makeFormatter } from "./format.js"
 import { generate, type Selection } from "./generate.js"
@@ -33,10 +33,10 @@ const describe = ({ detail, kind, path }: Change): string =>
   `${kind.padEnd(9)} ${path}${detail === "" ? "" : `: ${detail}`}`
 
 /** The changes since the interface that a folder is for, if it says that. */
-const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<Change> | undefined =>
-  text === undefined
-    ? undefined
-    : compare(JSON.parse(text) as Interface, now) // sound: this command wrote it, and only a report depends on it
+const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<Change> | undefined => {
+  const before = text === undefined ? undefined : parse(text)
+  return before === undefined ? undefined : compare(before, now)
+}
 
 const report = (changes: ReadonlyArray<Change> | undefined): ReadonlyArray<string> =>
   changes === undefined

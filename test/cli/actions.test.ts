@@ -94,6 +94,20 @@ describe("diff", () => {
       assert.deepStrictEqual([from, to, ...changes.map(({ part }) => part)], [2, 3, "code", "dependencies", "secrets"])
     }).pipe(Effect.provide(TenantLive)))
 
+  it.live("keeps each character of the code, also those that look like a colour after a tab", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      const versions = ["", "const names = {\n\t[m]: 1\u009b1m\n}"].map((code, nth) => ({
+        id: `v${nth}`,
+        number: nth + 1,
+        code
+      }))
+      yield* seed({ actions: [{ id: "tabs", versions }] })
+      assert.include((yield* run(["diff", "tabs", "1", "2"])).stdout, "\n+\t[m]: 1\\u009b1m\n")
+      const { stdout } = yield* run(["diff", "tabs", "1", "2", "--json"])
+      assert.include(stdout, "\\n+\\t[m]: 1\\u009b1m\\n")
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("names versions that do not exist, with exit code 3", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(["diff", action.id, "8", "9"])

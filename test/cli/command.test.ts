@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { catalog } from "../../src/cli/catalog.js"
 import { isQuick } from "../../src/cli/quickCommands.js"
 import { codeOf } from "../../src/cli/shared/exit.js"
-import { printable, wrap } from "../../src/cli/shared/text.js"
+import { jsonLine, printable, printableLine, table, wrap } from "../../src/cli/shared/text.js"
 import * as Errors from "../../src/Errors.js"
 import * as Exports from "../../src/Exports.js"
 import { runAlone } from "./support/run.js"
@@ -63,6 +63,9 @@ describe("complaints", () => {
     [["redeliver", "a", "--file", "/no/such/file"], /\/no\/such\/file/],
     [["update", "tep_1"], /There is nothing to change/],
     [["tenant", "--port", "70000"], /70000 is not a port/],
+    [["export", "--out", ""], /--out: expected the name of a file/],
+    [["export", "--out", "test"], /--out: expected the name of a file/],
+    [["export", "--out", "test/", "--overwrite"], /--out: expected the name of a file/],
     [["generate", "--out", "x"], /--spec/]
   ]
   for (const [args, message] of wrong) {
@@ -85,6 +88,22 @@ describe("complaints", () => {
       const { code, stderr } = yield* runAlone(["versions", "a"])
       assert.strictEqual(code, 1)
       assert.match(stderr, /^Missing or invalid environment variables: (?=.*IDENTITY_DOMAIN).*IDENTITY_CLIENT_ID/)
+    }))
+
+  it.live("about variables name no others, though their hints do", () =>
+    Effect.gen(function*() {
+      const client = { IDENTITY_DOMAIN: "tenant.example.com", IDENTITY_CLIENT_SECRET: "secret" }
+      const key = { ...client, IDENTITY_CLIENT_ID: "id", IDENTITY_KEY_ID: "key" }
+      for (
+        const [variables, name, hint] of [
+          [client, "IDENTITY_CLIENT_ID", "IDENTITY_CLIENT_SECRET needs it"],
+          [key, "IDENTITY_KEY_ID", "needs IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE"]
+        ] as const
+      ) {
+        const [first, second] = lines((yield* runAlone(["versions", "a"], { variables })).stderr)
+        assert.strictEqual(first, `Missing or invalid environment variables: ${name}.`)
+        assert.include(second, hint)
+      }
     }))
 })
 
@@ -152,6 +171,18 @@ describe("the end of a command", () => {
 describe("text", () => {
   it("of the service cannot steer the terminal", () => {
     assert.strictEqual(printable("a\tb\n\u001b[2Jc\u009b"), "a\tb\n\\u001b[2Jc\\u009b")
+  })
+
+  it("of the service stays on its line, also in a cell of a table", () => {
+    assert.strictEqual(printableLine("a\tb\n\u001bc"), "a\\u0009b\\u000a\\u001bc")
+    assert.strictEqual(table([["a", "b\nc"], ["d\te", 1]]), "a         b\\u000ac\nd\\u0009e         1")
+  })
+
+  it("is one line of JSON without control characters, with the same meaning", () => {
+    const value = { text: "a\tb\n\u001b[2Jc\u007f\u009b2J" }
+    const line = jsonLine(value)
+    assert.strictEqual(line, "{\"text\":\"a\\tb\\n\\u001b[2Jc\\u007f\\u009b2J\"}")
+    assert.deepStrictEqual(JSON.parse(line), value)
   })
 
   it("is broken between words; a long word has a line of its own", () => {

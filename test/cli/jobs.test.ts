@@ -4,6 +4,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { rmSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
 import { TenantLive } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
 import { run } from "./support/run.js"
@@ -374,6 +375,17 @@ describe("deliveries", () => {
       assert.strictEqual((yield* run(["deliveries", stream.id, "--to", "2020-01-01"])).stdout, "")
     }).pipe(Effect.provide(TenantLive)))
 
+  it.live("lists each delivery on a line of its own, without control characters in lines of JSON", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      const attempts = [{ ...first.attempts[0], error_message: "bad\n\tgateway\u009b2J" }]
+      yield* seed({ streams: [{ ...stream, events: [{ ...first, state: "failed", attempts }] }] })
+      const { stdout } = yield* run(["deliveries", stream.id])
+      assert.match(stdout, /^evt_.* {2}bad\\u000a\\u0009gateway\\u009b2J\n$/)
+      const json = yield* run(["deliveries", stream.id, "--json"])
+      assert.match(json.stdout, /^\{.*"bad\\n\\tgateway\\u009b2J".*\}\n$/)
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("names a stream that does not exist with exit code 3, and a wrong time", () =>
     Effect.gen(function*() {
       const missing = yield* run(["deliveries", "est_0000000000000000000000"])
@@ -422,6 +434,33 @@ describe("export", () => {
       const again = yield* run(["export", "--out", out])
       assert.deepStrictEqual([again.code, again.stdout], [1, ""])
       assert.strictEqual(again.stderr, "ExportError: the file is there already; --overwrite replaces it\n")
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("refuses a folder as its file with exit code 2, and sends nothing", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      for (const path of ["", dirname(out)]) {
+        const { code, stderr } = yield* run(["export", "--out", path, "--overwrite"])
+        assert.match(stderr, /^--out: expected the name of a file\n\nUsage: /)
+        assert.deepStrictEqual([code, yield* sent], [2, []])
+      }
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("shows the id of a job without control characters after Ctrl-C", () =>
+    Effect.gen(function*() {
+      const { injectFault, requests } = yield* Tenant.Tenant
+      const job = { id: "job_\u001b[2J", status: "pending", type: "users_export" }
+      yield* injectFault({ operation: "createUsersExport", status: 201, body: job })
+      yield* injectFault({ operation: "getJob", delay: "3 seconds" })
+      const isAsked = Effect.map(requests, (requests) => requests.some(({ operation }) => operation === "getJob"))
+      const { stderr } = yield* run(["export", "--out", yield* inFolder, "--json"], {
+        interruptAfterMillis: 0,
+        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isAsked, "20 millis"), { until: (is) => is }))
+      })
+      assert.strictEqual(
+        stderr,
+        "Interrupted. Run the same command to go on with job_\\u001b[2J, for 24 hours.\n"
+      )
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("goes on with the same job after Ctrl-C", () =>

@@ -733,6 +733,62 @@ const kinds: ReadonlyArray<Kind> = [
     },
     get: "success: Schema.Boolean",
     notes: ["the operation returns JSON or events; the events are left out"]
+  },
+  {
+    title: "a recursive schema with a string or certain numbers",
+    parts: {
+      success: ref("Node"),
+      body: { type: "array", items: ref("Node") },
+      schemas: {
+        Node: {
+          type: "object",
+          required: ["a"],
+          properties: { a: { anyOf: [string, { enum: [1, 2] }, { enum: ["x", true] }] }, next: ref("Node") }
+        }
+      }
+    },
+    get: "readonly a: string | number | string | boolean",
+    create: "readonly a: string | 1 | 2 | \"x\" | true"
+  },
+  {
+    title: "a recursive schema with typed fields beside those with names",
+    parts: {
+      success: ref("Node"),
+      body: { type: "array", items: ref("Tree") },
+      schemas: {
+        Node: {
+          allOf: [
+            { type: "object", properties: { a: string, next: ref("Node") } },
+            { additionalProperties: { type: "number" } }
+          ]
+        },
+        Tree: { type: "object", required: ["a"], additionalProperties: ref("Tree") }
+      }
+    },
+    get: "readonly a?: string readonly next?: Node readonly [name: string]: unknown",
+    create: "readonly a: Tree readonly [name: string]: Tree",
+    notes: ["the types of fields without names are not checked, because other fields have names"]
+  },
+  {
+    title: "schemas whose names in requests are those of others",
+    parts: {
+      success: { anyOf: ["Foo", "FooInput", "FooRequestInput"].map(ref) },
+      body: { type: "array", items: { anyOf: ["Foo", "FooInput", "FooRequestInput"].map(ref) } },
+      schemas: Object.fromEntries(
+        ["Foo", "FooInput", "FooRequestInput"].map((name) => [
+          name,
+          { type: "object", properties: { [name]: { type: "integer" } } }
+        ])
+      )
+    },
+    create: "body: Schema.Array(Schema.Union(FooRequestRequestInput, FooInputInput, FooRequestInputInput))"
+  },
+  {
+    title: "lists that are tuples, with fewer elements than the tuple describes",
+    parts: {
+      body: { type: "array", items: { allOf: [{ items: string }, { prefixItems: [string, { type: "number" }] }] } }
+    },
+    create: "body: Schema.Array(Schema.Tuple(Schema.optionalElement(Schema.String)))"
   }
 ]
 

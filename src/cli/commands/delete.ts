@@ -7,6 +7,7 @@ import { confirm } from "../shared/confirm.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { json, stream, yes } from "../shared/parameters.js"
+import { jsonLine } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 export const definition = define({
@@ -21,6 +22,6 @@ export const definition = define({
         return yield* new Exited({ code: 1 })
       }
       yield* Effect.provide(deleteEventStream({ id: stream }), Client.layer)
-      yield* Console.log(json ? JSON.stringify({ id: stream }) : `event stream ${stream} is deleted`)
+      yield* Console.log(json ? jsonLine({ id: stream }) : `event stream ${stream} is deleted`)
     }).pipe(wrongArguments({ id: "STREAM" }))
 })

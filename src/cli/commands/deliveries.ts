@@ -9,6 +9,7 @@ import { define } from "../shared/definition.js"
 import { deliveryLine } from "../shared/deliveryLine.js"
 import { eventTypes, json, stream, time } from "../shared/parameters.js"
 import { Stdio } from "../shared/stdio.js"
+import { jsonLine } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 export const definition = define({
@@ -25,7 +26,7 @@ export const definition = define({
   },
   run: ({ eventTypes, from, json, stream, to }) =>
     Effect.flatMap(Stdio, ({ output }) => {
-      const show = json ? (delivery: Delivery) => JSON.stringify(delivery) : deliveryLine(output)
+      const show = json ? (delivery: Delivery) => jsonLine(delivery) : deliveryLine(output)
       return Deliveries.failed(stream, { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }).pipe(
         Stream.runForEach((delivery) => Console.log(show(delivery))),
         wrongArguments({ stream: "STREAM", eventTypes: "--event-type", from: "--from", to: "--to" }),

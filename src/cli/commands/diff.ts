@@ -9,7 +9,7 @@ import { patches, shown } from "../shared/changes.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { action, json } from "../shared/parameters.js"
-import { complain } from "../shared/text.js"
+import { complain, jsonLine } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 const number = (name: string, text: string) =>
@@ -50,7 +50,7 @@ export const definition = define({
       const [before, after] = yield* pair(action, from, to)
       yield* Console.log(
         json
-          ? JSON.stringify({ from: before.number, to: after.number, changes: patches(before, after) })
+          ? jsonLine({ from: before.number, to: after.number, changes: patches(before, after) })
           : shown(before, after)
       )
     }).pipe(wrongArguments({ actionId: "ACTION" }), Effect.provide(Client.layer))

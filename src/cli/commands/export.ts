@@ -1,17 +1,18 @@
 /** `export`: exports users into a file. */
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Exports from "../../Exports.js"
 import * as Node from "../../Node.js"
 import { define } from "../shared/definition.js"
-import { Exited } from "../shared/exit.js"
+import { Exited, WrongUsage } from "../shared/exit.js"
 import { json, optional } from "../shared/parameters.js"
 import { refuse } from "../shared/parser.js"
 import * as ProgressBar from "../shared/progressBar.js"
-import { complain, table } from "../shared/text.js"
+import { complain, jsonLine, printableLine, table } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 const flag = (name: string, text: string) => Options.boolean(name).pipe(Options.withDescription(text))
@@ -37,6 +38,16 @@ const fields = Args.text({ name: "field" }).pipe(
   }),
   Args.repeated
 )
+
+/** Refuses what no file can be written to, before a job is started for it. */
+const checkFile = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const isFolder = Effect.map(fs.stat(path), ({ type }) => type === "Directory")
+    if (path === "" || (yield* Effect.orElseSucceed(isFolder, () => false))) {
+      return yield* new WrongUsage({ message: "--out: expected the name of a file" })
+    }
+  })
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
@@ -106,7 +117,7 @@ export const definition = define({
             Console.error(
               job === undefined
                 ? "Interrupted. Run the same command again: it says so if a job may have been started."
-                : `Interrupted. Run the same command to go on with ${job}, for 24 hours.`
+                : `Interrupted. Run the same command to go on with ${printableLine(job)}, for 24 hours.`
             ))
         ),
         wrongArguments({
@@ -118,12 +129,15 @@ export const definition = define({
         Effect.catchTag("ExportError", advise)
       )
       yield* Console.log(
-        json ? JSON.stringify(file) : table([
+        json ? jsonLine(file) : table([
           ["file", file.path],
           ["job", file.job],
           ["rows", String(file.rows)],
           ["size", `${file.size} bytes`]
         ])
       )
-    }).pipe(Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient())))
+    }).pipe(
+      Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient())),
+      (exporting) => Effect.zipRight(checkFile(out), exporting)
+    )
 })

@@ -15,7 +15,7 @@ import { eventTypes, json, optional, stream, time } from "../shared/parameters.j
 import type { Parsed as ParsedConfig } from "../shared/parser.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
-import { complain, table } from "../shared/text.js"
+import { complain, jsonLine, table } from "../shared/text.js"
 import { type Names, wrongArguments } from "../shared/wrongArguments.js"
 import { defaults, redeliverWithOneCall } from "./redeliverWithOneCall.js"
 
@@ -200,7 +200,7 @@ const redeliverEach = (args: Parsed) =>
     const printSummary = Effect.flatMap(progress, (now) =>
       Console.log(
         args.json
-          ? JSON.stringify({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
+          ? jsonLine({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
           : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
       ))
     yield* Effect.scoped(Effect.gen(function*() {
@@ -208,7 +208,7 @@ const redeliverEach = (args: Parsed) =>
       if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
       yield* Stream.runForEach(
         results,
-        (result) => args.json ? Console.log(JSON.stringify(result)) : countReason(result)
+        (result) => args.json ? Console.log(jsonLine(result)) : countReason(result)
       )
     })).pipe(
       wrongArguments(namesOf(args)),

@@ -12,7 +12,7 @@ import { deliveryLine, fixedLine } from "../shared/deliveryLine.js"
 import { Exited } from "../shared/exit.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { type Output, Stdio } from "../shared/stdio.js"
-import { table } from "../shared/text.js"
+import { jsonLine, table } from "../shared/text.js"
 
 interface Settings {
   readonly stream: string
@@ -110,11 +110,11 @@ export const redeliverWithOneCall = (
     const filter = { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }
     const progress = yield* Redelivery.makeFilteredProgress
     const printDue = ({ attempts, id }: Delivery) =>
-      dryRun && json ? Console.log(JSON.stringify({ id, outcome: "due", attempts: attempts.length })) : Effect.void
+      dryRun && json ? Console.log(jsonLine({ id, outcome: "due", attempts: attempts.length })) : Effect.void
     const printSummary = (now: Redelivery.FilteredProgress, due?: number) =>
       Console.log(
         json
-          ? JSON.stringify({ done: now.done, total: now.total, request: now.request, ...now.outcomes, due })
+          ? jsonLine({ done: now.done, total: now.total, request: now.request, ...now.outcomes, due })
           : summary(now)
       )
 
@@ -155,7 +155,7 @@ export const redeliverWithOneCall = (
         }).pipe(
           Stream.runForEach((result) =>
             json
-              ? Console.log(JSON.stringify(result))
+              ? Console.log(jsonLine(result))
               : Effect.zipRight(ProgressBar.clearLine, Console.log(resultLine(output, result)))
           )
         )

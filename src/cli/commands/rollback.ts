@@ -12,7 +12,7 @@ import { confirm } from "../shared/confirm.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { action, json, yes } from "../shared/parameters.js"
-import { complain } from "../shared/text.js"
+import { complain, jsonLine } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 /** Says on Ctrl-C what has become of the deployment: `sending` lasts until the service has responded. */
@@ -70,7 +70,7 @@ export const definition = define({
         unchanged: `Version ${number} is live already.`,
         declined: "Nothing was deployed."
       }
-      yield* Console.log(json ? JSON.stringify({ outcome, version }) : texts[outcome])
+      yield* Console.log(json ? jsonLine({ outcome, version }) : texts[outcome])
       if (outcome === "declined") {
         return yield* new Exited({ code: 1 })
       }

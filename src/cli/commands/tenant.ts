@@ -18,7 +18,7 @@ import { keyFragment, keyPattern } from "../../tenant/control/messages.js"
 import { define } from "../shared/definition.js"
 import { Exited, WrongUsage } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
-import { bold, complain, dim, green, printable, red, table, yellow } from "../shared/text.js"
+import { bold, complain, dim, green, jsonLine, printableLine, red, table, yellow } from "../shared/text.js"
 
 const host = "127.0.0.1"
 
@@ -96,8 +96,10 @@ const welcome = (origin: string, key: string, isDemo: boolean): string =>
 const logRequest = (method: string, url: string, status: number, json: boolean) =>
   Console.log(
     json
-      ? JSON.stringify({ method, url, status })
-      : `${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${printable(url)}`
+      ? jsonLine({ method, url, status })
+      : `${(status < 400 ? green : status < 500 ? yellow : red)(String(status))} ${method.padEnd(6)} ${
+        printableLine(url)
+      }`
   )
 
 /** The requests for the pages, and all for the control interface. */
@@ -163,7 +165,7 @@ const serve = (port: number, options: Tenant.Options, json: boolean) => {
     yield* HttpServer.addressFormattedWith((origin) =>
       Console.log(
         json
-          ? JSON.stringify({ ...variables(origin), ...controlVariables(origin, key) })
+          ? jsonLine({ ...variables(origin), ...controlVariables(origin, key) })
           : welcome(origin, key, options.seed === undefined)
       )
     )

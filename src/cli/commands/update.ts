@@ -9,7 +9,7 @@ import * as Client from "../client.js"
 import { define } from "../shared/definition.js"
 import { WrongUsage } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
-import { printable } from "../shared/text.js"
+import { jsonLine, printableLine } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 const text = (name: string, description: string) =>
@@ -41,8 +41,8 @@ export const definition = define({
       )
       yield* Console.log(
         json
-          ? JSON.stringify(profile ?? { id })
-          : `profile ${id} is updated${profile?.name === undefined ? "" : `: ${printable(profile.name)}`}`
+          ? jsonLine(profile ?? { id })
+          : `profile ${id} is updated${profile?.name === undefined ? "" : `: ${printableLine(profile.name)}`}`
       )
     }).pipe(wrongArguments({ id: "PROFILE", name: "--name", subject_token_type: "--subject-token-type" }))
 })

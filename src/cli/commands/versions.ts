@@ -7,7 +7,7 @@ import type { ActionVersion } from "../../operations/listActionVersions.js"
 import * as Client from "../client.js"
 import { define } from "../shared/definition.js"
 import { action, json } from "../shared/parameters.js"
-import { table } from "../shared/text.js"
+import { jsonLine, table } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
 
 const row = ({ built_at, deployed, number, runtime, status }: ActionVersion) => [
@@ -27,7 +27,7 @@ export const definition = define({
   run: ({ action, json }) => {
     const versions = Actions.versions(action)
     const print = json
-      ? Stream.runForEach(versions, (version) => Console.log(JSON.stringify(version)))
+      ? Stream.runForEach(versions, (version) => Console.log(jsonLine(version)))
       : Effect.flatMap(
         Stream.runCollect(Stream.map(versions, row)),
         (rows) => Console.log(table([["#", "status", "deployed", "runtime", "built"], ...rows]))

@@ -1,11 +1,11 @@
 /** A failed delivery as one line of text. */
 import type { Delivery } from "../../operations/listDeliveries.js"
 import type { Output } from "./stdio.js"
-import { printable } from "./text.js"
+import { printableLine } from "./text.js"
 
 /** Joins cells of a fixed width, because a list may be too long to be measured first. A terminal's line is cut. */
 export const fixedLine = ({ columns, isTerminal }: Output, cells: ReadonlyArray<string>): string => {
-  const text = printable(cells.join("  ").trimEnd())
+  const text = printableLine(cells.join("  ").trimEnd())
   return isTerminal && text.length > columns ? `${text.slice(0, columns - 1)}…` : text
 }
 

@@ -24,10 +24,11 @@ export const codes: Readonly<Record<number, string>> = {
 /** Describes a failure by its name and message, without a stack. */
 export const describe = (failure: unknown): string => {
   if (ConfigError.isConfigError(failure)) {
-    const names = [...new Set(String(failure).match(/IDENTITY_\w+/g))].join(", ")
-    return `Missing or invalid environment variables: ${names}.\n${
-      String(failure).replace(/\s+/g, " ")
-    }\nThe guide "configuration" lists all of them, and their alternatives.`
+    // The text names each variable that is wrong after "at", and others in its hints.
+    const text = String(failure).replace(/\s+/g, " ")
+    const wrong = new Set(Array.from(text.matchAll(/\bat (?:\[")?(IDENTITY_\w+)/g), ([, name]) => name))
+    const names = [...wrong].join(", ")
+    return `Missing or invalid environment variables: ${names}.\n${text}\nThe guide "configuration" lists all of them, and their alternatives.`
   }
   if (!Predicate.hasProperty(failure, "message")) return printable(String(failure))
   const message = printable(String(failure.message))

@@ -3,7 +3,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Stdio } from "./stdio.js"
 
-const colour = (code: number) => (text: string): string => `\u001b[${code}m${text}\u001b[0m`
+const escape = "\u001b"
+
+const colour = (code: number) => (text: string): string => `${escape}[${code}m${text}${escape}[0m`
 
 export const bold = colour(1)
 export const dim = colour(2)
@@ -11,13 +13,18 @@ export const red = colour(31)
 export const green = colour(32)
 export const yellow = colour(33)
 
-const colours = /\p{Cc}\[[\d;]*m/gu
+const colours = new RegExp(`${escape}\\[[\\d;]*m`, "g")
 
-const controls = /(?![\n\t])\p{Cc}/gu
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-/** Shows control characters as escapes, so that what the service sends cannot steer the terminal. */
-export const printable = (text: string): string =>
-  text.replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+/** Shows control characters as escapes, so that what the service sends cannot steer the terminal. Line feeds and tabs stay. */
+export const printable = (text: string): string => text.replace(/(?![\n\t])\p{Cc}/gu, escaped)
+
+/** Shows line feeds and tabs as escapes, too, so that the text stays in its line. */
+export const printableLine = (text: string): string => text.replace(/\p{Cc}/gu, escaped)
+
+/** Writes a value as a line of JSON without any control character: JSON allows those from U+007F on. */
+export const jsonLine = (value: unknown): string => printableLine(JSON.stringify(value))
 
 /** Removes colours from what an effect writes to outputs that are no terminals, or with `NO_COLOR`. */
 export const withoutColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Stdio> =>
@@ -35,7 +42,7 @@ export const withoutColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.
 
 /** Separates columns by two blanks; numbers are right-aligned. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string | number>>): string => {
-  const texts = rows.map((row) => row.map((cell) => printable(String(cell))))
+  const texts = rows.map((row) => row.map((cell) => printableLine(String(cell))))
   const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)))
   return texts.map((row, nth) =>
     row.map((cell, column) =>

@@ -206,7 +206,7 @@ const compareNamed = <A>(
   compare: (name: string, before: A, after: A) => ReadonlyArray<Change>
 ): ReadonlyArray<Change> =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((name) => {
-    const [old, now] = [before[name], after[name]]
+    const [old, now] = [before, after].map((named) => Object.hasOwn(named, name) ? named[name] : undefined)
     if (old === undefined) return change("added", `${prefix}${name}`, "")
     return now === undefined ? change("removed", `${prefix}${name}`, "") : compare(name, old, now)
   })

@@ -1,8 +1,10 @@
 /** The interface that generated files offer, as data that is kept beside them: the next generation is compared with it. */
+import * as Either from "effect/Either"
 import type { Direction, Operation } from "../model/operation.js"
 import type { Shape } from "../model/shape.js"
 import type { Components } from "../print/components.js"
 import { fieldsOf, loosen } from "../print/schema.js"
+import { isObject } from "../read/json.js"
 
 /** A field of a caller's input. */
 export interface InputField {
@@ -118,3 +120,19 @@ export const stringify = ({ document, operations, schemas }: Interface): string 
   `{\n  "document": ${JSON.stringify(document)},\n${section("operations", operations)},\n${
     section("schemas", schemas)
   }\n}\n`
+
+const isFacts = (value: unknown): boolean =>
+  isObject(value) && isObject(value["input"]) && Array.isArray(value["statuses"]) && Array.isArray(value["scopes"])
+
+const isShape = (value: unknown): boolean => isObject(value) && typeof value["_tag"] === "string"
+
+/** Tells whether a value has the fields of an interface; what is in them only a report depends on. */
+const isInterface = (value: unknown): value is Interface =>
+  isObject(value) && isObject(value["document"]) && isObject(value["operations"]) && isObject(value["schemas"]) &&
+  Object.values(value["operations"]).every(isFacts) && Object.values(value["schemas"]).every(isShape)
+
+/** Reads what `stringify` wrote; `undefined` if the text is something else. */
+export const parse = (text: string): Interface | undefined => {
+  const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
+  return isInterface(value) ? value : undefined
+}

@@ -1,8 +1,36 @@
 /** Merges the schemas of an `allOf`: a value must match all of them. */
-import { equals, type Field, never, type ObjectShape, type Primitive, type Shape, union, unknown } from "./shape.js"
+import {
+  type ArrayShape,
+  equals,
+  type Field,
+  never,
+  type ObjectShape,
+  type Primitive,
+  type Shape,
+  type TupleShape,
+  union,
+  unknown
+} from "./shape.js"
 
-/** The schema of `components` with a name. */
-type Resolve = (name: string) => Shape
+interface Reader {
+  /** The schema of `components` with a name. */
+  readonly component: (name: string) => Shape
+  /** Adds a note on what the result does not say. */
+  readonly note: (message: string) => void
+}
+
+/** The one of two values that is there; if both are, the first, with a note. */
+const firstOf = <A extends string | number>(
+  keyword: string,
+  a: A | undefined,
+  b: A | undefined,
+  { note }: Reader
+): A | undefined => {
+  if (a !== undefined && b !== undefined && a !== b) {
+    note(`of the values ${a} and ${b} of ${keyword}, only the first is used`)
+  }
+  return a ?? b
+}
 
 const highest = (a: number | undefined, b: number | undefined) =>
   a === undefined ? b : b === undefined ? a : Math.max(a, b)
@@ -26,12 +54,12 @@ const accepts = (shape: Shape, value: Primitive): boolean => {
   }
 }
 
-const mergeFields = (a: ObjectShape, b: ObjectShape, resolve: Resolve): ReadonlyArray<Field> => {
+const mergeFields = (a: ObjectShape, b: ObjectShape, reader: Reader): ReadonlyArray<Field> => {
   const merged = a.fields.map((field) => {
     const other = b.fields.find(({ name }) => name === field.name)
     return other === undefined ? field : {
       ...field,
-      shape: intersect(field.shape, other.shape, resolve) ?? never,
+      shape: intersect(field.shape, other.shape, reader) ?? never,
       readOnly: field.readOnly || other.readOnly,
       writeOnly: field.writeOnly || other.writeOnly,
       deprecated: field.deprecated || other.deprecated,
@@ -41,25 +69,51 @@ const mergeFields = (a: ObjectShape, b: ObjectShape, resolve: Resolve): Readonly
   return [...merged, ...b.fields.filter(({ name }) => !a.fields.some((field) => field.name === name))]
 }
 
-const mergeAdditional = (a: ObjectShape, b: ObjectShape, resolve: Resolve): ObjectShape["additional"] => {
+/** The type of further fields as it can be expressed: beside fields with names there is none. */
+const expressible = (
+  additional: ObjectShape["additional"],
+  fields: ReadonlyArray<Field>,
+  note: Reader["note"]
+): ObjectShape["additional"] => {
+  if (typeof additional === "string" || additional._tag === "Unknown" || fields.length === 0) return additional
+  note("the types of fields without names are not checked, because other fields have names")
+  return unknown
+}
+
+const mergeAdditional = (a: ObjectShape, b: ObjectShape, reader: Reader): ObjectShape["additional"] => {
   if (a.additional === "closed" || b.additional === "closed") return "closed"
   if (typeof a.additional !== "string" && typeof b.additional !== "string") {
-    return intersect(a.additional, b.additional, resolve) ?? "closed"
+    return intersect(a.additional, b.additional, reader) ?? "closed"
   }
   if (typeof a.additional !== "string") return a.additional
   if (typeof b.additional !== "string") return b.additional
   return a.additional === "open" || b.additional === "open" ? "open" : "unstated"
 }
 
+/** A tuple that is also a list: it ends before an element that cannot be one of the list's items. */
+const intersectTuple = (tuple: TupleShape, { items, max, min = 0 }: ArrayShape, reader: Reader): Shape | undefined => {
+  const size = tuple.elements.length
+  const elements: Array<Shape> = []
+  for (const element of tuple.elements.slice(0, max)) {
+    const both = intersect(element, items, reader)
+    if (both === undefined) break
+    elements.push(both)
+  }
+  const required = Math.max(tuple.required, Math.min(min, size))
+  const mayGoOn = elements.length === size && max !== size
+  const rest = tuple.rest !== undefined && mayGoOn ? intersect(tuple.rest, items, reader) : undefined
+  return required > elements.length ? undefined : { _tag: "Tuple", elements, required, rest }
+}
+
 /** The schema of the values that match both; `undefined` if the two contradict each other. */
-export const intersect = (a: Shape, b: Shape, resolve: Resolve): Shape | undefined => {
+export const intersect = (a: Shape, b: Shape, reader: Reader): Shape | undefined => {
   if (a._tag === "Unknown" || equals(a, b)) return b
   if (b._tag === "Unknown") return a
-  if (a._tag === "Ref") return intersect(resolve(a.name), b, resolve)
-  if (b._tag === "Ref") return intersect(a, resolve(b.name), resolve)
+  if (a._tag === "Ref") return intersect(reader.component(a.name), b, reader)
+  if (b._tag === "Ref") return intersect(a, reader.component(b.name), reader)
   if (a._tag === "Union" || b._tag === "Union") {
     const pairs = (a._tag === "Union" ? a.branches : [a]).flatMap((left) =>
-      (b._tag === "Union" ? b.branches : [b]).map((right) => intersect(left, right, resolve))
+      (b._tag === "Union" ? b.branches : [b]).map((right) => intersect(left, right, reader))
     )
     const possible = union(pairs.filter((shape) => shape !== undefined))
     return possible._tag === "Never" ? undefined : possible
@@ -75,7 +129,7 @@ export const intersect = (a: Shape, b: Shape, resolve: Resolve): Shape | undefin
       min: highest(a.min, b.min),
       max: lowest(a.max, b.max),
       patterns: [...new Set([...a.patterns, ...b.patterns])],
-      format: a.format ?? b.format
+      format: firstOf("format", a.format, b.format, reader)
     }
   }
   if (a._tag === "Number" && b._tag === "Number") {
@@ -86,26 +140,30 @@ export const intersect = (a: Shape, b: Shape, resolve: Resolve): Shape | undefin
       max: lowest(a.max, b.max),
       above: highest(a.above, b.above),
       below: lowest(a.below, b.below),
-      multipleOf: a.multipleOf ?? b.multipleOf
+      multipleOf: firstOf("multipleOf", a.multipleOf, b.multipleOf, reader)
     }
   }
   if (a._tag === "Array" && b._tag === "Array") {
     return {
       _tag: "Array",
-      items: intersect(a.items, b.items, resolve) ?? never,
+      items: intersect(a.items, b.items, reader) ?? never,
       min: highest(a.min, b.min),
       max: lowest(a.max, b.max),
       unique: a.unique || b.unique
     }
   }
-  if (a._tag === "Tuple" && b._tag === "Array" && b.items === unknown) return a
-  if (b._tag === "Tuple" && a._tag === "Array" && a.items === unknown) return b
+  if (a._tag === "Tuple" && b._tag === "Array") return intersectTuple(a, b, reader)
+  if (a._tag === "Array" && b._tag === "Tuple") return intersectTuple(b, a, reader)
+  // A file has no limits, as in a schema that states both itself.
+  if (a._tag === "File" && b._tag === "String") return a
+  if (a._tag === "String" && b._tag === "File") return b
   if (a._tag === "Object" && b._tag === "Object") {
+    const fields = mergeFields(a, b, reader)
     return {
       _tag: "Object",
-      fields: mergeFields(a, b, resolve),
+      fields,
       required: [...new Set([...a.required, ...b.required])],
-      additional: mergeAdditional(a, b, resolve),
+      additional: expressible(mergeAdditional(a, b, reader), fields, reader.note),
       min: highest(a.min, b.min),
       max: lowest(a.max, b.max)
     }

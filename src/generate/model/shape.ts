@@ -27,7 +27,7 @@ export interface NumberShape {
   readonly multipleOf?: number | undefined
 }
 
-interface ArrayShape {
+export interface ArrayShape {
   readonly _tag: "Array"
   readonly items: Shape
   readonly min?: number | undefined

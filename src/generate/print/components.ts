@@ -246,12 +246,15 @@ export class Components {
       size = split.size
       for (const name of both) if (this.#refsOf(name, "response").some((ref) => split.has(ref))) split.add(name)
     }
-    const taken = this.#checkedNames(names)
+    const taken = new Set(this.#checkedNames(names).keys())
+    const free = (name: string): string =>
+      taken.has(name.toLowerCase()) ? free(name.replace(/Input$/, "RequestInput")) : name
     const nameOf = (component: string, direction: Direction): string => {
       const name = schemaName(component, pointerOf(component))
       if (direction === "response" || !split.has(component)) return name
-      const input = `${name}Input`
-      return taken.has(input.toLowerCase()) ? `${name}RequestInput` : input
+      const input = free(`${name}Input`)
+      taken.add(input.toLowerCase())
+      return input
     }
     const drafts = directions.flatMap((direction) =>
       names.filter((name) => isUsed(name, direction)).map((component) => ({ component, direction }))

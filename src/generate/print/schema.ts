@@ -257,5 +257,6 @@ export const fieldsOf = (shape: ObjectShape, direction: Direction): ReadonlyArra
     .map((field) => ({ ...field, required: shape.required.includes(field.name) }))
   const names = shape.fields.map(({ name }) => name)
   const others = direction === "request" ? shape.required.filter((name) => !names.includes(name)) : []
-  return [...described, ...others.map((name) => ({ name, shape: unknown, required: true }))]
+  const other = typeof shape.additional === "string" ? unknown : shape.additional
+  return [...described, ...others.map((name) => ({ name, shape: other, required: true }))]
 }

@@ -6,6 +6,10 @@ import { key, quote } from "./text.js"
 
 const literal = (value: Primitive): string => typeof value === "string" ? quote(value) : String(value)
 
+/** Tells whether a plain string includes all values of a shape. */
+const isLiteralStrings = (shape: Shape): boolean =>
+  shape._tag === "Literal" && shape.values.every((value) => typeof value === "string")
+
 const typeOfLiteral = (value: Primitive): string => typeof value
 
 export class TypePrinter {
@@ -52,7 +56,7 @@ export class TypePrinter {
       case "Union": {
         const isOpen = target.branches.some(isPlainString)
         const branches = isOpen
-          ? union(target.branches.filter((branch) => branch._tag !== "Literal"))
+          ? union(target.branches.filter((branch) => !isLiteralStrings(branch)))
           : target
         return branches._tag === "Union"
           ? branches.branches.map((branch) => this.print(branch)).join(" | ")

@@ -10,15 +10,37 @@ interface Reference {
   readonly pointer: string
 }
 
-/** The references in a part of a document, with their places. */
-const references = (value: unknown, pointer: string): ReadonlyArray<Reference> => {
+/** Fields with values of the interface: what looks like a reference in them is none. */
+const values = new Set(["const", "default", "enum", "example", "examples"])
+
+/** Fields whose own fields have names that the document chooses. */
+const named = new Set(
+  ("$defs callbacks content definitions dependentSchemas encoding headers links patternProperties properties responses")
+    .split(" ")
+)
+
+/** The references in a part of a document, with their places. In a part `hasNames`, no field is a keyword. */
+const references = (value: unknown, pointer: string, hasNames = false): ReadonlyArray<Reference> => {
   if (Array.isArray(value)) return value.flatMap((each, index) => references(each, at(pointer, index)))
   if (!Json.isObject(value)) return []
-  return Object.entries(value).flatMap(([name, inner]) =>
-    name === "$ref" && typeof inner === "string"
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (!hasNames && values.has(name)) return []
+    return name === "$ref" && typeof inner === "string"
       ? [{ target: inner, pointer: at(pointer, name) }]
-      : references(inner, at(pointer, name))
-  )
+      : references(inner, at(pointer, name), !hasNames && named.has(name))
+  })
+}
+
+/** The place of a value that contains itself, which anchors of YAML allow. */
+const cycle = (value: unknown, pointer: string, parents: ReadonlyArray<unknown> = []): string | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  if (parents.includes(value)) return pointer
+  const within = [...parents, value]
+  for (const [name, inner] of Object.entries(value)) {
+    const found = cycle(inner, at(pointer, name), within)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The references that the operations lead to, those that they lead to included. */
@@ -79,25 +101,44 @@ const messageOf = (error: unknown): string => error instanceof Error ? error.mes
  * The document as it is validated: OpenAPI demands a description of each response, and documents that are reduced to facts have
  * none.
  */
-const described = (value: unknown, isResponses = false): unknown => {
-  if (Array.isArray(value)) return value.map((each) => described(each))
-  if (!Json.isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const copy = described(inner, name === "responses")
-      return [name, isResponses && Json.isObject(copy) && !("$ref" in copy) ? { description: "", ...copy } : copy]
-    })
+const described = (document: Json.JsonObject): Json.JsonObject =>
+  inField(
+    inField(inField(document, "paths", pathItems), "webhooks", pathItems),
+    "components",
+    (components) =>
+      inField(inField(inField(components, "responses", responses), "callbacks", callbacks), "pathItems", pathItems)
   )
+
+type Change = (value: Json.JsonObject) => Json.JsonObject
+
+/** Changes the object in a field, if there is one. */
+const inField = (value: Json.JsonObject, name: string, change: Change): Json.JsonObject => {
+  const inner = Json.own(value, name)
+  return Json.isObject(inner) ? { ...value, [name]: change(inner) } : value
 }
+
+/** Changes the objects in all fields. */
+const inEach = (change: Change): Change => (value) =>
+  Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, Json.isObject(inner) ? change(inner) : inner]))
+
+const responses = inEach((response) => "$ref" in response ? response : { description: "", ...response })
+
+const pathItems: Change = inEach(
+  inEach((operation) => inField(inField(operation, "responses", responses), "callbacks", callbacks))
+)
+
+const callbacks: Change = inEach((callback) => pathItems(callback))
 
 /** Parses JSON or YAML and validates it as OpenAPI 3.0 or 3.1. */
 export const readDocument = (text: string): Effect.Effect<Json.JsonObject, SpecError> =>
   Effect.gen(function*() {
     const document = yield* parse(text.replace(/^\uFEFF/, ""))
     if (!Json.isObject(document)) return yield* new SpecError({ pointer: "#", message: "the document is no object" })
-    // Sound: a copy of an object is one.
-    const copy = described(document) as Record<string, unknown>
-    const { errors } = yield* Effect.promise(() => new Validator().validate(copy))
+    const place = cycle(document, "#")
+    if (place !== undefined) {
+      return yield* new SpecError({ pointer: place, message: `the value contains itself: use $ref (at ${place})` })
+    }
+    const { errors } = yield* Effect.promise(() => new Validator().validate(described(document)))
     // The validator's own check of references, whose issue is a string, names no place.
     if (Array.isArray(errors)) return yield* issueOf(errors)
     yield* checkReferences(document)

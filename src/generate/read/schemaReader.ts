@@ -22,6 +22,10 @@ import { uncheckedKeywords, unknownKeywords } from "./keywords.js"
 
 const components = "#/components/schemas/"
 
+/** The name of a field. Objects get a prototype by `__proto__`, so a value would get lost. */
+const fieldName = (name: string, pointer: string): string =>
+  name === "__proto__" ? fail(pointer, "a field cannot be called __proto__") : name
+
 /** Reads the schemas of one document. */
 export class SchemaReader {
   readonly #document: Json.JsonObject
@@ -108,7 +112,11 @@ export class SchemaReader {
   }
 
   #both(a: Shape, b: Shape, pointer: string): Shape {
-    return intersect(a, b, (name) => this.component(name)) ?? fail(pointer, "no value can match all of these schemas")
+    const both = intersect(a, b, {
+      component: (name) => this.component(name),
+      note: (message) => this.note(pointer, message)
+    })
+    return both ?? fail(pointer, "no value can match all of these schemas")
   }
 
   #reference(target: unknown, pointer: string): Shape {
@@ -148,7 +156,8 @@ export class SchemaReader {
   #discriminated(schema: Json.JsonObject, branches: ReadonlyArray<Shape>, pointer: string): ReadonlyArray<Shape> {
     if (schema["discriminator"] === undefined) return branches
     const discriminator = Json.object(schema["discriminator"], pointer)
-    const name = Json.string(discriminator["propertyName"]) ?? fail(pointer, "expected a propertyName")
+    const given = Json.string(discriminator["propertyName"]) ?? fail(pointer, "expected a propertyName")
+    const name = fieldName(given, at(pointer, "propertyName"))
     const mapping = Object.entries(Json.objectOrEmpty(discriminator["mapping"], at(pointer, "mapping")))
     return branches.map((branch) => {
       if (branch._tag !== "Ref") return branch
@@ -293,11 +302,12 @@ export class SchemaReader {
     const fields = Object.entries(Json.objectOrEmpty(schema["properties"], place)).map(([name, value]) =>
       this.#field(name, value, at(place, name))
     )
-    const required = schema["required"] === undefined ? [] : Json.array(schema["required"], at(pointer, "required"))
+    const requiredPlace = at(pointer, "required")
+    const required = schema["required"] === undefined ? [] : Json.array(schema["required"], requiredPlace)
     return {
       _tag: "Object",
       fields,
-      required: required.map(String),
+      required: required.map((name, index) => fieldName(String(name), at(requiredPlace, index))),
       additional: this.#additional(schema, fields.length > 0, pointer),
       min: Json.number(schema["minProperties"]) || undefined,
       max: Json.number(schema["maxProperties"])
@@ -305,11 +315,9 @@ export class SchemaReader {
   }
 
   #field(name: string, value: unknown, pointer: string): Field {
-    // Objects get a prototype by this name, so a value would get lost.
-    if (name === "__proto__") fail(pointer, "a field cannot be called __proto__")
     const { deprecated, description, readOnly, writeOnly }: Json.JsonObject = Json.isObject(value) ? value : {}
     return {
-      name,
+      name: fieldName(name, pointer),
       shape: this.read(value, pointer),
       readOnly: readOnly === true,
       writeOnly: writeOnly === true,

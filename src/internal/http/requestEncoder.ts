@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
+import { append } from "../schema/issues.js"
 import { issuesOf } from "../schema/parseIssues.js"
 import * as Validator from "../schema/validator.js"
 import * as Multipart from "./media/multipart.js"
@@ -117,7 +118,7 @@ export interface EncodedRequest {
 
 type Encode = (endpoint: Any, input: unknown, settings: RequestSettings) => Either.Either<EncodedRequest, InvalidInput>
 
-/** Validates and encodes an input. Copies it, so that later changes to the caller's object have no effect. */
+/** Validates and encodes an input. Copies it and the bytes of its files, so that later changes to them have no effect. */
 export const make: Encode = (endpoint, input, settings) =>
   Either.getOrElse(Either.try(() => encode(endpoint, input, settings)), (thrown) => {
     const field = Object.entries(Object(input)).find(([name, value]) => !isSendable(name, value, settings.contentType))
@@ -194,14 +195,35 @@ const encodeContent = (
 }
 
 const encodeFields = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
-  contentType === "application/json" ? Either.right(JSON.stringify(fields)) : UrlEncoding.encodeForm(fields)
+  contentType === "application/json" ? encodeJson(fields, fields) : UrlEncoding.encodeForm(fields)
 
 const encodeBody = (body: unknown, contentType: ContentType): Either.Either<string, Issue> =>
   contentType === "application/json"
-    ? Either.right(JSON.stringify(body))
+    ? encodeJson(body, { body })
     : Predicate.isRecord(body)
-    ? UrlEncoding.encodeForm(body)
+    ? UrlEncoding.encodeObject(body)
     : Either.left({ path: "body", message: "a form can express only an object" })
+
+/** Encodes a value, which `fields` name. Only a text with a `null` may have lost a number. */
+const encodeJson = (value: unknown, fields: InputFields): Either.Either<string, Issue> => {
+  const text: string | undefined = JSON.stringify(value) // none for a function
+  if (text === undefined) return Either.left({ path: "body", message: "expected a value that JSON can express" })
+  const issue = text.includes("null") ? lostNumber(fields) : undefined
+  return issue === undefined ? Either.right(text) : Either.left(issue)
+}
+
+/** Finds the first number that JSON turns into `null`. */
+const lostNumber = (fields: InputFields): Issue | undefined => {
+  let issue: Issue | undefined
+  const paths = new Map<unknown, string>()
+  JSON.stringify(fields, function(this: unknown, key: string, value: unknown) {
+    const path = append(paths.get(this) ?? "", Array.isArray(this) ? Number(key) : key)
+    paths.set(value, path)
+    issue ??= UrlEncoding.notFinite(path, value)
+    return value
+  })
+  return issue
+}
 
 /** Validates an input as a call with default settings does. */
 export const validate = <Input, Success, Failure>(

@@ -10,8 +10,8 @@ export interface File {
   /** Its media type, for example `application/json`. Default: `application/octet-stream`. */
   readonly contentType?: string | undefined
   /**
-   * The content. A stream runs anew for each attempt, so large files need not be in memory; if it fails, the call fails with
-   * `TransportError` and the code `REQUEST_BODY`, and is not retried.
+   * The content. Bytes are copied when the call is made. A stream runs anew for each attempt, so large files need not be in memory; if it
+   * fails, the call fails with `TransportError` and the code `REQUEST_BODY`, and is not retried.
    */
   readonly content: Uint8Array | string | Stream.Stream<Uint8Array, unknown>
 }

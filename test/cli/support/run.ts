@@ -1,5 +1,5 @@
 /** Runs the command in this process, with streams that record what it writes. */
-import { HttpServer, Terminal } from "@effect/platform"
+import { HttpServer } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import {
   ConfigProvider,
@@ -78,23 +78,19 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       output,
       errorOutput: output,
       draw: (text: string) => Effect.sync(() => void stderr.push(text)),
+      ask: (question: string) =>
+        Effect.suspend(() => {
+          stderr.push(question)
+          return settings.reply === "^C" ? Effect.interrupt : Effect.succeed(settings.reply ?? "")
+        }),
       onInterrupt: (effect) =>
         Effect.sync(() => {
           onInterrupt = effect
         })
     })
-    const terminal = Layer.effect(
-      Terminal.Terminal,
-      Effect.map(Terminal.Terminal, (terminal) => ({
-        ...terminal,
-        readLine: settings.reply === "^C"
-          ? Effect.fail(new Terminal.QuitException())
-          : Effect.succeed(settings.reply ?? "")
-      }))
-    )
     const fiber = yield* Effect.fork(
       Effect.withConsole(command(args), { ...real, log: print(stdout), error: print(stderr) }).pipe(
-        Effect.provide(Layer.provideMerge(Layer.merge(stdio, terminal), NodeContext.layer)),
+        Effect.provide(Layer.merge(stdio, NodeContext.layer)),
         // Warnings would come between the results of the tests.
         Logger.withMinimumLogLevel(LogLevel.None),
         Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(settings.variables ?? {}))))

@@ -16,6 +16,7 @@ const importUsers = Operation.make("importUsers", () => ({
   path: "/jobs/users-imports",
   multipart: {
     users: File,
+    log: Schema.optional(File),
     connection_id: Schema.String,
     upsert: Schema.optional(Schema.Boolean),
     limit: Schema.optional(Schema.Number)
@@ -149,6 +150,27 @@ describe.each(Object.entries(networks))("a multipart body over %s", (_, network)
       const texts = yield* Effect.forEach(arrived, (request) =>
         Effect.flatMap(formOf(request), (form) => Effect.promise(() => (form.get("users") as Blob).text())))
       assert.deepStrictEqual(texts, ["run 1", "run 2"])
+    }))
+
+  it.scopedLive("sends the bytes of the call with each attempt, also if the caller changes them meanwhile", () =>
+    Effect.gen(function*() {
+      for (const fields of [{}, { log: { name: "l", content: Stream.make(encoder.encode("log")) } }]) {
+        const bytes = Buffer.from("first")
+        const { arrived, url } = yield* serve((nth) => {
+          bytes.write("later")
+          return nth === 1 ? 503 : 200
+        })
+        yield* importUsers({ users: { name: "u", content: bytes }, connection_id: "c", ...fields }).pipe(
+          Retry.withPolicy({ delay: 0 }),
+          Effect.provide(over(network, url))
+        )
+        const texts = yield* Effect.forEach(
+          arrived,
+          (request) =>
+            Effect.flatMap(formOf(request), (form) => Effect.promise(() => (form.get("users") as Blob).text()))
+        )
+        assert.deepStrictEqual(texts, ["first", "first"])
+      }
     }))
 
   it.scopedLive("whose stream fails gives a TransportError, and is not retried", () =>

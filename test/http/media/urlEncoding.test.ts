@@ -69,6 +69,16 @@ describe("withFormBody", () => {
       assert.strictEqual((yield* sentOne(createUsersExport, {})).headers["content-type"], "application/json")
     }))
 
+  const oddName = "a form cannot express a key that is empty or has brackets"
+
+  const declared = {
+    method: "PUT",
+    path: "/things",
+    scope: "update:things",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  } as const
+
   const upload = Operation.make("upload", {
     method: "PUT",
     path: "/things/:part",
@@ -91,12 +101,40 @@ describe("withFormBody", () => {
       [{ map: { a: null } }, "map[a]", "a form cannot express null or an empty list"],
       [{ map: { a: { b: [] } } }, "map[a][b]", "a form cannot express null or an empty list"],
       [{ text: "\uD800" }, "text", "expected well-formed Unicode"],
-      [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"]
+      [{ map: { "\uDC00": 1 } }, "map[\uDC00]", "expected well-formed Unicode"],
+      [{ map: { "a][b": 1 } }, "map[a][b]", oddName],
+      [{ map: { "a[0]": 1 } }, "map[a[0]]", oddName],
+      [{ map: { a: { "b]": 1 } } }, "map[a][b]]", oddName],
+      [{ map: { "": 1 } }, "map[]", oddName]
     ] as const
   )("refuses by its path what a form cannot express: %#", ([fields, path, message]) =>
     Effect.gen(function*() {
       const error = yield* IdentityClient.withFormBody(failed(upload, { part: "x", ...fields }, Testing.reply({})))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message }])
+    }))
+
+  it.effect("refuses a name with brackets in a whole body, and in a value of a query", () =>
+    Effect.gen(function*() {
+      const open = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+      const replace = Operation.make("replace", { ...declared, query: { filter: Schema.optional(open) }, body: open })
+      const inputs = [
+        [{ body: { "a[b]": 1 } }, "a[b]"],
+        [{ body: { "": 1 } }, ""],
+        [{ body: { a: { "b][c": 1 } } }, "a[b][c]"],
+        [{ body: {}, filter: { "a][b": 1 } }, "filter[a][b]"]
+      ] as const
+      for (const [input, path] of inputs) {
+        const error = yield* IdentityClient.withFormBody(failed(replace, input, Testing.reply({})))
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path, message: oddName }])
+      }
+    }))
+
+  it.effect("keeps brackets in the name of a declared field", () =>
+    Effect.gen(function*() {
+      const bracketed = { "tags[]": Schema.Array(Schema.String) }
+      const search = Operation.make("search", { ...declared, query: bracketed })
+      const { url } = yield* sentOne(search, { "tags[]": ["a", "b"] })
+      assert.isTrue(decodeURIComponent(url).endsWith("/things?tags[]=a&tags[]=b"))
     }))
 
   it.effect("repeats the name of a list in a query, also in a call with JSON", () =>

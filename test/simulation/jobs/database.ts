@@ -111,6 +111,7 @@ export class JobDatabase {
               if (change.error !== undefined) this.world.show(JSON.stringify(change.error))
               if (isDone) account.changed(life, rows, seen.id, change)
             }))),
+        claimExport: (seen) => ask(rows.claimExport(seen)),
         addEvents: (seen, state, events) => ask(rows.addEvents(seen, state, events)),
         unfinished: (id, page) => ask(rows.unfinished(id, page)),
         results: (id, page) => ask(rows.results(id, page)),

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Issue } from "../../../Errors.js"
 import type { File } from "../../schema/file.js"
+import { notFinite } from "./urlEncoding.js"
 
 type Piece = string | Uint8Array | Stream.Stream<Uint8Array, unknown>
 
@@ -33,7 +34,7 @@ const issueOf = (name: string, value: unknown): Issue | undefined => {
   }
   return typeof value === "object"
     ? { path: name, message: "a multipart body can express only strings, numbers, booleans and files" }
-    : undefined
+    : notFinite(name, value)
 }
 
 const partOf = (name: string, value: unknown): ReadonlyArray<Piece> => {
@@ -63,7 +64,7 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** Encodes fields in their order, without those that are `undefined`. */
+/** Encodes fields in their order, without those that are `undefined`. Copies bytes; a stream runs anew for each attempt. */
 export const encode = (fields: Readonly<Record<string, unknown>>): Either.Either<Multipart, Issue> => {
   const boundary = randomBoundary()
   const contentType = `multipart/form-data; boundary=${boundary}`
@@ -75,16 +76,13 @@ export const encode = (fields: Readonly<Record<string, unknown>>): Either.Either
     pieces.push(`--${boundary}\r\n`, ...partOf(name, value), "\r\n")
   }
   pieces.push(`--${boundary}--\r\n`)
-  const body = () => {
-    const bytes = pieces.flatMap((piece) => isStream(piece) ? [] : [bytesOf(piece)])
-    return bytes.length === pieces.length
-      ? HttpBody.uint8Array(joined(bytes), contentType)
-      : HttpBody.stream(
-        Stream.concatAll(
-          Chunk.fromIterable(pieces.map((piece) => isStream(piece) ? piece : Stream.sync(() => bytesOf(piece))))
-        ),
-        contentType
-      )
+  const bytes = pieces.flatMap((piece) => isStream(piece) ? [] : [bytesOf(piece)])
+  if (bytes.length === pieces.length) {
+    const whole = joined(bytes)
+    return Either.right({ contentType, body: () => HttpBody.uint8Array(whole, contentType) })
   }
-  return Either.right({ contentType, body })
+  const streams = Chunk.fromIterable(
+    pieces.map((piece) => isStream(piece) ? piece : Stream.succeed(joined([bytesOf(piece)])))
+  )
+  return Either.right({ contentType, body: () => HttpBody.stream(Stream.concatAll(streams), contentType) })
 }

@@ -6,37 +6,57 @@ import type { Issue } from "../../../Errors.js"
 export const component = (value: string): string | undefined =>
   /\p{Cs}/u.test(value) ? undefined : encodeURIComponent(value)
 
-type Pairs = ReadonlyArray<readonly [name: string, value: unknown]>
+/** Finds a number that no request can express. JSON would turn it into `null`, which clears a field. */
+export const notFinite = (path: string, value: unknown): Issue | undefined =>
+  typeof value === "number" && !Number.isFinite(value) ? { path, message: "expected a finite number" } : undefined
 
-/** Flattens a field of a form to names and values, in brackets: `fields[0][name]=email`. `undefined` means not set. */
-const formPairs = (name: string, value: unknown): Pairs => {
+type Path = ReadonlyArray<string>
+type Pairs = ReadonlyArray<readonly [path: Path, value: unknown]>
+
+/** Flattens a field of a form to paths and values. `undefined` means not set. */
+const formPairs = (path: Path, value: unknown): Pairs => {
   if (value === undefined) return []
-  if (typeof value !== "object" || value === null) return [[name, value]]
-  const inner = Object.entries(value)
-  return inner.length === 0 ? [[name, value]] : inner.flatMap(([key, value]) => formPairs(`${name}[${key}]`, value))
+  const inner = typeof value === "object" && value !== null ? Object.entries(value) : []
+  return inner.length === 0 ? [[path, value]] : inner.flatMap(([key, value]) => formPairs([...path, key], value))
 }
 
 /** Flattens a field of a query: a list repeats the name, as OpenAPI documents mean it (`form`, `explode`). */
-const queryPairs = (name: string, value: unknown): Pairs =>
-  Array.isArray(value) && value.length > 0 ? value.flatMap((item) => formPairs(name, item)) : formPairs(name, value)
+const queryPairs = (path: Path, value: unknown): Pairs =>
+  Array.isArray(value) && value.length > 0 ? value.flatMap((item) => formPairs(path, item)) : formPairs(path, value)
 
 /** Encodes a query, in the order of its fields. */
-export const encodeQuery = (fields: object): Either.Either<string, Issue> => encodePairs(fields, queryPairs)
+export const encodeQuery = (fields: object): Either.Either<string, Issue> => encodePairs(fields, queryPairs, 1)
 
-/** Encodes a form, in the order of its fields. */
-export const encodeForm = (fields: object): Either.Either<string, Issue> => encodePairs(fields, formPairs)
+/** Encodes declared fields as a form, in their order. */
+export const encodeForm = (fields: object): Either.Either<string, Issue> => encodePairs(fields, formPairs, 1)
 
-/** Refuses what a form cannot express. */
+/** Encodes an object as a form. Its fields need not be declared. */
+export const encodeObject = (fields: object): Either.Either<string, Issue> => encodePairs(fields, formPairs, 0)
+
+/** Writes a path in brackets: `fields[0][name]`. */
+const nameOf = ([field = "", ...keys]: Path): string => keys.reduce((name, key) => `${name}[${key}]`, field)
+
+/** Recognizes a key that a service would not read from between brackets, or would read as several. */
+const isOdd = (key: string): boolean => key === "" || /[[\]]/.test(key)
+
+/** Refuses what a form cannot express. The first `declared` keys of each path may have brackets of their own. */
 const encodePairs = (
   fields: object,
-  pairsOf: (name: string, value: unknown) => Pairs
+  pairsOf: (path: Path, value: unknown) => Pairs,
+  declared: number
 ): Either.Either<string, Issue> => {
   let form = ""
   for (const [field, value] of Object.entries(fields)) {
-    for (const [name, inner] of pairsOf(field, value)) {
+    for (const [path, inner] of pairsOf([field], value)) {
+      const name = nameOf(path)
+      if (path.slice(declared).some(isOdd)) {
+        return Either.left({ path: name, message: "a form cannot express a key that is empty or has brackets" })
+      }
       if (typeof inner === "object") {
         return Either.left({ path: name, message: "a form cannot express null or an empty list" })
       }
+      const issue = notFinite(name, inner)
+      if (issue !== undefined) return Either.left(issue)
       const encodedName = component(name)
       const encodedValue = component(String(inner))
       if (encodedName === undefined || encodedValue === undefined) {

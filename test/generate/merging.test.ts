@@ -1,0 +1,160 @@
+/** Tests how the schemas of `allOf` are merged, and the types and names of what comes of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { documentOf, failure, generated, type Json, textOf } from "./support/documents.js"
+
+const string = { type: "string" }
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+/** How the field `a` of a request is written, with the notes. */
+const merged = (...allOf: ReadonlyArray<Json>) =>
+  Effect.map(
+    generated(documentOf({ body: { type: "object", required: ["a"], properties: { a: { allOf } } } })),
+    (all) => ({
+      text: /payload: \{ a: (.*) \}, scope:/.exec(textOf(all, "createThing.ts"))?.[1],
+      notes: all.notes
+    })
+  )
+
+describe("allOf", () => {
+  const pointer = "#/paths/~1things/post/requestBody/content/application~1json/schema/properties/a"
+
+  it.effect("has a note if only one of two formats or divisors is checked", () =>
+    Effect.gen(function*() {
+      const first = (values: string) => [{ pointer, message: `of the values ${values}, only the first is used` }]
+      assert.deepStrictEqual(yield* merged({ type: "string", format: "uri" }, { type: "string", format: "email" }), {
+        text: "string({ format: uri })",
+        notes: first("uri and email of format")
+      })
+      assert.deepStrictEqual(yield* merged({ multipleOf: 2 }, { multipleOf: 3 }), {
+        text: "number({ multipleOf: 2 })",
+        notes: first("2 and 3 of multipleOf")
+      })
+      assert.deepStrictEqual(yield* merged({ ...string, format: "uri" }, { maxLength: 3 }, { format: "uri" }), {
+        text: "string({ max: 3, format: uri })",
+        notes: []
+      })
+      assert.deepStrictEqual(yield* merged({ type: "integer" }, { multipleOf: 3 }, { minimum: 3 }), {
+        text: "integer({ min: 3, multipleOf: 3 })",
+        notes: []
+      })
+    }))
+
+  const tuples: ReadonlyArray<readonly [list: Json, tuple: Json, text: string]> = [
+    [
+      { type: "array", items: { ...string, maxLength: 3 } },
+      { prefixItems: [{ ...string, minLength: 1 }] },
+      "Schema.Tuple([Schema.optionalElement(string({ min: 1, max: 3 }))], string({ max: 3 }))"
+    ],
+    [
+      { items: string, minItems: 1, maxItems: 5 },
+      { prefixItems: [string, true] },
+      "Schema.Tuple([Schema.String, Schema.optionalElement(Schema.String)], Schema.String)"
+    ],
+    [{ items: string, minItems: 3 }, { prefixItems: [string], items: false }, "Schema.Tuple(Schema.String)"],
+    [{ maxItems: 1 }, { prefixItems: [string] }, "Schema.Tuple(Schema.optionalElement(Schema.String))"],
+    [{ maxItems: 1 }, { prefixItems: [string, string] }, "Schema.Tuple(Schema.optionalElement(Schema.String))"],
+    [
+      { items: string },
+      { prefixItems: [string, { type: "number" }, string] },
+      "Schema.Tuple(Schema.optionalElement(Schema.String))"
+    ],
+    [{ type: "array" }, { prefixItems: [string], minItems: 1 }, "Schema.Tuple([Schema.String], Schema.Unknown)"]
+  ]
+
+  for (const [list, tuple, text] of tuples) {
+    it.effect(`merges the list ${JSON.stringify(list)} with the tuple ${JSON.stringify(tuple)}`, () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* merged(list, tuple), { text, notes: [] })
+        assert.deepStrictEqual(yield* merged(tuple, list), { text, notes: [] })
+      }))
+  }
+
+  it.effect("refuses a list with a tuple whose required element it cannot have", () =>
+    Effect.gen(function*() {
+      const required = { prefixItems: [{ type: "number" }], minItems: 1 }
+      const { message } = yield* failure(documentOf({ success: { allOf: [{ items: string }, required] } }))
+      assert.match(message, /^no value can match all of these schemas/)
+    }))
+
+  it.effect("merges a string with a file, which is sent as a file", () =>
+    Effect.gen(function*() {
+      for (const allOf of [[string, { format: "binary" }], [{ format: "binary" }, string]]) {
+        const schema = { type: "object", required: ["a"], properties: { a: { allOf } } }
+        const post = {
+          operationId: "upload",
+          requestBody: { content: { "multipart/form-data": { schema } } },
+          responses: { 204: { description: "" } }
+        }
+        const all = yield* generated(documentOf({ paths: { "/files": { post } } }))
+        assert.include(textOf(all, "upload.ts"), "multipart: { a: File }")
+      }
+    }))
+
+  it.effect("leaves out the type of further fields beside fields with names, with a note", () =>
+    Effect.gen(function*() {
+      const fields = { type: "object", properties: { a: string, next: ref("Node") } }
+      const numbers = { type: "object", additionalProperties: { type: "number" } }
+      const message = "the types of fields without names are not checked, because other fields have names"
+      for (const allOf of [[fields, numbers], [numbers, fields]]) {
+        const all = yield* generated(documentOf({ success: ref("Node"), schemas: { Node: { allOf } } }))
+        assert.include(
+          textOf(all, "getThing.ts"),
+          "interface Node { readonly a?: string readonly next?: Node readonly [name: string]: unknown }"
+        )
+        assert.deepStrictEqual(all.notes, [{ pointer: "#/components/schemas/Node", message }])
+      }
+      assert.deepStrictEqual(yield* merged(numbers, { additionalProperties: { minimum: 1 } }), {
+        text: "Schema.Record({ key: Schema.String, value: number({ min: 1 }) })",
+        notes: []
+      })
+    }))
+})
+
+describe("the type of a recursive schema", () => {
+  it.effect("has the numbers and booleans beside a plain string", () =>
+    Effect.gen(function*() {
+      const v = { anyOf: [string, { enum: ["x"] }, { enum: [1, 2] }, { enum: ["a", true] }] }
+      const schemas = { Node: { type: "object", required: ["v"], properties: { next: ref("Node"), v } } }
+      const all = yield* generated(documentOf({ success: ref("Node"), body: ref("Node"), schemas }))
+      assert.include(textOf(all, "getThing.ts"), "readonly v: string | number | string | boolean }")
+      assert.include(textOf(all, "createThing.ts"), "readonly v: string | 1 | 2 | \"a\" | true }")
+    }))
+
+  it.effect("has the type of further fields in those that are required only", () =>
+    Effect.gen(function*() {
+      const schemas = { Node: { type: "object", required: ["a"], additionalProperties: ref("Node") } }
+      const all = yield* generated(documentOf({ body: { type: "array", items: ref("Node") }, schemas }))
+      const text = textOf(all, "createThing.ts")
+      assert.include(text, "interface Node { readonly a: Node readonly [name: string]: Node }")
+      assert.include(text, "Schema.Struct({ a: Node }, { key: Schema.String, value: Node })")
+    }))
+})
+
+describe("the name of a schema in requests", () => {
+  /** The names in `createThing.ts` of schemas that differ in requests. */
+  const namesOf = (...names: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const schemas = Object.fromEntries(
+        names.map((name) => [name, { type: "object", properties: { [name]: { type: "integer" } } }])
+      )
+      const anyOf = [...names.map(ref), { type: "null" }]
+      const all = yield* generated(documentOf({ success: { anyOf }, body: { anyOf }, schemas }))
+      return [...textOf(all, "createThing.ts").matchAll(/export const (\w+): Schema/g)].map(([, name]) => name)
+    })
+
+  it.effect("is one that no other schema has", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* namesOf("Foo"), ["FooInput"])
+      assert.deepStrictEqual(yield* namesOf("Foo", "FooInput"), ["FooRequestInput", "FooInputInput"])
+      assert.deepStrictEqual(
+        yield* namesOf("Foo", "FooInput", "FooRequestInput"),
+        ["FooRequestRequestInput", "FooInputInput", "FooRequestInputInput"]
+      )
+      assert.deepStrictEqual(
+        yield* namesOf("Foo", "FooInput", "FooRequest"),
+        ["FooRequestInput", "FooInputInput", "FooRequestRequestInput"]
+      )
+      assert.deepStrictEqual(yield* namesOf("Foo", "FOOINPUT"), ["FooRequestInput", "FOOINPUTInput"])
+    }))
+})
