@@ -23,7 +23,7 @@ import { bindToStream, inMemory, type Journal, type JournalError, unbind } from 
 import * as Lock from "./internal/redelivery/lock.js"
 import * as Outage from "./internal/redelivery/outage.js"
 import { outcomeOf, type Result } from "./internal/redelivery/outcome.js"
-import { initial, type Progress, track } from "./internal/redelivery/progress.js"
+import { initial, type Progress, stopwatch, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
 import * as Workers from "./internal/redelivery/workers.js"
 import { integerIssues } from "./internal/schema/issues.js"
@@ -129,15 +129,19 @@ export const run = <E = never, R = never>(
     const { journal, lockExpiry = "15 seconds", total = sizeOf(ids) } = options
     yield* validateOptions(options)
     const client = yield* IdentityClient
-    const startedAt = yield* Clock.currentTimeMillis
-    const runId = `${startedAt.toString(36)}-${(yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)}`
+    const elapsed = yield* stopwatch
+    const runId = `${(yield* Clock.currentTimeMillis).toString(36)}-${
+      (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
+    }`
     const store = journal ?? inMemory()
     const checkLock = journal === undefined || dryRun ? Effect.void : yield* Lock.acquire(journal, runId, lockExpiry)
     const isBound = yield* bindToStream(store, stream, dryRun, checkLock)
-    const tracker = yield* track({ progress, stopAfter, stopWhen, total }, startedAt)
+    const tracker = yield* track({ progress, stopAfter, stopWhen, total }, elapsed)
     const outage = yield* Outage.make({ pauseAfter, giveUpAfter }, tracker.pause)
     yield* Effect.addFinalizer(() =>
-      isBound && outage.endedBy()?.reason === "streamNotFound" ? unbind(store, checkLock) : Effect.void
+      journal !== undefined && outage.endedBy()?.reason === "streamNotFound"
+        ? unbind(journal, isBound, checkLock)
+        : Effect.void
     )
     const process = yield* Run.make({
       store,
@@ -256,7 +260,7 @@ export const runFiltered = (
     if (Either.isLeft(encoded) || issues.length > 0) {
       return yield* new InvalidInput({ operation: "Redelivery.runFiltered", issues })
     }
-    const tracker = Filtered.trackFiltered(options.progress, yield* Clock.currentTimeMillis)
+    const tracker = Filtered.trackFiltered(options.progress, yield* stopwatch)
     const first = yield* listFailed(stream, filter)
     yield* tracker.listed(first.size)
     if (first.size === 0) return Stream.empty

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
@@ -115,10 +116,14 @@ export const make = (
           Effect.filterOrFail(({ now }) => Number.isFinite(now), () => "no time"),
           disconnect, // does not wait for a request that cannot be interrupted
           Effect.raceFirst(Effect.zipRight(sleepInSteps(limit), Effect.fail("timeout"))),
+          Effect.exit,
           Effect.interruptible,
           Effect.matchCauseEffect({
-            onFailure: () => failed,
-            onSuccess: (result) => Effect.as(succeeded, result)
+            onFailure: () => Effect.fail(new StoreUnavailable()), // its caller was interrupted, which says nothing about the store
+            onSuccess: Exit.match({
+              onFailure: () => failed,
+              onSuccess: (result) => Effect.as(succeeded, result)
+            })
           })
         )
       })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Logger } from "effect"
+import { Clock, Duration, Effect, Fiber, Logger } from "effect"
 import * as SharedStore from "../../src/SharedStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -68,6 +68,35 @@ describe("a store", () => {
       const unavailable =
         "WARN the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own"
       assert.deepStrictEqual(lines, [unavailable, "INFO the shared store is available again", unavailable])
+    })))
+
+  it.effect("is not unavailable because the caller of a request was interrupted", () =>
+    virtually(Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+      const state: { is: "up" | "hung" } = { is: "hung" }
+      const { requests, backend } = backendOf(state)
+      yield* Effect.gen(function*() {
+        const store = yield* SharedStore.make(backend)
+        const fiber = yield* Effect.fork(Effect.uninterruptible(store.get("key")))
+        yield* Effect.sleep(10)
+        yield* Fiber.interrupt(fiber)
+        state.is = "up"
+        assert.isUndefined((yield* store.get("key")).entry)
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      assert.lengthOf(requests, 2)
+      assert.deepStrictEqual(lines, [])
+    })))
+
+  it.effect("is unavailable if it interrupts a request itself", () =>
+    silently(Effect.gen(function*() {
+      let requests = 0
+      const request = () => Effect.suspend(() => (requests++, Effect.interrupt))
+      const store = yield* SharedStore.make({ get: request, swap: request })
+      for (let nth = 0; nth < 3; nth++) {
+        assert.strictEqual((yield* Effect.flip(store.get("key")))._tag, "StoreUnavailable")
+      }
+      assert.strictEqual(requests, 1)
     })))
 
   it.effect("in memory removes a value after its time to live, and not before", () =>

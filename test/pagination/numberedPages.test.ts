@@ -103,6 +103,32 @@ describe("PageTracker", () => {
   }
 })
 
+describe("a page of items without an id", () => {
+  const pagesOf = (...pages: ReadonlyArray<readonly [items: ReadonlyArray<unknown>, total?: number]>) => {
+    const tracker = new PageTracker(0)
+    return pages.map(([items, total]) => tracker.add(items, total)).at(-1)
+  }
+  const [a, b, c] = [{ client_id: "a" }, { client_id: "b" }, { client_id: "c" }]
+  const isStale = { _tag: "Endless", reason: "page 1 has no new items" }
+  const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)
+
+  it.each(
+    [
+      ["has none that is new if it is the last page again", () => pagesOf([[a, b]], [[a, b]]), isStale],
+      ["has none either if it has one item", () => pagesOf([["a"]], [["a"]]), isStale],
+      ["has none either if some have an id", () => pagesOf([[{ id: 1 }, a]], [[{ id: 1 }, a]]), isStale],
+      ["may come again if as many were created", () => pagesOf([[a, b], 9], [[a, b], 11]), items([], false)],
+      ["has only new ones if one differs", () => pagesOf([[a, b]], [[a, c]]), items([0, 1], false)],
+      ["has only new ones in another order", () => pagesOf([[a, b]], [[b, a]]), items([0, 1], false)],
+      ["has only new ones if it came before the last", () => pagesOf([[a]], [[b]], [[a]]), items([0], false)],
+      ["has only new ones if two are alike", () => pagesOf([[a, b, a]], [[a, b, a]]), items([0, 1, 2], false)],
+      ["has only new ones if they are nested too deep to compare", () => pagesOf([[deep]], [[deep]]), items([0], false)]
+    ] as const
+  )("%s", (_, page, expected) => {
+    assert.deepStrictEqual(page(), expected)
+  })
+})
+
 interface Input extends PagingInput {
   readonly include_totals?: boolean
 }

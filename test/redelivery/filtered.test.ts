@@ -11,6 +11,7 @@ import {
   Timestamp
 } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
+import { skewed } from "../support/fleet.js"
 import { failure, idOf, ids, stream, transport, unexpected } from "../support/redelivery.js"
 
 type ListInput = Operation.Input<typeof listDeliveries>
@@ -26,7 +27,7 @@ const service = (
   const failed = new Map<string, Array<{ at: number; error?: string }>>(ids(count).map((id) => [id, [{ at: -1000 }]]))
   const lists: Array<ListInput & { readonly at: number }> = []
   const calls: Array<CallInput> = []
-  const state: { listFailure?: Operation.Failure<typeof listDeliveries> } = {}
+  const state: { listFailure?: Operation.Failure<typeof listDeliveries>; listTakes?: Duration.DurationInput } = {}
   const deliveryOf = (
     id: string,
     attempts: ReadonlyArray<{ readonly at: number; readonly error?: string }>
@@ -51,7 +52,8 @@ const service = (
           const time = timestampAt(attempts.at(-1)?.at ?? 0)
           return id > from && time >= date_from && time <= date_to
         })
-        return Effect.succeed(matching.slice(0, take).map(([id, attempts]) => deliveryOf(id, attempts)))
+        const page = matching.slice(0, take).map(([id, attempts]) => deliveryOf(id, attempts))
+        return Effect.delay(Effect.succeed(page), state.listTakes ?? 0)
       })),
     Testing.handle(redeliverEvents, (input) =>
       Effect.as(
@@ -164,6 +166,44 @@ describe("a redelivery by filter", () => {
       assert.isNull(fiber.unsafePoll())
       yield* TestClock.adjust("1 seconds")
       assert.deepInclude((yield* Fiber.join(fiber))[0], { outcome: "delivered" })
+    }))
+
+  it.effect.each([90_000, 3_600_000, -600_000])(
+    "measures its times though the time of day leaps by %d ms",
+    (leap) =>
+      Effect.gen(function*() {
+        const tenant = service(1)
+        const progress = yield* Redelivery.makeFilteredProgress
+        const { clock, skew } = skewed(yield* Effect.clock)
+        const fiber = yield* Effect.withClock(runFiltered({ progress, followFor: "30 minutes" }, tenant), clock)
+        yield* TestClock.adjust("1 seconds")
+        tenant.failed.clear()
+        yield* TestClock.adjust("2 seconds")
+        skew.millis = leap
+        yield* TestClock.adjust("10 seconds")
+        assert.isNull(fiber.unsafePoll())
+        yield* TestClock.adjust("1 seconds")
+        assert.isNotNull(fiber.unsafePoll())
+        assert.deepStrictEqual(yield* Fiber.join(fiber), [{ id: idOf(0), outcome: "delivered", attempts: 1 }])
+        const { elapsed, rate } = yield* SubscriptionRef.get(progress)
+        assert.deepStrictEqual([Duration.toSeconds(elapsed), rate], [14, 1 / 14])
+      })
+  )
+
+  it.effect("counts the time for which one is missing from the end of a list to the begin of a later one", () =>
+    Effect.gen(function*() {
+      const tenant = service(1)
+      const fiber = yield* runFiltered({}, tenant)
+      yield* TestClock.adjust("1 seconds")
+      tenant.failed.clear()
+      tenant.state.listTakes = "20 seconds"
+      yield* TestClock.adjust("2 seconds")
+      delete tenant.state.listTakes
+      yield* TestClock.adjust("30 seconds") // the list at 2 s ended at 22 s, and that at 26 s at once
+      assert.isNull(fiber.unsafePoll())
+      yield* TestClock.adjust("1 seconds")
+      assert.deepInclude((yield* Fiber.join(fiber))[0], { outcome: "delivered" })
+      assert.deepStrictEqual(tenant.lists.map(({ at }) => at), [0, 2, 26, 34])
     }))
 
   it.effect("begins anew to count the time for which one is missing that is listed again", () =>

@@ -1,7 +1,10 @@
 /** The entries of a journal: for events and for its stream. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option, TestClock } from "effect"
+import { Errors, getEventStream } from "../../src/index.js"
 import * as Journal from "../../src/internal/redelivery/journal.js"
+import * as Testing from "../../src/Testing.js"
+import { failure, ids, memory, run, service, transport } from "../support/redelivery.js"
 
 describe("a journal", () => {
   const entries: ReadonlyArray<Journal.JournalEntry> = [
@@ -35,6 +38,29 @@ describe("a journal", () => {
         message: "the journal belongs to another stream"
       })
     }))
+
+  it.effect.each([0, 6])(
+    "is freed from a stream that does not exist, also if an earlier run bound it: %d s",
+    (seconds) =>
+      Effect.gen(function*() {
+        const { entries, store } = memory()
+        const noStream = Effect.fail(new Errors.NotFound(failure))
+        const away = service(() => Effect.fail(transport("not-sent")))
+        const options = { stream: "est_9999999999999999999999", journal: store, giveUpAfter: 0 }
+        assert.deepInclude(yield* Effect.flip(run(ids(2), options, away)), { reason: "unavailable" })
+        assert.deepStrictEqual([...entries.keys()], ["journal"])
+        // After 5 s the lock is renewed.
+        const missing = service(
+          () => Effect.delay(noStream, seconds * 1000),
+          Testing.handle(getEventStream, () => noStream)
+        )
+        const fiber = yield* Effect.fork(Effect.flip(run(ids(2), options, missing)))
+        yield* TestClock.adjust("6 seconds")
+        assert.deepInclude(yield* Fiber.join(fiber), { reason: "streamNotFound" })
+        assert.deepStrictEqual([...entries.keys()], [])
+        assert.lengthOf(yield* run(ids(2), { journal: store }, service()), 2)
+      })
+  )
 
   it.effect.each(["", "{", "{}", "{\"version\":1}"])(
     "with the damaged header %j is refused and not changed",

@@ -97,6 +97,18 @@ describe("the result of an id", () => {
       })
   )
 
+  it.effect("is recalled for an id that comes again, also if it is invalid or due", () =>
+    Effect.gen(function*() {
+      const { store } = memory()
+      for (const dryRun of [false, true]) {
+        const results = yield* run(["x", "x", idOf(1), idOf(1)], { concurrency: 1, dryRun, journal: store }, service())
+        assert.deepStrictEqual(results.map(({ recalled }) => recalled), [false, true, dryRun, true])
+        assert.deepStrictEqual(results[1], { ...results[0]!, recalled: true })
+      }
+      const due = yield* run([idOf(2), idOf(2)], { concurrency: 1, dryRun: true }, service())
+      assert.deepStrictEqual(due.map(({ outcome, recalled }) => [outcome, recalled]), [["due", false], ["due", true]])
+    }))
+
   it.effect("exists for each occurrence, and each event is sent once, for any ids and responses", () =>
     forAll(
       FastCheck.record({

@@ -1,4 +1,5 @@
 /** Pages by number: which items of a page are new, whether another page may follow, and when a listing would never end. */
+import * as Either from "effect/Either"
 import type { Any } from "../../Endpoint.js"
 import { field, type Pages, type PagingInput } from "./listing.js"
 
@@ -7,7 +8,14 @@ export type TrackedPage =
   | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly isLast: boolean }
   | { readonly _tag: "Endless"; readonly reason: string }
 
-const idOf = (item: unknown): unknown => field(item, "id")
+const idOf = (item: unknown): unknown => field(item, "id") ?? undefined
+
+/** The text of a page whose items differ, if some have no id. Items that are alike on one page may be alike on two. */
+const textOf = (items: ReadonlyArray<unknown>): string | undefined => {
+  if (items.every((item) => idOf(item) !== undefined)) return undefined
+  const texts = Either.try(() => items.map((item) => JSON.stringify(item))) // throws if nested too deep
+  return Either.isRight(texts) && new Set(texts.right).size === items.length ? texts.right.join() : undefined
+}
 
 /** A count of items; everything but a non-negative integer is ignored. */
 const count = (value: unknown): number | undefined =>
@@ -15,7 +23,7 @@ const count = (value: unknown): number | undefined =>
 
 /**
  * Tracks one listing from a start page on. The first page sets the page size, whatever the caller asked for. Items that are
- * created meanwhile push others to later pages, so the ids of the last two pages are remembered.
+ * created meanwhile push others to later pages, so the ids of the last two pages are remembered, and the text of one without ids.
  */
 export class PageTracker {
   private pages = 0
@@ -27,6 +35,7 @@ export class PageTracker {
   /** `true` if the last page had no new item. */
   private wasStale = false
   private ids: readonly [beforeLast: ReadonlySet<unknown>, last: ReadonlySet<unknown>] = [new Set(), new Set()]
+  private text: string | undefined
   private readonly start: number
 
   constructor(start: number) {
@@ -67,8 +76,14 @@ export class PageTracker {
     return { _tag: "Items", newIndexes, isLast }
   }
 
-  /** The indexes of the items that are neither on the last two pages nor earlier on this one. */
+  /**
+   * The indexes of the items that are neither on the last two pages nor earlier on this one. A page without ids that is the last one
+   * again has none.
+   */
   private newIndexes(items: ReadonlyArray<unknown>): ReadonlyArray<number> {
+    const text = textOf(items)
+    if (text !== undefined && text === this.text) return []
+    this.text = text
     const [beforeLast, last] = this.ids
     const current = new Set<unknown>()
     const newIndexes: Array<number> = []
@@ -76,7 +91,7 @@ export class PageTracker {
       const id = idOf(item)
       const { size } = current
       current.add(id)
-      const isNew = id === undefined || id === null || (current.size > size && !last.has(id) && !beforeLast.has(id))
+      const isNew = id === undefined || (current.size > size && !last.has(id) && !beforeLast.has(id))
       if (isNew) newIndexes.push(index)
     }
     this.ids = [last, current]

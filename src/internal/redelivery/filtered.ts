@@ -1,12 +1,11 @@
 /** Follows deliveries that the service was asked to deliver again, by listing the failed ones, until each is gone or has failed again. */
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { estimate } from "./progress.js"
+import { estimate, stopwatch } from "./progress.js"
 
 /** All outcomes of `runFiltered`. @since 0.1.0 @category constants */
 export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const
@@ -68,17 +67,17 @@ export interface Attempts {
   readonly error: string | undefined
 }
 
-/** Publishes the progress of a run that starts at this time in milliseconds. */
+/** Publishes the progress of a run; `elapsed` gives the milliseconds since it began. */
 export const trackFiltered = (
   ref: SubscriptionRef.SubscriptionRef<FilteredProgress> | undefined,
-  startedAt: number
+  elapsed: Effect.Effect<number>
 ) => {
   let progress = initialFiltered
   const update = (change: (before: FilteredProgress) => Partial<FilteredProgress>) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const changed = { ...progress, ...change(progress), elapsed: Duration.millis(now - startedAt) }
+    Effect.flatMap(elapsed, (millis) => {
+      const changed = { ...progress, ...change(progress), elapsed: Duration.millis(millis) }
       const left = changed.total === undefined ? undefined : changed.total - changed.done
-      progress = { ...changed, ...estimate(changed.done, left, now - startedAt) }
+      progress = { ...changed, ...estimate(changed.done, left, millis) }
       return ref === undefined ? Effect.void : SubscriptionRef.set(ref, progress)
     })
   return {
@@ -106,7 +105,7 @@ export interface FollowOptions<E, R> {
   readonly isAfter: (time: string, other: string) => boolean
   /** Checks that the next list may succeed, after this failure. */
   readonly isTemporary: (error: E) => boolean
-  /** The time between two lists that lack a delivery, after which it counts as delivered. */
+  /** The time from the end of a list that lacks a delivery to the begin of a later one, after which it counts as delivered. */
   readonly deliveredAfter: Duration.DurationInput
   /** The time until the rest is `pending`. */
   readonly followFor: Duration.DurationInput
@@ -123,15 +122,20 @@ export const follow = <E, R>(
     Array.from(first, ([id, attempts]) => [id, { attempts, missingSince: undefined as number | undefined }] as const)
   )
   const longEnough = Duration.toMillis(deliveredAfter)
+  const endsAt = Duration.toMillis(followFor)
 
-  /** Compares with what was listed at a time. */
-  const compare = (listed: ReadonlyMap<string, Attempts>, at: number): ReadonlyArray<FilteredResult> => {
+  /** Compares with a list, by the times of its begin and its end. */
+  const compare = (
+    listed: ReadonlyMap<string, Attempts>,
+    begin: number,
+    end: number
+  ): ReadonlyArray<FilteredResult> => {
     const results: Array<FilteredResult> = []
     for (const [id, { attempts: before, missingSince }] of left) {
       const now = listed.get(id)
       if (now === undefined) {
-        if (missingSince === undefined) left.set(id, { attempts: before, missingSince: at })
-        else if (at - missingSince >= longEnough) results.push({ id, outcome: "delivered", attempts: before.count })
+        if (missingSince === undefined) left.set(id, { attempts: before, missingSince: end })
+        else if (begin - missingSince >= longEnough) results.push({ id, outcome: "delivered", attempts: before.count })
       } else if (now.count > before.count || isAfter(now.lastAt, before.lastAt)) {
         const { count, error } = now
         results.push({ id, outcome: "failedAgain", attempts: count, ...(error !== undefined && { error }) })
@@ -151,29 +155,26 @@ export const follow = <E, R>(
   }
 
   /** Waits, lists and compares. A list that fails tells nothing: it is skipped if the next one may succeed. */
-  const step = (wait: number, endsAt: number) =>
+  const step = (wait: number, elapsed: Effect.Effect<number>) =>
     Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      yield* Effect.sleep(Math.max(0, Math.min(wait, endsAt - now)))
-      const at = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(Math.max(0, Math.min(wait, endsAt - (yield* elapsed))))
+      const begin = yield* elapsed
       const listed = yield* list.pipe(
-        Effect.map((listed) => compare(listed, at)),
+        Effect.flatMap((listed) => Effect.map(elapsed, (end) => compare(listed, begin, end))),
         Effect.catchIf(isTemporary, () => Effect.succeed<ReadonlyArray<FilteredResult>>([]))
       )
-      const results = (yield* Clock.currentTimeMillis) < endsAt ? listed : [...listed, ...pending()]
+      const results = (yield* elapsed) < endsAt ? listed : [...listed, ...pending()]
       yield* onResults(results)
       return results
     })
 
-  return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (startedAt) => {
-    const endsAt = startedAt + Duration.toMillis(followFor)
-    return Stream.paginateChunkEffect(firstWait, (wait) =>
+  return Stream.unwrap(Effect.map(stopwatch, (elapsed) =>
+    Stream.paginateChunkEffect(firstWait, (wait) =>
       Effect.map(
-        step(wait, endsAt),
+        step(wait, elapsed),
         (results) => [
           Chunk.fromIterable(results),
           left.size === 0 ? Option.none<number>() : Option.some(Math.min(wait * 2, longestWait))
         ]
-      ))
-  }))
+      ))))
 }

@@ -14,7 +14,8 @@ import type { StoreFailure } from "./storeFailure.js"
  * The storage that makes a run resumable: any `KeyValueStore` whose `get` returns what the last completed `set` of any process
  * wrote, and whose `set` completes once the value is durable. It has an entry `journal` that names the stream, the entries
  * `lock` and `renewal` while a run holds it, and an entry per event. The key of an event's entry is its id in hexadecimal
- * digits; the value is JSON with `id`, `run`, `outcome` (`sending` until it is known) and `error`.
+ * digits; the value is JSON with `id`, `run`, `outcome` (`sending` until it is known) and `error`. Its `size` is read only if the stream
+ * does not exist.
  * @since 0.1.0 @category models
  */
 export type Journal = KeyValueStore
@@ -113,9 +114,25 @@ export const bindToStream = (
     return false
   })
 
-/** Removes the name of a stream that does not exist, so that the journal can serve the right one. */
-export const unbind = (store: EntryStore, checkLock: Effect.Effect<void, JournalError>): Effect.Effect<void> =>
-  Effect.ignore(Effect.zipRight(checkLock, store.remove("journal")))
+/**
+ * Removes the name of a stream that does not exist, so that the journal can serve the right one. The name that an earlier run has written
+ * stays, unless the journal certainly has no entry of an event: beside the name, only those of the lock.
+ */
+export const unbind = (
+  journal: Journal,
+  isOwn: boolean,
+  checkLock: Effect.Effect<void, JournalError>
+): Effect.Effect<void> => {
+  const hasNoEvent = Effect.zipWith(
+    journal.get("renewal"),
+    journal.size,
+    (renewal, size) => size === (Option.isSome(renewal) ? 3 : 2)
+  )
+  const remove = Effect.zipRight(checkLock, journal.remove("journal"))
+  return Effect.ignore(
+    isOwn ? remove : Effect.flatMap(hasNoEvent, (hasNoEvent) => hasNoEvent ? remove : Effect.void)
+  )
+}
 
 /** A journal in memory, for the duration of the run. */
 export const inMemory = (): EntryStore => {

@@ -7,6 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { makeDeferred, type Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { RunError, Stopped } from "./ending.js"
@@ -51,12 +52,15 @@ export interface Outage {
   readonly endedBy: () => RunError | undefined
 }
 
-/** Makes the pauses of a run. `onChange` gets the last failure when a pause begins and goes on, and `undefined` when it ends. */
+/**
+ * Makes the pauses of a run. `onChange` gets the last failure when a pause begins and goes on, and `undefined` when it ends, at the latest
+ * with the scope.
+ */
 export const make = (
   { giveUpAfter, pauseAfter }: OutageOptions,
   onChange: (error: Reason | undefined) => Effect.Effect<void>
-): Effect.Effect<Outage> =>
-  Effect.map(Effect.makeSemaphore(1), (oneAtATime) => {
+): Effect.Effect<Outage, never, Scope.Scope> =>
+  Effect.flatMap(Effect.makeSemaphore(1), (oneAtATime) => {
     const limit = Duration.toMillis(giveUpAfter)
     const now = Effect.clockWith((clock: Clock.Clock) => Effect.sync(() => monotonicMillis(clock)))
     let failures = 0
@@ -128,7 +132,7 @@ export const make = (
       return onChange(error)
     }
 
-    return {
+    return Effect.as(Effect.addFinalizer(() => endPause), {
       attempt,
       end,
       endedBy: () => ended,
@@ -152,5 +156,5 @@ export const make = (
         isStopped = true
         if (pause !== undefined) Deferred.unsafeDone(pause.over, Effect.void)
       }
-    }
+    })
   })

@@ -1,8 +1,8 @@
 /** The progress of a redelivery run: counts its results and estimates the time that is left. */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { Outcome, Reason, Result } from "./outcome.js"
 
 /** The progress of a run. @since 0.1.0 @category models */
@@ -39,6 +39,12 @@ export const initial: Progress = {
   stopped: false,
   paused: undefined
 }
+
+/** Begins to measure; the effect gives the whole milliseconds since then, also if the time of day is set meanwhile. */
+export const stopwatch: Effect.Effect<Effect.Effect<number>> = /* @__PURE__ */ Effect.map(Effect.clock, (clock) => {
+  const startedAt = monotonicMillis(clock)
+  return Effect.sync(() => Math.floor(monotonicMillis(clock) - startedAt))
+})
 
 /** Estimates the rate and the time left, `millis` after the run began, from the number of results of this run. */
 export const estimate = (
@@ -82,18 +88,18 @@ export interface Tracker {
   readonly pause: (error: Reason | undefined) => Effect.Effect<void>
 }
 
-/** Publishes the progress of a run that starts at this time in milliseconds. */
+/** Publishes the progress of a run; `elapsed` gives the milliseconds since it began. */
 export const track = (
   { progress: ref, stopAfter, stopWhen, total }: TrackOptions,
-  startedAt: number
+  elapsed: Effect.Effect<number>
 ): Effect.Effect<Tracker> => {
   let progress: Progress = { ...initial, total }
   let failures = 0
   const publish = ref === undefined ? Effect.void : SubscriptionRef.update(ref, () => progress)
   return Effect.as(publish, {
     add: (result, stop) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        progress = add(progress, result, now - startedAt)
+      Effect.flatMap(elapsed, (millis) => {
+        progress = add(progress, result, millis)
         if (result.outcome === "failed" && !result.recalled) failures++
         if (!progress.stopped && (failures >= stopAfter || stopWhen?.(progress) === true)) {
           progress = { ...progress, stopped: true }

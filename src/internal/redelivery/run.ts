@@ -48,8 +48,8 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
     /** Ids in progress: an id that comes again meanwhile waits for the same result. */
     const inProgress = new Map<string, Deferred.Deferred<Outcome.Result, ProcessFailure>>()
     const calls = new Set<Fiber.Fiber<void, Send.EventFailure>>()
-    /** Ids that this dry run would have sent. */
-    const due = new Set<string>()
+    /** Ids that have a result of this run and no entry: nothing was sent for them. */
+    const unsent = new Set<string>()
     let graceTimer: Fiber.Fiber<unknown> | undefined
     let isGraceOver = false
 
@@ -92,21 +92,20 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
 
     const send = Send.make({ ...options, call })
 
-    const simulate = (id: string): Outcome.Result => {
-      const recalled = due.has(id)
-      due.add(id)
-      return { id, outcome: "due", recalled }
-    }
+    const withoutSending = ({ id, outcome, ...rest }: Omit<Outcome.Result, "recalled">) =>
+      Effect.sync((): Outcome.Result => {
+        const recalled = unsent.has(id)
+        unsent.add(id)
+        return { id, outcome, recalled, ...rest }
+      })
 
     const recallOrSend: Process = (id, restore) => {
       const error = validate(id)
-      if (error !== undefined) {
-        return Effect.succeed({ id, outcome: "invalid", recalled: false, error: Outcome.reasonOf(error) })
-      }
+      if (error !== undefined) return withoutSending({ id, outcome: "invalid", error: Outcome.reasonOf(error) })
       return Effect.flatMap(restore(Journal.readEntry(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
           onNone: () =>
-            dryRun ? Effect.sync(() => simulate(id)) : send(id, entry, restore),
+            dryRun ? withoutSending({ id, outcome: "due" }) : send(id, entry, restore),
           onSome: Effect.succeed
         }))
     }

@@ -27,7 +27,7 @@ const hide = (text: string) => text.replaceAll("secret", "…")
 const read = (pieces: ReadonlyArray<Uint8Array>, endpoint: Any = ofAnything) =>
   Effect.map(
     Stream.runCollect(decode(endpoint, tenant, Stream.fromIterable(pieces), hide)),
-    Chunk.toReadonlyArray
+    (events): ReadonlyArray<unknown> => Chunk.toReadonlyArray(events)
   )
 
 const readText = (text: string, endpoint: Any = ofAnything) => read([bytesOf(text)], endpoint)
