@@ -51,7 +51,10 @@ export type Failure = Operation.Failure<typeof createUsersExport> | Operation.Fa
 export interface JobOptions {
   /** The id of a job to go on with: no job is started, and of `input` only `format` counts (default: a new job). */
   readonly job?: string | undefined
-  /** Called with the id of the job as soon as it is known, before anything else happens. Keep it to go on after a crash. */
+  /**
+   * Called with the id of the job as soon as it is known, before anything else happens, also if `toFile` cannot write it down. Keep it
+   * to go on after a crash.
+   */
   readonly onJob?: ((id: string) => Effect.Effect<void>) | undefined
   /** Updated as the export goes on; make one with `Exports.makeProgress`. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Progress.Progress> | undefined
@@ -66,7 +69,10 @@ export interface Options<A = Row, I = unknown> extends JobOptions {
    * (default: false).
    */
   readonly undoGuard?: boolean | undefined
-  /** The longest row in bytes, after decompression. A longer one is an `UndecodableRow` (default: 16 MiB). */
+  /**
+   * The longest row in bytes, after decompression. A longer one is an `UndecodableRow` (default: 16 MiB). In CSV it goes on until its
+   * last quote is closed, so that no text in it becomes a row; where none is closed, that is until the end of the file.
+   */
   readonly maxRowSize?: number | undefined
 }
 
@@ -119,7 +125,8 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
         )
         const started = Job.start(
           claimed<Job.Job, Failure, E>(client, create, claim),
-          (id) => Effect.zipRight(keep(id), note(id))
+          // A file that cannot be written must not hide the id.
+          (id) => Effect.ensuring(keep(id), note(id))
         )
         return Effect.map(started, ({ id }) => id)
       },
@@ -227,6 +234,9 @@ export const toFile = (
 > =>
   Effect.gen(function*() {
     const { gzip = false, job, overwrite = false, startAgain = false } = options
+    if (path === "") {
+      return yield* new InvalidInput({ operation: "Exports.toFile", issues: [{ path: "path", message: "is empty" }] })
+    }
     const { download, format, note, start, track } = yield* make(input, options)
     return yield* File.write<Failure>({
       path,

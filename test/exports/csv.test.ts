@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { type CsvOptions, makeCsvParser } from "../../src/internal/exports/csv.js"
-import { marks } from "../../src/internal/exports/lines.js"
+import { makeLineDecoder, marks } from "../../src/internal/exports/lines.js"
 import { type DecodeRow, makeDecoder, type Row, type RowResult } from "../../src/internal/exports/rows.js"
 
 interface Options extends Partial<CsvOptions> {
@@ -98,7 +98,7 @@ describe("rows of CSV", () => {
     ["with a mark are bad, and only they", `a,b\n1,2\nx${marks.invalid}\ny${marks.tooLong}\n3,4\n`, [
       "{\"a\":\"1\",\"b\":\"2\"}",
       "line 3: the line is not valid UTF-8 <x>",
-      "line 4: the line is too long <y>",
+      "line 4: the row is too long <y>",
       "{\"a\":\"3\",\"b\":\"4\"}"
     ]],
     ["may have characters that are pairs of surrogates", "a\n\u{10000}\n\u{10400}\n", [
@@ -113,18 +113,71 @@ describe("rows of CSV", () => {
       "line 2: the header row cannot be read <1>"
     ]],
 
-    ["have 10 characters at most, without the newline", "a\n1234567890\n12345678901\n\"34567\n90\"\n\"34567\n9\"\n", [
+    [
+      "with a mark after a quote end with their last line",
+      `a,b\n1,"x\n2,y\nz"${marks.invalid}\n3,"x\n4,y"\r${marks.invalid}\n5,z\n`,
+      [
+        "line 2: the line is not valid UTF-8 <1,\"x\n2,y\nz\">",
+        "line 5: the line is not valid UTF-8 <3,\"x\n4,y\"\r>",
+        "{\"a\":\"5\",\"b\":\"z\"}"
+      ]
+    ],
+
+    ["have 10 bytes at most, without the newline", "a\n1234567890\n12345678901\n\"34567\n90\"\n\"34567\n9\"\n", [
       "{\"a\":\"1234567890\"}",
-      "line 3: the row is too long, or a double quote is not closed <12345678901>",
+      "line 3: the row is too long <12345678901>",
       "{\"a\":\"34567\\n90\"}",
       "{\"a\":\"34567\\n9\"}"
     ], { maxLength: 10 }],
-    ["that are too long over several lines end with their first line", "a\n\"3\n567890\n12\"\n7\n", [
-      "line 2: the row is too long, or a double quote is not closed <\"3>",
-      "{\"a\":\"567890\"}",
-      "line 4: a double quote is out of place <12\">",
-      "{\"a\":\"7\"}"
+    ["have 10 bytes at most, and fewer other characters", "a\n\"ä€\n78\"\n\"ä€\n789\"\n\"\u{10000}€\n9\"\n", [
+      "{\"a\":\"ä€\\n78\"}",
+      "line 4: the row is too long: it is left out up to line 5 <\"ä€>",
+      "line 6: the row is too long: it is left out up to line 7 <\"\u{10000}€>"
     ], { maxLength: 10 }],
+    ["that are too long end with their last line", "a\n\"3\n567890\n\"\"\n12\"\n7\n\"3\n\n\n\n\n\n\n\n\n2\"\r\n8\n", [
+      "line 2: the row is too long: it is left out up to line 5 <\"3>",
+      "{\"a\":\"7\"}",
+      "line 7: the row is too long: it is left out up to line 16 <\"3>",
+      "{\"a\":\"8\"}"
+    ], { maxLength: 10 }],
+    ["that are too long may have more fields in quotes", "a,b\n\"3\n567890\n\",\"\"\"\n1,2\n\"\n3,4\n", [
+      "line 2: the row is too long: it is left out up to line 6 <\"3>",
+      "{\"a\":\"3\",\"b\":\"4\"}"
+    ], { maxLength: 10 }],
+    ["that are too long end with the line on which a quote is out of place", "a,b\n1,\"3\n4,5\n6,7\n8,\"9\"\n1,2\n", [
+      "line 2: the row is too long, or a double quote is not closed: it is left out up to line 5 <1,\"3>",
+      "{\"a\":\"1\",\"b\":\"2\"}"
+    ], { maxLength: 10 }],
+    [
+      "with a quote out of place end with their first line, if that comes before they are too long",
+      "a,b\n1,\"3\n4,5\n8,\"9\"\n1,2\n",
+      [
+        "line 2: a double quote is out of place <1,\"3>",
+        "{\"a\":\"4\",\"b\":\"5\"}",
+        "{\"a\":\"8\",\"b\":\"9\"}",
+        "{\"a\":\"1\",\"b\":\"2\"}"
+      ],
+      { maxLength: 10 }
+    ],
+    ["that are too long and whose quote is never closed end with the file", "a,b\n1,\"3\n4,5\n6,7\n8,9\n", [
+      "line 2: the row is too long, or a double quote is not closed: it is left out up to line 5 <1,\"3>"
+    ], { maxLength: 10 }],
+    ["are all bad under a header that is too long", "a,\"b\n12345678\"\n1,2\n", [
+      "line 1: the row is too long: it is left out up to line 2 <a,\"b>",
+      "line 3: the header row cannot be read <1,2>"
+    ], { maxLength: 10 }],
+    [
+      "with a line that is too long end with their last line",
+      `a,b\n1,"x${marks.tooLong}\n2,y\nz"\n3,x${marks.tooLong},"\n4,y\nz"\n5,"x"${marks.tooLong},"\n6,y\nz"\n7,"x"\r${marks.tooLong}\n8,"x${marks.tooLong},"\n9,z\n`,
+      [
+        "line 2: the row is too long: it is left out up to line 4 <1,\"x>",
+        "line 5: the row is too long: it is left out up to line 7 <3,x>",
+        "line 8: the row is too long: it is left out up to line 10 <5,\"x\">",
+        "line 11: the row is too long <7,\"x\"\r>",
+        "line 12: the row is too long <8,\"x>",
+        "{\"a\":\"9\",\"b\":\"z\"}"
+      ]
+    ],
 
     ["keep the guard of strings", "a,b\n\"'x\",'y\n", ["{\"a\":\"'x\",\"b\":\"'y\"}"]],
     [
@@ -162,21 +215,37 @@ describe("rows of CSV", () => {
       parser.push(text, rows)
       return rows.length
     }
-    assert.deepStrictEqual(["a\n", "1\n2\n", "\"3\n", "4\"\n", "\"5\n", "0123456789\n", "012345678\n"].map(after), [
-      0,
-      2,
-      2,
-      3,
-      3,
-      3,
-      6
-    ])
+    const blocks = ["a\n", "1\n2\n", "\"3\n", "4\"\n", "\"5\n", "0123456789\n", "012345678\n", "9\n", "\"\n6\n"]
+    assert.deepStrictEqual(blocks.map(after), [0, 2, 2, 3, 3, 3, 3, 3, 5])
     assert.deepStrictEqual(outline(rows.slice(2)), [
       "{\"a\":\"3\\n4\"}",
-      "line 6: the row is too long, or a double quote is not closed <\"5>",
-      "{\"a\":\"0123456789\"}",
-      "{\"a\":\"012345678\"}"
+      "line 6: the row is too long: it is left out up to line 10 <\"5>",
+      "{\"a\":\"6\"}"
     ])
+  })
+
+  it("are never made of a field, however long its row and its lines are", () => {
+    const long = "x".repeat(2000)
+    const fields = [
+      "\n2,y\n",
+      `${long}\n2,y\n`,
+      `\n${long}\n2,y\n`,
+      `""\n""2,y\n${long}`,
+      `${long}""\n2,y\n""""\n3,z\n`
+    ]
+    for (const [nth, field] of fields.entries()) {
+      for (const row of [`1,"${field}"`, `"${field}",1`, `${long},"${field}"`, `"${long}","${field}"`]) {
+        const bytes = new TextEncoder().encode(`a,b\n${row}\n8,9\n`)
+        for (const size of [1, 99, 1500, 10_000]) {
+          const lines = makeLineDecoder(8)
+          const blocks: Array<string> = []
+          for (let at = 0; at < bytes.length; at += size) blocks.push(lines.push(bytes.subarray(at, at + size)))
+          const [bad = "", ...rest] = parse([...blocks, lines.end()], { maxLength: 8 })
+          assert.match(bad, /^line 2: the row is too long/)
+          assert.deepStrictEqual(rest, ["{\"a\":\"8\",\"b\":\"9\"}"], `field ${nth} in parts of ${size}`)
+        }
+      }
+    }
   })
 
   it("that are bad show their first 64 KiB", () => {

@@ -144,6 +144,25 @@ describe("a download", () => {
       assert.strictEqual(requests, 2)
     }))
 
+  it.live.each<readonly [string, string, Headers]>([
+    ["changed", "tag", { etag: "\"b\"" }],
+    ["length", "length", { "content-length": "99" }]
+  ])("reads no more of a response that it refuses: %s, by its %s", ([reason, , headers]) =>
+    Effect.gen(function*() {
+      let isClosed = false
+      const endless = () =>
+        new Response(
+          new ReadableStream({
+            pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+            cancel: () => void (isClosed = true)
+          }),
+          { headers }
+        )
+      const { error } = yield* failing((from) => from === 0 ? part(0, 40, { headers: { etag: "\"a\"" } }) : endless())
+      assert.propertyVal(error, "reason", reason)
+      assert.isTrue(isClosed)
+    }))
+
   it.live("accepts a length that comes later", () =>
     Effect.gen(function*() {
       const { content } = yield* run((from) =>

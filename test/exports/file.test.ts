@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ExportError } from "../../src/internal/exports/exportError.js"
@@ -21,13 +21,24 @@ const expired = new ExportError({ reason: "expired", message: "no file" })
 const start = ({ claim, keep }: Parameters<FileExport<ExportError>["start"]>[0]) =>
   claim.pipe(Effect.zipRight(keep("job_1")), Effect.as("job_1"))
 
-/** A folder, and exports into a file there. `before` runs before the file is downloaded. */
+/**
+ * A folder, and exports into a file there. `before` runs before the file is downloaded, `beforePart` before a complete part is looked for
+ * or gets its name.
+ */
 const setUp = Effect.gen(function*() {
   const directory = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "exports-file-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
-  const fs = yield* FileSystem.FileSystem
+  const real = yield* FileSystem.FileSystem
+  const hooks = { beforePart: (_part: string): void => {} }
+  const hooked = <A, E>(path: string, effect: Effect.Effect<A, E>) =>
+    Effect.zipRight(Effect.sync(() => path.endsWith(".part") && hooks.beforePart(path)), effect)
+  const fs: FileSystem.FileSystem = {
+    ...real,
+    exists: (path) => hooked(path, real.exists(path)),
+    rename: (from, to) => hooked(from, real.rename(from, to))
+  }
   const path = join(directory, "users.json")
   const changes: Array<unknown> = []
   const noted: Array<string> = []
@@ -55,12 +66,13 @@ const setUp = Effect.gen(function*() {
   return {
     changes,
     directory,
+    hooks,
     noted,
     path,
     state,
     to,
     keep: (fields: object, own = input) => writeFileSync(state, JSON.stringify({ version: 1, input: own, ...fields })),
-    kept: (): unknown => JSON.parse(readFileSync(state, "utf8")),
+    kept: (): unknown => JSON.parse(readFileSync(state, "utf8").trim().split("\n").at(-1) ?? ""),
     failure: (...given: Parameters<typeof to>) => Effect.flip(to(...given))
   }
 })
@@ -104,6 +116,37 @@ describe("the file of an export", () => {
         const error = yield* failure({ gzip: true, download: () => Effect.succeed({ job, bytes }) })
         assert.deepInclude(error, { reason: "truncated", job: "job_1" })
         assert.deepStrictEqual(readdirSync(directory), ["users.json.export.json"])
+      })
+  )
+
+  live(
+    "may have a name that leaves just enough room for that of its state",
+    ({ directory, to }) =>
+      Effect.gen(function*() {
+        const path = join(directory, "u".repeat(243))
+        assert.propertyVal(yield* to({ path }), "rows", 20)
+        assert.strictEqual(readFileSync(path, "utf8"), text)
+      })
+  )
+
+  live(
+    "is downloaded again if it was to be compressed, and is not any more, or the other way round",
+    ({ directory, keep, path, to }) =>
+      Effect.gen(function*() {
+        for (const isCompressed of [true, false]) {
+          const part = `${path}.1.part`
+          writeFileSync(part, "all")
+          keep({ job: "job_7", part, gzip: isCompressed, rows: 3 })
+          assert.propertyVal(yield* to({ gzip: !isCompressed }), "rows", 20)
+          assert.isTrue(readFileSync(path).equals(isCompressed ? Buffer.from(text) : gzip(text)))
+          assert.deepStrictEqual(readdirSync(directory), ["users.json"])
+          rmSync(path)
+          writeFileSync(part, "all")
+          keep({ job: "job_7", part, gzip: isCompressed, rows: 3 })
+          assert.propertyVal(yield* to({ gzip: isCompressed }), "rows", 3)
+          assert.strictEqual(readFileSync(path, "utf8"), "all")
+          rmSync(path)
+        }
       })
   )
 })
@@ -297,6 +340,61 @@ describe("an export into a file fails", () => {
         rmSync(state)
         assert.deepInclude(yield* failure({}, text, Effect.sync(() => rmSync(state))), superseded)
         assert.deepStrictEqual(readdirSync(directory), [])
+      })
+  )
+
+  live(
+    "if a file is there when the next run is to give a complete one its name",
+    ({ failure, keep, kept, path, to }) =>
+      Effect.gen(function*() {
+        const part = `${path}.1.part`
+        const fields = { job: "job_7", part, rows: 3 }
+        writeFileSync(part, "all")
+        keep(fields)
+        writeFileSync(path, "mine")
+        const expected = { reason: "exists", message: "the file is there already", job: "job_7" } as const
+        assert.deepInclude(yield* failure(), expected)
+        assert.strictEqual(readFileSync(path, "utf8"), "mine")
+        assert.deepStrictEqual(kept(), { version: 1, input, ...fields })
+        yield* to({ overwrite: true })
+        assert.strictEqual(readFileSync(path, "utf8"), "all")
+      })
+  )
+
+  const superseded = { reason: "superseded", message: "another run writes this file", job: "job_1" } as const
+
+  live(
+    "if another run removes the part of this one; that or the next goes on",
+    ({ failure, hooks, path, ...set }) =>
+      Effect.gen(function*() {
+        writeFileSync(path, "old")
+        for (const other of [{ job: "job_1", part: "other" }, undefined]) {
+          hooks.beforePart = (part) => {
+            rmSync(part)
+            if (other !== undefined) set.keep(other)
+          }
+          assert.deepInclude(yield* failure({ overwrite: true }), superseded)
+          // If this run was the last to write the state, it keeps only the job: there is no complete part.
+          assert.deepStrictEqual(set.kept(), { version: 1, input, job: "job_1", ...other })
+          assert.strictEqual(readFileSync(path, "utf8"), "old")
+        }
+        hooks.beforePart = () => {}
+        yield* set.to({ overwrite: true })
+        assert.strictEqual(readFileSync(path, "utf8"), text)
+      })
+  )
+
+  live(
+    "if the part cannot get its name, and the next run gives it that",
+    ({ failure, hooks, kept, path, to }) =>
+      Effect.gen(function*() {
+        hooks.beforePart = () => mkdirSync(path)
+        assert.notStrictEqual((yield* failure({ overwrite: true }))._tag, "ExportError")
+        hooks.beforePart = () => {}
+        assert.deepInclude(kept(), { job: "job_1", gzip: false, rows: 20 })
+        rmSync(path, { recursive: true })
+        yield* to({ download: () => Effect.fail(expired) })
+        assert.strictEqual(readFileSync(path, "utf8"), text)
       })
   )
 })

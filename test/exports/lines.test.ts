@@ -84,6 +84,23 @@ describe("lines of bytes", () => {
     assert.strictEqual(decode(partsOf(long, 1), 1500), lines)
   })
 
+  it("that are too long have a quote after their mark if the rest has an odd number of them", () => {
+    const long = "x".repeat(1024)
+    const rests: ReadonlyArray<readonly [rest: string, end: string]> = [
+      ["x", ""],
+      ["\"", ",\""],
+      ["x\"\"", ""],
+      ["\"x\"x\"x", ",\""]
+    ]
+    for (const [rest, end] of rests) {
+      for (const size of [1, 2, 1023, 1024, 1025, 1026, 9999]) {
+        const lines = decode(partsOf(bytesOf(`"\n${long}${rest}\n${long}${rest}`), size), 1024)
+        const line = `${long}${tooLong}${end}\n`
+        assert.strictEqual(lines, `"\n${line}${line}`, `${rest} in parts of ${size}`)
+      }
+    }
+  })
+
   it("are those of a simple decoder, for parts of any size", () => {
     const bytes = Buffer.concat(Array.from({ length: 60 }, (_, nth) =>
       bytesOf(

@@ -3,7 +3,16 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { make } from "../../src/internal/exports/state.js"
@@ -19,7 +28,7 @@ const setUp = Effect.gen(function*() {
   return { directory, fs, path, store: make(fs, path) }
 })
 
-const written = { input: "{}", job: "job_1", part: "users.json.1.part", rows: 3 }
+const written = { input: "{}", job: "job_1", part: "users.json.1.part", gzip: true, rows: 3 }
 
 describe("the state of an export", () => {
   it.scopedLive("is beside the file, for nobody else to read, and is read again", () =>
@@ -30,16 +39,15 @@ describe("the state of an export", () => {
       assert.strictEqual(readFileSync(store.file, "utf8"), "{\"version\":1,\"input\":\"{}\"}\n")
       assert.strictEqual(statSync(store.file).mode & 0o777, 0o600)
       assert.deepStrictEqual(yield* store.read, { input: "{}" })
-      chmodSync(store.file, 0o644)
       yield* store.replace(written)
       assert.strictEqual(statSync(store.file).mode & 0o777, 0o600)
       assert.deepStrictEqual(yield* store.read, written)
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("is one file, whatever was left beside it, and can be removed, also twice", () =>
+  it.scopedLive("is one file, and can be removed, also twice", () =>
     Effect.gen(function*() {
       const { directory, store } = yield* setUp
-      writeFileSync(`${store.file}.new`, "left by a crash, longer than what is written in its place ".repeat(9))
+      yield* store.replace({ input: "a longer one than what takes its place".repeat(9) })
       yield* store.replace(written)
       assert.deepStrictEqual(readdirSync(directory), ["users.json.export.json"])
       assert.deepStrictEqual(yield* store.read, written)
@@ -47,6 +55,32 @@ describe("the state of an export", () => {
       yield* store.remove
       assert.deepStrictEqual(readdirSync(directory), [])
       assert.isUndefined(yield* store.read)
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+
+  it.scopedLive("is the one before if a write ended midway, and the one after that", () =>
+    Effect.gen(function*() {
+      const { store } = yield* setUp
+      yield* store.create({ input: "{}" })
+      const line = `\n${JSON.stringify({ version: 1, ...written })}`
+      for (let length = 0; length < line.length; length++) {
+        appendFileSync(store.file, line.slice(0, length))
+        assert.deepStrictEqual(yield* store.read, { input: "{}" }, String(length))
+      }
+      yield* store.replace(written)
+      assert.deepStrictEqual(yield* store.read, written)
+      yield* store.replace({ input: "{}", job: "job_1" })
+      assert.deepStrictEqual(yield* store.read, { input: "{}", job: "job_1" })
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+
+  it.scopedLive("is that of the last of two runs that replace it at the same time", () =>
+    Effect.gen(function*() {
+      const { directory, fs, path } = yield* setUp
+      const states = Array.from({ length: 20 }, (_, nth) => ({ input: "{}", job: `job_${nth}` }))
+      const [one, other] = [make(fs, path), make(fs, path)]
+      yield* Effect.forEach(states, (state, nth) => (nth % 2 === 0 ? one : other).replace(state), { concurrency: 20 })
+      assert.include(states.map(({ job }) => job), (yield* one.read)?.job ?? "none")
+      assert.deepStrictEqual(yield* other.read, yield* one.read)
+      assert.deepStrictEqual(readdirSync(directory), ["users.json.export.json"])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
   it.scopedLive("is begun by one run only", () =>
@@ -73,6 +107,18 @@ describe("the state of an export", () => {
       assert.isFalse(existsSync(join(directory, "none")))
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
+  it.scopedLive("cannot be begun where it could not be replaced, because its name is too long", () =>
+    Effect.gen(function*() {
+      const { directory, fs } = yield* setUp
+      const store = make(fs, join(directory, "u".repeat(243)))
+      yield* store.create({ input: "" })
+      yield* store.replace(written)
+      assert.deepStrictEqual(yield* store.read, written)
+      const longer = make(fs, join(directory, "u".repeat(244)))
+      assert.include(String(yield* Effect.flip(longer.create({ input: "" }))), "ENAMETOOLONG")
+      assert.deepStrictEqual(readdirSync(directory), [`${"u".repeat(243)}.export.json`])
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
+
   it.scopedLive("without an end or a text has begun, and keeps no other fields", () =>
     Effect.gen(function*() {
       const { store } = yield* setUp
@@ -80,7 +126,13 @@ describe("the state of an export", () => {
         ["", { input: "" }],
         ["{\"version\":1,\"input\":\"\"}", { input: "" }],
         ["{\"version\":1,\"input\":\"a\",\"more\":1}", { input: "a" }],
-        [JSON.stringify({ version: 1, ...written }), written]
+        [JSON.stringify({ version: 1, ...written }), written],
+        [JSON.stringify({ version: 1, input: "a", job: "b", part: "c", rows: 3 }), {
+          input: "a",
+          job: "b",
+          part: "c",
+          rows: 3
+        }]
       ]
       for (const [text, state] of texts) {
         writeFileSync(store.file, text)
@@ -109,6 +161,8 @@ describe("the state of an export", () => {
           { ...good, job: 7 },
           { ...good, job: null },
           { ...good, part: 7 },
+          { ...good, gzip: "true" },
+          { ...good, gzip: null },
           { ...good, rows: "3" },
           { ...good, rows: null }
         ].map((value) => JSON.stringify(value))

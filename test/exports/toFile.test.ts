@@ -3,7 +3,7 @@ import { FetchHttpClient, FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber, Layer, Stream } from "effect"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createUsersExport, Errors, Exports, IdentityClient, RateLimiter } from "../../src/index.js"
@@ -72,6 +72,17 @@ describe("Exports.toFile", () => {
       assert.strictEqual(yield* reason(), "exists")
       assert.strictEqual(readFileSync(path, "utf8"), "mine")
       assert.strictEqual(seen.started, 0)
+    }))
+
+  it.scopedLive("starts nothing for a folder, or for no path at all", () =>
+    Effect.gen(function*() {
+      const { directory, path, reason, seen, services } = yield* setUp()
+      mkdirSync(path)
+      for (const overwrite of [false, true]) assert.strictEqual(yield* reason({ overwrite }), "exists")
+      const error = yield* Effect.flip(Effect.provide(Exports.toFile("", input), services))
+      assert.deepInclude(error, { _tag: "InvalidInput", issues: [{ path: "path", message: "is empty" }] })
+      assert.strictEqual(seen.started, 0)
+      assert.deepStrictEqual(readdirSync(directory), ["users.json"])
     }))
 
   it.scopedLive("leaves a file alone that appears meanwhile", () =>
@@ -266,6 +277,28 @@ describe("Exports.toFile", () => {
       }
       assert.deepStrictEqual(noted, [jobId, "job_slow", "job_slow"])
     }))
+
+  it.scopedLive("tells the id of a job that it starts, also if that cannot be written down", () =>
+    Effect.gen(function*() {
+      const { path, services, state } = yield* setUp()
+      const real = yield* FileSystem.FileSystem
+      let opened = 0
+      // The claim can be written, what comes after it cannot.
+      const fs: FileSystem.FileSystem = {
+        ...real,
+        open: (name, options) =>
+          name.startsWith(state) && opened++ > 0 ? real.open(join(path, "none"), options) : real.open(name, options)
+      }
+      const noted: Array<string> = []
+      const progress = yield* Exports.makeProgress
+      const error = yield* Exports.toFile(path, input, {
+        progress,
+        onJob: (id) => Effect.sync(() => void noted.push(id))
+      }).pipe(Effect.provideService(FileSystem.FileSystem, fs), Effect.provide(services), Effect.flip)
+      assert.include(String(error), "NotFound")
+      assert.deepStrictEqual(noted, [jobId])
+      assert.deepInclude(yield* progress, { job: jobId, phase: "waiting" })
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
 
   it.scopedLive.each(["BadRequest", "InvalidInput", "NotFound"] as const)(
     "is not held up by a wrong id of a job (%s); a start that is not known stays so",

@@ -1,6 +1,15 @@
 /** Parses CSV (RFC 4180) with a header row, block by block. */
 import * as Either from "effect/Either"
-import { decoded, type DecodeRow, markProblem, type RowParser, type RowResult, undecodable } from "./rows.js"
+import { marks } from "./lines.js"
+import {
+  decoded,
+  type DecodeRow,
+  hasLongLine,
+  markProblem,
+  type RowParser,
+  type RowResult,
+  undecodable
+} from "./rows.js"
 
 const quote = 0x22
 const comma = 0x2c
@@ -10,9 +19,24 @@ const carriageReturn = 0x0d
 export interface CsvOptions {
   /** Removes the single quote that the service puts before each string. */
   readonly undoGuard: boolean
-  /** The longest row in characters. */
+  /** The longest row in bytes. */
   readonly maxLength: number
 }
+
+/** A row that was read. */
+interface ReadRow {
+  readonly fields: ReadonlyArray<string>
+  /** The index after its newline, or after the character at which a problem was found. */
+  readonly end: number
+  /** Why it is no valid row. */
+  readonly problem?: string
+}
+
+const invalid = marks.invalid.charCodeAt(0)
+const tooLong = marks.tooLong.charCodeAt(0)
+const isMark = (code: number): boolean => code === invalid || code === tooLong
+
+const endOfLine = (text: string, index: number): number => text.indexOf("\n", index) + 1
 
 /** Reads rows of a text of whole lines. A row that has not ended is left. */
 class Reader {
@@ -27,15 +51,11 @@ class Reader {
     this.undoGuard = undoGuard
   }
 
-  /**
-   * Reads a row. `undefined`: it has not ended. `problem`: it is no valid row, and ends with its first line, because a stray quote
-   * would make the rest of the file one field.
-   */
-  row(): { readonly fields: ReadonlyArray<string>; readonly problem?: string } | undefined {
-    const { line: startLine, text } = this
-    const start = this.at
+  /** Reads the row that is next. `undefined`: it has not ended, because a quote is not closed. */
+  row(): ReadRow | undefined {
+    const { text } = this
     const fields: Array<string> = []
-    for (let at = start;;) {
+    for (let at = this.at;;) {
       let field: string
       if (text.charCodeAt(at) === quote) {
         const begin = ++at
@@ -48,9 +68,13 @@ class Reader {
           at += 2
         }
         field = text.slice(begin, at++)
-        for (let n = field.indexOf("\n"); n >= 0; n = field.indexOf("\n", n + 1)) this.line++
         if (hasDoubled) field = field.replaceAll("\"\"", "\"")
         if (this.undoGuard && field.charCodeAt(0) === 0x27) field = field.slice(1)
+        if (text.charCodeAt(at) === carriageReturn) {
+          const next = text.charCodeAt(at + 1)
+          if (next === newline || isMark(next)) at++
+        }
+        if (isMark(text.charCodeAt(at))) at++
       } else {
         const begin = at
         let code = text.charCodeAt(at)
@@ -59,24 +83,48 @@ class Reader {
         field = text.slice(begin, end)
       }
       fields.push(field)
-      if (text.charCodeAt(at) === carriageReturn && text.charCodeAt(at + 1) === newline) at++
       const code = text.charCodeAt(at++)
       if (code === comma) continue
-      if (code === newline) {
-        this.at = at
-        this.line++
-        return { fields }
-      }
-      return this.skipLine("a double quote is out of place", start, startLine)
+      return code === newline ? { fields, end: at } : { fields, end: at, problem: "a double quote is out of place" }
     }
   }
 
-  /** Skips the first line of a row that is not valid, which begins at an index, on a line. */
-  skipLine(problem: string, start: number, line: number) {
-    this.at = this.text.indexOf("\n", start) + 1
-    this.line = line + 1
-    return { fields: [], problem }
+  /** Goes on at an index, where a line begins. */
+  goTo(index: number): void {
+    for (let n = this.text.indexOf("\n", this.at); n >= 0 && n < index; n = this.text.indexOf("\n", n + 1)) this.line++
+    this.at = index
   }
+
+  /** Goes on within a field in quotes, whose text so far is not kept. */
+  goOnQuoted(): void {
+    this.goTo(this.text.length)
+    this.text = "\""
+    this.at = 0
+  }
+}
+
+const utf8 = new TextEncoder()
+
+/**
+ * Tells that a row is too long, wherever the blocks of text end: by the lines that belong to it for certain. Its last newline does not
+ * count.
+ */
+const isTooLong = (
+  text: string,
+  start: number,
+  row: ReadRow | undefined,
+  hasMark: boolean,
+  maxBytes: number
+): boolean => {
+  const end = row === undefined
+    ? text.length
+    : row.problem === undefined
+    ? row.end
+    : text.lastIndexOf("\n", row.end - 1) + 1
+  const length = end - 1 - start
+  // The text has at most three bytes for each unit of its length.
+  return (length * 3 > maxBytes && (length > maxBytes || utf8.encode(text.slice(start, end - 1)).length > maxBytes)) ||
+    (hasMark && hasLongLine(text.slice(start, end)))
 }
 
 /** Makes an object of a row; `__proto__` is a name like any other. */
@@ -89,29 +137,44 @@ const makeRecord = (header: ReadonlyArray<string>): (fields: ReadonlyArray<strin
       return record
     }
 
+const notClosed: ReadRow = { fields: [], end: 0, problem: "a double quote is not closed" }
+
+/**
+ * Makes a parser. A row that is no valid one ends with its first line, because a stray quote would make the rest of the file one field.
+ * One that is too long is not kept, so it ends with the row, or with the line on which a quote is out of place: what is within its
+ * quotes never becomes a row. Where no quote closes, that is the rest of the file.
+ */
 export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }: CsvOptions): RowParser<A> => {
   const reader = new Reader(undoGuard)
   let columns = 0
   let isHeaderBad = false
   let recordOf: ((fields: ReadonlyArray<string>) => Record<string, string>) | undefined
+  /** The line and the text with which a row begins that is too long and has not ended yet. */
+  let long: { readonly line: number; readonly text: string } | undefined
 
   const read = (isEnd: boolean, rows: Array<RowResult<A>>): void => {
     const hasMark = markProblem(reader.text) !== undefined
     while (reader.at < reader.text.length) {
-      const { at: start, line } = reader
-      const whole = reader.row()
-      // A row is too long or not, wherever the blocks end. Its last newline does not count.
-      const isLong = (whole === undefined ? reader.text.length : reader.at) - start - 1 > maxLength
-      if (whole === undefined && !isEnd && !isLong) {
-        reader.line = line
-        break
+      const { at: start, line, text } = reader
+      const row = reader.row()
+      if (long !== undefined || isTooLong(text, start, row, hasMark, maxLength)) {
+        long ??= { line, text: text.slice(start, endOfLine(text, start) - 1) }
+        if (row === undefined && !isEnd) return reader.goOnQuoted()
+        reader.goTo(row === undefined ? text.length : endOfLine(text, row.end - 1))
+        const cause = row === undefined || row.problem !== undefined ? ", or a double quote is not closed" : ""
+        const last = reader.line - 1
+        const end = last === long.line ? "" : `: it is left out up to line ${last}`
+        rows.push(Either.left(undecodable(long.line, long.text, `the row is too long${cause}${end}`)))
+        isHeaderBad ||= recordOf === undefined
+        long = undefined
+        continue
       }
-      const { fields, problem } = isLong
-        ? reader.skipLine("the row is too long, or a double quote is not closed", start, line)
-        : whole ?? reader.skipLine("a double quote is not closed", start, line)
-      const text = () => reader.text.slice(start, reader.at - 1)
-      const bad = (message: string) => rows.push(Either.left(undecodable(line, text(), message)))
-      const mark = hasMark ? markProblem(text()) : undefined
+      if (row === undefined && !isEnd) break
+      const { end, fields, problem } = row ?? notClosed
+      reader.goTo(problem === undefined ? end : endOfLine(text, start))
+      const own = () => text.slice(start, reader.at - 1)
+      const bad = (message: string) => rows.push(Either.left(undecodable(line, own(), message)))
+      const mark = hasMark ? markProblem(own()) : undefined
       if ((mark ?? problem) !== undefined) {
         isHeaderBad ||= recordOf === undefined
         bad(mark ?? problem ?? "")
@@ -122,7 +185,7 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
         columns = fields.length
         recordOf = makeRecord(fields)
       } else if (fields.length !== columns) bad(`expected ${columns} fields, not ${fields.length}`)
-      else rows.push(decoded(decode, recordOf(fields), line, reader.text.slice(start, reader.at - 1)))
+      else rows.push(decoded(decode, recordOf(fields), line, own()))
     }
     reader.text = reader.text.slice(reader.at)
     reader.at = 0

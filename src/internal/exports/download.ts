@@ -7,7 +7,7 @@ import { defined } from "../runtime/defined.js"
 import { mapParts } from "../runtime/streams/parts.js"
 import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
-import { Broken, type Part, request } from "./storage.js"
+import { Broken, discard, type Part, request } from "./storage.js"
 
 /** The number of failures in a row, without a new byte in between, with which a download fails. */
 const maxFailures = 5
@@ -130,7 +130,7 @@ export const download = <E>(
 
     const attempt: Stream.Stream<Uint8Array, E | ExportError | Broken> = Stream.unwrap(
       Effect.flatMap(link, (url) => request(client, url, state.offset)).pipe(
-        Effect.tap((part) => accept(state, part)),
+        Effect.tap((part) => Effect.tapError(accept(state, part), () => discard(part))),
         Effect.tap(() => track({ bytes: state.offset, totalBytes: state.total })),
         Effect.map((part) => bytesOf(state, part))
       )

@@ -86,7 +86,10 @@ export class UndecodableRow extends TaggedError("UndecodableRow")<{
   readonly message: string
   /** The path of the first invalid field, for example `user_metadata.country`; empty if it is the row as a whole. */
   readonly path: string
-  /** The row as received, at most its first 64 KiB. It holds personal data, so it prints as `<redacted>`. */
+  /**
+   * The row as received, at most its first 64 KiB; of one that is too long its beginning. It holds personal data, so it prints as
+   * `<redacted>`.
+   */
   readonly raw: Redacted.Redacted<string>
 }> {}
 

@@ -136,16 +136,21 @@ const jobOf = <E>(
 /** Writes the file, or goes on where an earlier run ended. */
 export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Failure<E>, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const { input, isOver, overwrite, path, track } = options
+    const { gzip, input, isOver, overwrite, path, track } = options
     const fs = yield* FileSystem.FileSystem
     const store = State.make(fs, path)
     const state = yield* store.read
 
-    /** Gives a complete part its name. */
-    const finish = ({ job = "", part, rows = 0 }: State.State) =>
+    /** Gives a complete part its name. Without the part, another run has begun to write the file anew. */
+    const publish = (part: string, job: string) =>
+      Effect.catchIf(
+        fs.rename(part, path),
+        (error) => error._tag === "SystemError" && error.reason === "NotFound",
+        () => failure("superseded", "another run writes this file", job)
+      )
+    /** Ends an export whose file has its name. */
+    const finish = (job: string, rows: number) =>
       Effect.gen(function*() {
-        // Without the part, an earlier run has come so far.
-        if (part !== undefined && (yield* fs.exists(part))) yield* fs.rename(part, path)
         yield* store.syncFolder
         yield* store.remove
         const { size } = yield* fs.stat(path)
@@ -163,13 +168,26 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     if (state?.job !== undefined && options.job !== undefined && state.job !== options.job) {
       return yield* failure("other-export", `${store.file} keeps the state of another job`, state.job)
     }
-    if (state?.rows !== undefined) return yield* finish(state)
+    const isFolder = Effect.map(fs.stat(path), ({ type }) => type === "Directory")
     const checkPath = overwrite
-      ? Effect.void
+      ? Effect.flatMap(
+        Effect.orElseSucceed(isFolder, () => false),
+        (isFolder) => isFolder ? failure("exists", "there is a folder of this name", state?.job) : Effect.void
+      )
       : Effect.flatMap(
         fs.exists(path),
         (exists) => exists ? failure("exists", "the file is there already", state?.job) : Effect.void
       )
+    // What an earlier run has completed is of use if it was to be compressed or not, as now.
+    if (state?.rows !== undefined && (state.gzip ?? gzip) === gzip) {
+      const { job = "", part, rows } = state
+      // Without the part, that run has given it its name.
+      if (part !== undefined && (yield* fs.exists(part))) {
+        yield* checkPath
+        yield* publish(part, job)
+      }
+      return yield* finish(job, rows)
+    }
     yield* checkPath
 
     const job = yield* jobOf(options, state, store, checkPath)
@@ -199,7 +217,11 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
       yield* store.replace({ input, job })
       return yield* failure("exists", "the file is there by now", job)
     }
-    const finished = { input, job, part, rows }
-    yield* store.replace(finished)
-    return yield* finish(finished)
+    yield* store.replace({ input, job, part, gzip, rows })
+    yield* Effect.tapError(publish(part, job), (error) =>
+      error._tag !== "ExportError"
+        ? Effect.void
+        // The other run may have written its state before this one did: the next must not find a part that seems to have its name.
+        : Effect.flatMap(store.read, (current) => current?.part === part ? store.replace({ input, job }) : Effect.void))
+    return yield* finish(job, rows)
   })

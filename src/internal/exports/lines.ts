@@ -1,10 +1,14 @@
 /** Decodes bytes to whole lines of text. A line that is no UTF-8 or too long ends with a mark, which no valid text contains. */
 import * as Either from "effect/Either"
 
-/** Lone surrogates, which are no result of decoding UTF-8: in a text they come in pairs only. */
+/**
+ * Lone surrogates, which are no result of decoding UTF-8: in a text they come in pairs only. A line that is too long is cut at its mark.
+ * If the rest has an odd number of double quotes, `,"` follows: so a field of CSV is open at the end of the line, or not, as it was.
+ */
 export const marks = { invalid: "\uD800", tooLong: "\uD801" } as const
 
 const newline = 10
+const quote = 0x22
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true })
@@ -40,8 +44,22 @@ const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return all
 }
 
-/** A line that is too long: its beginning and the mark. */
-const tooLong = (line: Uint8Array): string => `${lossy.decode(line.subarray(0, shownBytes))}${marks.tooLong}\n`
+const hasOddQuotes = (bytes: Uint8Array): boolean =>
+  bytes.reduce((isOdd, byte) => byte === quote ? !isOdd : isOdd, false)
+
+/** The beginning of a line that is too long, and whether the rest of it has an odd number of double quotes. */
+interface LongLine {
+  readonly beginning: Uint8Array
+  readonly isOdd: boolean
+}
+
+const longLine = (line: Uint8Array): LongLine => ({
+  beginning: line.slice(0, shownBytes),
+  isOdd: hasOddQuotes(line.subarray(shownBytes))
+})
+
+const tooLong = ({ beginning, isOdd }: LongLine): string =>
+  `${lossy.decode(beginning)}${marks.tooLong}${isOdd ? ",\"" : ""}\n`
 
 /** Decodes whole lines. Some may be too long. */
 const decodeBounded = (lines: Uint8Array, maxBytes: number): string => {
@@ -49,7 +67,9 @@ const decodeBounded = (lines: Uint8Array, maxBytes: number): string => {
   let text = ""
   for (let begin = 0; begin < lines.length;) {
     const end = lines.indexOf(newline, begin)
-    text += end - begin > maxBytes ? tooLong(lines.subarray(begin, end)) : decode(lines.subarray(begin, end + 1))
+    text += end - begin > maxBytes
+      ? tooLong(longLine(lines.subarray(begin, end)))
+      : decode(lines.subarray(begin, end + 1))
     begin = end + 1
   }
   return text
@@ -60,7 +80,8 @@ export const makeLineDecoder = (maxBytes: number) => {
   /** The parts of a line that has not ended yet. */
   let parts: Array<Uint8Array> = []
   let size = 0
-  let isSkipping = false
+  /** The line that has not ended yet, if it is too long already. */
+  let long: LongLine | undefined
   let isStart = true
 
   const withoutByteOrderMark = (text: string): string => {
@@ -69,16 +90,26 @@ export const makeLineDecoder = (maxBytes: number) => {
     return text.startsWith("\uFEFF") ? text.slice(1) : text
   }
 
-  const keep = (part: Uint8Array): string => {
-    if (part.length === 0 || isSkipping) return ""
-    // A copy: the runtime may use the memory of the chunk again.
-    parts.push(new Uint8Array(part))
-    size += part.length
-    if (size <= maxBytes) return ""
-    const text = tooLong(concat(parts))
+  const keep = (part: Uint8Array): void => {
+    if (long !== undefined) long = { ...long, isOdd: long.isOdd !== hasOddQuotes(part) }
+    else if (part.length > 0) {
+      // A copy: the runtime may use the memory of the chunk again.
+      parts.push(new Uint8Array(part))
+      size += part.length
+      if (size <= maxBytes) return
+      long = longLine(concat(parts))
+      parts = []
+    }
+  }
+
+  /** Ends the line, by the last bytes of it with the newline. */
+  const endLine = (bytes: Uint8Array): string => {
+    const text = long === undefined
+      ? decodeBounded(concat([...parts, bytes]), maxBytes)
+      : tooLong({ ...long, isOdd: long.isOdd !== hasOddQuotes(bytes) })
     parts = []
     size = 0
-    isSkipping = true
+    long = undefined
     return text
   }
 
@@ -86,18 +117,15 @@ export const makeLineDecoder = (maxBytes: number) => {
     /** Takes bytes, and returns the lines that are whole now, each with its newline. */
     push: (bytes: Uint8Array): string => {
       const first = bytes.indexOf(newline) + 1
-      if (first === 0) return withoutByteOrderMark(keep(bytes))
       const last = bytes.lastIndexOf(newline) + 1
       // Only the first line is copied, to be joined with its beginning.
-      const line = isSkipping ? "" : decodeBounded(concat([...parts, bytes.subarray(0, first)]), maxBytes)
-      isSkipping = false
-      parts = []
-      size = 0
+      const line = first === 0 ? "" : endLine(bytes.subarray(0, first))
       const lines = last === first ? line : line + decodeBounded(bytes.subarray(first, last), maxBytes)
-      return withoutByteOrderMark(lines) + keep(bytes.subarray(last))
+      keep(bytes.subarray(last))
+      return withoutByteOrderMark(lines)
     },
     /** Returns the last line if it has no newline. */
-    end: (): string => withoutByteOrderMark(size === 0 ? "" : `${decodeLine(concat(parts))}\n`)
+    end: (): string => withoutByteOrderMark(size === 0 ? "" : endLine(Uint8Array.of(newline)))
   }
 }
 
@@ -115,7 +143,7 @@ export const makeRowCounter = (format: "json" | "csv") => {
         if (!isLineEmpty || (hasOneColumn && count > 0)) count++
         isLineEmpty = true
       } else {
-        if (byte === 0x22 && format === "csv") isQuoted = !isQuoted
+        if (byte === quote && format === "csv") isQuoted = !isQuoted
         if (byte === 0x2c && count === 0 && !isQuoted) hasOneColumn = false
         if (byte !== 13) isLineEmpty = false
       }

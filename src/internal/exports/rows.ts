@@ -36,7 +36,7 @@ const maxShown = 64 * 1024
 // By Unicode's rules, a surrogate in a pair is part of a character, and no match.
 const isTooLong = new RegExp(marks.tooLong, "u")
 const isInvalid = new RegExp(marks.invalid, "u")
-const anyMark = new RegExp(`[${marks.invalid}${marks.tooLong}]`, "gu")
+const anyMark = new RegExp(`${marks.invalid}|${marks.tooLong}(,")?`, "gu")
 
 export const undecodable = (line: number, text: string, message: string, path = ""): UndecodableRow =>
   new UndecodableRow({
@@ -46,9 +46,12 @@ export const undecodable = (line: number, text: string, message: string, path = 
     raw: Redacted.make(text.slice(0, maxShown).replace(anyMark, ""))
   })
 
+/** Tells that a line of a text is too long. */
+export const hasLongLine = (text: string): boolean => isTooLong.test(text)
+
 /** The problem of a row whose text has a mark. */
 export const markProblem = (text: string): string | undefined =>
-  isTooLong.test(text)
+  hasLongLine(text)
     ? "the line is too long"
     : isInvalid.test(text)
     ? "the line is not valid UTF-8"

@@ -14,6 +14,8 @@ export interface State {
   readonly job?: string
   /** The file that is being written. */
   readonly part?: string
+  /** Tells that `part` is compressed. */
+  readonly gzip?: boolean
   /** The number of rows, once `part` is complete. */
   readonly rows?: number
 }
@@ -25,11 +27,16 @@ const isText = (value: unknown): value is string | undefined => value === undefi
 const parse = (text: string): State | undefined => {
   const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
   if (!Predicate.isRecord(value) || value["version"] !== version || typeof value["input"] !== "string") return undefined
-  const { input, job, part, rows } = value
-  return isText(job) && isText(part) && (rows === undefined || typeof rows === "number")
-    ? defined({ input, job, part, rows })
+  const { gzip, input, job, part, rows } = value
+  return isText(job) && isText(part) && (gzip === undefined || typeof gzip === "boolean") &&
+      (rows === undefined || typeof rows === "number")
+    ? defined({ gzip, input, job, part, rows })
     : undefined
 }
+
+/** The last of the lines that is a state: a write that ended midway leaves a line that is none. */
+const lastOf = (text: string): State | undefined =>
+  text.split("\n").map(parse).filter((state) => state !== undefined).at(-1)
 
 /** The state of one file. */
 export const make = (fs: FileSystem.FileSystem, path: string) => {
@@ -40,10 +47,10 @@ export const make = (fs: FileSystem.FileSystem, path: string) => {
     Effect.scoped(Effect.flatMap(fs.open(/^(.*[\\/])[^\\/]*$/.exec(path)?.[1] ?? "."), ({ sync }) => sync))
   )
 
-  const write = (name: string, flag: "w" | "wx", state: State): Effect.Effect<void, PlatformError> =>
-    Effect.scoped(Effect.flatMap(fs.open(name, { flag, mode: 0o600 }), (opened) =>
+  const write = (flag: "a" | "wx", before: string, state: State): Effect.Effect<void, PlatformError> =>
+    Effect.scoped(Effect.flatMap(fs.open(file, { flag, mode: 0o600 }), (opened) =>
       Effect.zipRight(
-        opened.writeAll(new TextEncoder().encode(`${JSON.stringify({ version, ...state })}\n`)),
+        opened.writeAll(new TextEncoder().encode(`${before}${JSON.stringify({ version, ...state })}\n`)),
         opened.sync
       )))
 
@@ -62,26 +69,25 @@ export const make = (fs: FileSystem.FileSystem, path: string) => {
       (exists): Effect.Effect<State | undefined, PlatformError | ExportError> =>
         exists
           ? Effect.flatMap(fs.readFileString(file), (text) => {
-            const state = parse(text === "" ? JSON.stringify({ version, input: "" }) : text)
+            const state = lastOf(text === "" ? JSON.stringify({ version, input: "" }) : text)
             return state === undefined ? unreadable : Effect.succeed(state)
           })
           : Effect.succeed(undefined)
     ),
     /** Writes the first state. Of two runs that do so at the same time, one fails. */
     create: (state: State): Effect.Effect<void, PlatformError | ExportError> =>
-      write(file, "wx", state).pipe(
+      write("wx", "", state).pipe(
         Effect.catchIf(
           (error) => error._tag === "SystemError" && error.reason === "AlreadyExists",
           () => new ExportError({ reason: "superseded", message: "another run has begun to write this file" })
         ),
         Effect.zipRight(syncFolder)
       ),
-    /** Replaces the state: a reader sees the old one or the new one. */
-    replace: (state: State): Effect.Effect<void, PlatformError> =>
-      write(`${file}.new`, "w", state).pipe(
-        Effect.zipRight(fs.rename(`${file}.new`, file)),
-        Effect.zipRight(syncFolder)
-      ),
+    /**
+     * Replaces the state, by a line more: a reader sees the old one or the new one, and two runs do not spoil what the other writes. It
+     * needs no other file, which might have too long a name, be left by a crash, or have no room on a full disk.
+     */
+    replace: (state: State): Effect.Effect<void, PlatformError> => Effect.zipRight(write("a", "\n", state), syncFolder),
     remove: Effect.zipRight(Effect.ignore(fs.remove(file)), syncFolder)
   }
 }

@@ -53,7 +53,7 @@ const timedOut = () =>
   new Broken({ reason: "network", message: "the storage sent nothing for a minute", code: "TIMEOUT" })
 
 /** Ends a response whose body is not wanted. */
-const discard = ({ body }: OpenResponse): Effect.Effect<void> =>
+export const discard = ({ body }: { readonly body: Stream.Stream<Uint8Array, unknown> }): Effect.Effect<void> =>
   Effect.ignore(Effect.timeout(Stream.runHead(body), "5 seconds"))
 
 const integer = (text: string | undefined): number | undefined =>
