@@ -5,7 +5,7 @@ import { Clock, Context, Deferred, Duration, Effect, Either, Fiber, Layer } from
 import { isResponding, makeDatabase } from "../../src/cluster/database.js"
 import { layerMigrated, Postgres, withPostgres } from "../support/postgres.js"
 
-/** A pool with so many connections. */
+/** A pool with this number of connections. */
 const setUp = (maxConnections = 1) =>
   Effect.gen(function*() {
     const context = yield* Layer.build(layerMigrated(yield* Postgres, { maxConnections }))

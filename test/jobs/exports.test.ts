@@ -54,7 +54,7 @@ const processes = (acme: { readonly layer: Layer.Layer<IdentityClient.IdentityCl
   })
 
 describe("an export as a job", () => {
-  it.effect("is started once by two processes that both take it for theirs", () =>
+  it.effect("is started once by two processes that run it at the same time", () =>
     Effect.gen(function*() {
       const acme = exporting({ start: () => Effect.sleep("5 seconds") })
       const { job, run, store } = yield* processes(acme)
@@ -91,7 +91,7 @@ describe("an export as a job", () => {
       assert.strictEqual(acme.counts.starts, 2)
     }))
 
-  it.effect("keeps the id of its job though the storage is away when it comes", () =>
+  it.effect("keeps the id of its job though the storage is unavailable when it comes", () =>
     Effect.gen(function*() {
       const acme = exporting()
       const { job, runnerOf, store } = yield* processes(acme)
@@ -99,7 +99,7 @@ describe("an export as a job", () => {
       const update: JobStore["update"] = (seen, from, change) =>
         Effect.suspend(() =>
           change.exportJob !== undefined && failures-- > 0
-            ? new JobStoreError({ message: "away" })
+            ? new JobStoreError({ message: "unavailable" })
             : store.update(seen, from, change)
         )
       const fiber = yield* Effect.fork(runnerOf({ ...store, update })("a"))

@@ -86,7 +86,7 @@ describe("server-sent events", () => {
       ["a line", [`data: ${"x".repeat(limit - 6)}`], ["y"]],
       ["a line that begins in the same piece as another event", [`data: 1\n\n${"x".repeat(limit)}`], ["y"]],
       ["many lines", [`data: ${"x".repeat(limit - 10)}\n`, "data"], ["a"]],
-      ["many lines, of which the last is whole", [`data: ${"x".repeat(limit - 10)}\n`], ["data:1\n"]]
+      ["many lines that are whole", [`data: ${"x".repeat(limit - 10)}\n`], ["data:1\n"]]
     ] as const
   )("are refused if one is longer than 16 MiB: %s", ([, allowed, beyond]) =>
     Effect.gen(function*() {
