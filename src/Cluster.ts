@@ -66,8 +66,8 @@ export const layerJobs = (
     Layer.merge(layerWorkflow(options)),
     Layer.merge(layerSweep(options.pruneAfter ?? "30 days")),
     Layer.provide(layerJobStore),
-    Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobs", options))),
-    Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate)))
+    Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate))),
+    Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobs", options)))
   )
 
 /**

@@ -207,7 +207,7 @@ export const withHeaders: {
 
 /**
  * Sends the bodies of the calls in an effect as `application/x-www-form-urlencoded`, with nested fields in brackets:
- * `fields[0][name]=email`. Forms cannot express an empty list, so one is `InvalidInput`.
+ * `fields[0][name]=email`. What a form cannot express is `InvalidInput`, for example `null` or an empty list.
  * @since 0.1.0 @category combinators
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

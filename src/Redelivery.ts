@@ -210,8 +210,9 @@ export interface FilteredOptions {
   /** Selects the failed deliveries (default: all). */
   readonly filter?: Filter | undefined
   /**
-   * The time for which a delivery must be missing from the failed ones to count as delivered (default 1 min, and two lists at least). While
-   * the service delivers it, it is missing, too: set it to more than a delivery takes, with the retries of the service.
+   * The time for which a delivery must be missing from the failed ones to count as delivered (default 1 min, and two lists at least), from
+   * the end of a list to the start of a later one. While the service delivers it, it is missing, too: set it to more than a delivery takes,
+   * with the retries of the service.
    */
   readonly deliveredAfter?: Duration.DurationInput | undefined
   /** The time after the call for which deliveries are followed (default 10 min). Those without a result are `pending` then. */

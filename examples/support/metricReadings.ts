@@ -6,9 +6,9 @@ export interface MetricReading {
   readonly description: string
   readonly tags: Readonly<Record<string, string>>
   readonly kind: "counter" | "gauge" | "histogram" | "another"
-  /** The value of a gauge; the count of a counter or a histogram. */
+  /** The value of a gauge; the count of a counter or a histogram; else `NaN`. */
   readonly value: number
-  /** The sum of the values of a histogram. */
+  /** The sum of the values of a histogram; else `NaN`. */
   readonly sum: number
   /** The boundaries of a histogram. */
   readonly boundaries: ReadonlyArray<number>

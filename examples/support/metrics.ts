@@ -6,9 +6,9 @@ import { dim } from "./terminal.js"
 /** Tags that are the same in every line, or repeat the line. */
 const hidden = new Set(["server.address", "unit"])
 
-/** A histogram's count and mean, the value of others. */
+/** A histogram's count and mean, the value of a counter or a gauge, nothing of others. */
 const summary = ({ kind, sum, value }: MetricReading): string =>
-  kind === "histogram" ? `${value} × ${(sum / value * 1000).toFixed(0)} ms` : String(value)
+  kind === "histogram" ? `${value} × ${(sum / value * 1000).toFixed(0)} ms` : Number.isNaN(value) ? "" : String(value)
 
 const lines = (readings: ReadonlyArray<MetricReading>): ReadonlyArray<string> =>
   readings.map((reading) => {

@@ -3,8 +3,13 @@
 import { readFileSync } from "node:fs"
 import { isQuick } from "./quickCommands.js"
 
-// Output that nobody reads any more ends the command as Ctrl-C does; what it still writes is lost.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.emit("SIGINT"))
+// Output that nobody reads any more ends the command as Ctrl-C does; what it still writes is lost. Another error fails it.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE" && error.code !== "EOF") throw error
+    process.emit("SIGINT")
+  })
+}
 
 const args = process.argv.slice(2)
 const [name = ""] = args

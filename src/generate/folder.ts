@@ -51,13 +51,12 @@ export const write = (
     const path = yield* Path.Path
     const target = (yield* fs.exists(folder)) ? yield* fs.realPath(folder) : path.resolve(folder)
     const existing = yield* read(target)
-    const foreign = [...existing].find(([name, text]) => !isOurs(name, text))
+    const [foreign] = [...existing].find(([name, text]) => !isOurs(name, text)) ?? []
     if (foreign !== undefined) {
-      return yield* new FolderError({
-        message: `${
-          path.join(folder, foreign[0])
-        } was not generated, and the folder would be replaced: choose another folder`
-      })
+      const reason = foreign === interfaceFile
+        ? "is damaged or was not generated: if it is damaged, delete it and generate again; if not, choose another folder"
+        : "was not generated, and the folder would be replaced: choose another folder"
+      return yield* new FolderError({ message: `${path.join(folder, foreign)} ${reason}` })
     }
     yield* fs.makeDirectory(path.dirname(target), { recursive: true })
     yield* Effect.scoped(Effect.gen(function*() {

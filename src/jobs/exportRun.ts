@@ -12,23 +12,27 @@ import { getJob } from "../operations/getJob.js"
 import { decodeExport } from "./definition.js"
 import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
 import { endStates, type JobStoreError } from "./model.js"
-import { type JobRecord, type JobStore, starting } from "./store.js"
+import { jobLost, type JobRecord, type JobStore, starting } from "./store.js"
 
 const isUnavailable = (error: CallFailure | ExportError): boolean =>
   error._tag !== "ExportError" && error._tag !== "BadRequest" && subjectOf(error) === "service"
 
-const toRunFailure = (error: CallFailure | ExportError): RunFailure =>
-  isUnavailable(error) ? unavailable(error) : failed(error)
-
 const unknownStart = new Failed({
   error: {
     tag: "UnknownStart",
-    message: "it is not known whether the service has started a job: `resume` starts another"
+    message:
+      "it is not known whether the service has started a job: `resume` starts another, unless its id is known by then"
   }
 })
 
-/** The attempts to note the id of a job, a second apart, while the storage is unavailable. */
-const noteAgain = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(10))
+/** The service does not know a job any more. A tag of its own: errors of a tenant's layer may be called `NotFound`, too. */
+const lost = ({ message }: CallFailure) => new Failed({ error: { tag: jobLost, message } })
+
+const toRunFailure = (error: CallFailure | ExportError): RunFailure =>
+  isUnavailable(error) ? unavailable(error) : failed(error)
+
+/** The id of a job is noted again while the storage is unavailable, but not for long: it cannot be interrupted. */
+const noteAgain = Schedule.spaced("1 second").pipe(Schedule.upTo("5 seconds"))
 
 /** Starts the job in the service, unless another run does: notes that it is being started, right before the request, and then its id. */
 const start = (store: JobStore, record: JobRecord) =>
@@ -41,23 +45,23 @@ const start = (store: JobStore, record: JobRecord) =>
         () => passing({ _tag: "NotRunning", message: "the job does not run any more, or another run starts it" })
       )
     // Even if the job has ended meanwhile, so that `resume` goes on with it.
-    const note = (exportJob: string | undefined) =>
-      orNotRunning(Effect.retry(store.update(record, ["running", ...endStates], { exportJob }), noteAgain))
+    const note = (exportJob: string | undefined) => store.update(record, ["running", ...endStates], { exportJob })
     let isNoted = false
     const claim = Effect.tap(orNotRunning(store.claimExport(record)), () => Effect.sync(() => void (isNoted = true)))
     const create = client.execute(createUsersExport.endpoint, decodeExport(record.definition)).pipe(
       Effect.catchAll((error) =>
         wasNotStarted(error)
-          ? Effect.zipRight(isNoted ? note(undefined) : Effect.void, Effect.fail(toRunFailure(error)))
+          ? Effect.zipRight(isNoted ? orNotRunning(note(undefined)) : Effect.void, Effect.fail(toRunFailure(error)))
           : Effect.fail(unknownStart)
       )
     )
-    return (yield* Job.start(claimed(client, create, claim), (id) => note(id))).id
+    return (yield* Job.start(claimed(client, create, claim), (id) => orNotRunning(Effect.retry(note(id), noteAgain))))
+      .id
   })
 
 /**
- * Runs a job until its file is there. Goes on with the job in the service that an earlier run has started. `onResponse` is run whenever the
- * service has responded.
+ * Runs a job until its file is there. Goes on with the job in the service that an earlier run has started. `onResponse` is run after a start,
+ * and after each look at the job.
  */
 export const runExport = (
   store: JobStore,
@@ -66,9 +70,12 @@ export const runExport = (
 ): Effect.Effect<void, RunFailure, IdentityClient> =>
   Effect.gen(function*() {
     if (record.exportJob === starting) return yield* unknownStart
-    const id = record.exportJob ?? (yield* start(store, record))
+    const id = record.exportJob ?? (yield* Effect.zipLeft(start(store, record), onResponse))
     const client = yield* IdentityClient
     const look = Effect.zipLeft(client.execute(getJob.endpoint, { id }), onResponse)
-    const job = yield* Effect.mapError(Job.awaitEnd(look, isUnavailable, () => Effect.void), toRunFailure)
+    const job = yield* Effect.mapError(
+      Job.awaitEnd(look, isUnavailable, () => Effect.void),
+      (error) => error._tag === "NotFound" ? lost(error) : toRunFailure(error)
+    )
     yield* Effect.mapError(Job.linkOf(job), failed)
   })

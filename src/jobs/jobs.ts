@@ -19,8 +19,8 @@ export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
    *
    * `events` are read once. Fails with `InvalidInput` that names an invalid field or id: nothing is stored then. Fails with `JobConflict` if the
    * key is that of a job with another stream, filter or input, and with the failure of the ids: what was read by then is kept for the next
-   * `submit`. Fails with `JobStoreError` if the storage cannot be used, or the job was removed meanwhile. Ids of a job whose list is complete
-   * are not looked at, also if they are others.
+   * `submit`. Fails with `JobStoreError` if the storage cannot be used, or the job was removed meanwhile. The ids of a stream
+   * are not looked at if the list of the job is complete, also if they are others.
    */
   readonly submit: <E = never, R = never>(
     job: Job<E, R>

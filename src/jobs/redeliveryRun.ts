@@ -38,7 +38,13 @@ const eventsIn = (stream: string, deliveries: Iterable<Delivery>): Effect.Effect
 }
 
 /** The failed deliveries that match a filter. Each is added to the job's list before it is sent. */
-const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filter: Deliveries.Filter) =>
+const failedDeliveries = (
+  store: JobStore,
+  job: JobRecord,
+  stream: string,
+  filter: Deliveries.Filter,
+  onResponse: Effect.Effect<void>
+) =>
   Deliveries.failed(stream, filter).pipe(
     Stream.mapError((error) =>
       error._tag !== "BadRequest" && error._tag !== "InvalidInput" && subjectOf(error) === "service"
@@ -46,7 +52,7 @@ const failedDeliveries = (store: JobStore, job: JobRecord, stream: string, filte
         : failed(error)
     ),
     Stream.chunks,
-    Stream.mapEffect((deliveries) => eventsIn(stream, deliveries)),
+    Stream.mapEffect((deliveries) => Effect.zipRight(onResponse, eventsIn(stream, deliveries))),
     Stream.mapEffect((events) =>
       store.addEvents(job, "running", events).pipe(
         Effect.mapError(passing),
@@ -75,8 +81,8 @@ const count = ({ outcome }: Redelivery.Result) =>
   withFiber((fiber) => Effect.sync(() => Metrics.update(Metrics.eventsOf(outcome), 1, Metrics.labelsOf(fiber))))
 
 /**
- * Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. `onResponse` is run whenever the service has
- * responded.
+ * Runs a job until each of its events has an outcome. Goes on where an earlier run has ended. `onResponse` is run after each list of
+ * deliveries, and after each event to which the service has responded.
  */
 export const runRedelivery = (
   store: JobStore,
@@ -95,12 +101,11 @@ export const runRedelivery = (
     const { filter, isListed, stream } = decoded.value
     const journal = yield* Effect.mapError(store.journal(job.id), passing)
     const listed = unfinishedOf(store, job.id)
-    const matching = Stream.tap(failedDeliveries(store, job, stream, filter), () => onResponse)
-    const ids = isListed ? listed : Stream.concat(listed, matching)
+    const ids = isListed ? listed : Stream.concat(listed, failedDeliveries(store, job, stream, filter, onResponse))
     const note = (result: Redelivery.Result) =>
       result.recalled
         ? Effect.void
-        : Effect.zipRight(count(result), result.outcome === "unknown" ? Effect.void : onResponse)
+        : Effect.zipRight(count(result), ["invalid", "unknown"].includes(result.outcome) ? Effect.void : onResponse)
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
     const failures = yield* Stream.runFold(
       Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(note)),

@@ -22,7 +22,7 @@ import {
   type RunOptions,
   type Status
 } from "./model.js"
-import { type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
+import { jobLost, type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
 import type { Tenants } from "./tenants.js"
 
 /** The number of events or jobs that one request to the storage reads or writes. */
@@ -65,13 +65,20 @@ const isStream = <E, R>(events: Redelivery.Ids<E, R>): events is Stream.Stream<s
 const eventsOf = <E, R>(
   { events = Stream.empty, stream }: RedeliveryJob<E, R>
 ): Effect.Effect<Stream.Stream<string, E | InvalidInput, R>, InvalidInput> => {
-  const check = ([event, nth]: readonly [string, number]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)
-  return isStream(events)
-    ? Effect.succeed(Stream.mapEffect(Stream.zipWithIndex(events), check))
-    : Effect.map(
-      Effect.suspend(() => Effect.forEach(Array.from(events).entries(), ([nth, event]) => check([event, nth]))),
-      (all) => Stream.fromIterable(all)
-    )
+  if (isStream(events)) {
+    return Effect.succeed(Stream.mapEffect(
+      Stream.zipWithIndex(events),
+      ([event, nth]) => eventIssue(stream, event, nth) ?? Effect.succeed(event)
+    ))
+  }
+  return Effect.suspend(() => {
+    const all = Array.from(events)
+    for (let nth = 0; nth < all.length; nth++) {
+      const issue = eventIssue(stream, all[nth] ?? "", nth)
+      if (issue !== undefined) return issue
+    }
+    return Effect.succeed(Stream.fromIterable(all))
+  })
 }
 
 export const makeService = (
@@ -173,7 +180,7 @@ export const makeService = (
 
   /** An export whose job in the service has failed, or is not known, here or there, needs another one. */
   const needsAnother = ({ error, exportJob }: JobRecord): boolean =>
-    exportJob === starting || error?.tag === "ExportError" || error?.tag === "NotFound"
+    exportJob === starting || error?.tag === "ExportError" || error?.tag === jobLost
 
   const resume = (id: string) =>
     Effect.gen(function*() {

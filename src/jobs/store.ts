@@ -7,6 +7,9 @@ import type { Counts, JobNotFound, JobOutcome, JobStoreError, Kind, ListFilter, 
 /** The value of `exportJob` while the job is being started. If it stays, it is not known whether there is one. */
 export const starting = ""
 
+/** The tag of the error of an export whose job the service does not know any more. */
+export const jobLost = "JobLost"
+
 /** A job that is stored. */
 export interface JobRecord {
   readonly id: string

@@ -1,9 +1,10 @@
 /** Tests `redeliver`, `delete` and `update` against a tenant on a socket. */
 import { FileSystem, Path } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeContext, NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { rmSync, writeFileSync } from "node:fs"
+import { Effect, Fiber, Layer } from "effect"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { dirname } from "node:path"
 import { TenantLive } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
@@ -446,12 +447,25 @@ describe("export", () => {
       }
     }).pipe(Effect.provide(TenantLive)))
 
+  it.scopedLive("advises no option against a folder that appears while it waits for a token", () =>
+    Effect.gen(function*() {
+      const out = yield* inFolder
+      const server = () => createServer(({ url }) => void (url?.startsWith("/oauth/token") && mkdirSync(out)))
+      const { code, stderr } = yield* run(["export", "--out", out]).pipe(
+        Effect.provide(Tenant.layerServer.pipe(
+          Layer.provide(Tenant.layer()),
+          Layer.provideMerge(NodeHttpServer.layer(server, { host: "127.0.0.1", port: 0 }))
+        ))
+      )
+      assert.deepStrictEqual([code, stderr], [1, "ExportError: there is a folder of this name\n"])
+    }))
+
   it.scopedLive("shows the id of a job without control characters after Ctrl-C", () =>
     Effect.gen(function*() {
       const { injectFault, requests } = yield* Tenant.Tenant
       const job = { id: "job_\u001b[2J", status: "pending", type: "users_export" }
       yield* injectFault({ operation: "createUsersExport", status: 201, body: job })
-      yield* injectFault({ operation: "getJob", delay: "3 seconds" })
+      yield* injectFault({ operation: "getJob", delay: "10 minutes" })
       const isAsked = Effect.map(requests, (requests) => requests.some(({ operation }) => operation === "getJob"))
       const { stderr } = yield* run(["export", "--out", yield* inFolder, "--json"], {
         interruptAfterMillis: 0,

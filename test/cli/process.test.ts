@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 
 const program = [process.execPath, "--import", "tsx", join("src", "cli", "bin.ts")]
@@ -23,7 +24,7 @@ const run = (
 ): Effect.Effect<Ended> =>
   Effect.async((resume) => {
     const child = spawn(file, args, { env })
-    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000)
+    const timer = setTimeout(() => child.kill("SIGKILL"), 200_000)
     let [stdout, stderr, isDone] = ["", "", false]
     child.stderr.on("data", (data) => void (stderr += data))
     child.stdout.on("data", (data) => {
@@ -62,8 +63,22 @@ describe("an output that nobody reads any more", () => {
     }))
 })
 
+/** A device on which each write fails. */
+const full = "/dev/full"
+
+describe("an output without space", () => {
+  it.live.skipIf(!existsSync(full))("is a failure that the standard error output tells", () =>
+    Effect.gen(function*() {
+      for (const args of [["--version"], ["--help"], ["tenant", "--port", "0"]]) {
+        const { code, stderr } = yield* run(["sh", "-c", `"$@" > ${full}`, "sh", ...program, ...args], "", () => {})
+        assert.strictEqual(code, 1, args.join(" "))
+        assert.match(stderr, /^Error: ENOSPC: no space left on device, write$/m)
+      }
+    }))
+})
+
 describe("a question on a terminal", () => {
-  /** The program of util-linux that makes a terminal. Where it is missing, nothing can be tested. */
+  /** The program of util-linux that makes a terminal. Where it is missing, nothing is tested. */
   const terminal = "script"
   const canAsk = spawnSync(terminal, ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
 
@@ -82,9 +97,8 @@ describe("a question on a terminal", () => {
     ["the reply is shown and can be edited", "y\u007fn\r", 1, "y\b \bn\r\nNothing was deleted.\r\n"]
   ] as const
   for (const [title, typed, code, screen] of replies) {
-    it.live(`is asked so that ${title}`, () =>
+    it.live.skipIf(!canAsk)(`is asked so that ${title}`, () =>
       Effect.gen(function*() {
-        if (!canAsk) return assert.isFalse(canAsk)
         const ended = yield* reply(typed)
         assert.deepStrictEqual(ended, { code, stdout: `${question}${screen}`, stderr: "" })
       }))

@@ -111,8 +111,11 @@ interface Fake {
 }
 
 /** Runs an effect with a `DecompressionStream` that does this. Gives what happened to the stream, too. */
-const withFake = <A, E>({ endError, isLenient = false, output, writeError }: Fake, effect: Effect.Effect<A, E>) => {
-  const events: Array<string> = []
+const withFake = <A, E>(
+  { endError, isLenient = false, output, writeError }: Fake,
+  effect: Effect.Effect<A, E>,
+  events: Array<string> = []
+) => {
   const FakeStream = class {
     readonly readable: ReadableStream<Uint8Array>
     readonly writable: WritableStream<Uint8Array>
@@ -234,12 +237,14 @@ describe("the runtime", () => {
   it.live("learns that nobody reads any more", () =>
     Effect.gen(function*() {
       const source = Stream.concat(Stream.make(input(40)), Stream.never)
+      const seen: Array<string> = []
       const { events, result } = yield* withFake(
         { output: new Uint8Array(1_000_000) },
         Effect.zipLeft(
           Effect.scoped(Effect.flatMap(gunzip(source, () => {}), Effect.either)),
-          Effect.sleep("5 millis")
-        )
+          Effect.repeat(Effect.sleep("1 millis"), { until: () => seen.length >= 3 })
+        ),
+        seen
       )
       assert.deepStrictEqual(result, Either.right(undefined))
       assert.deepStrictEqual([...events].sort(), ["abort", "cancel", "write"])

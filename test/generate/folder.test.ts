@@ -72,7 +72,7 @@ describe("a folder", () => {
           const { message } = yield* Effect.flip(Folder.write(folder, files))
           assert.strictEqual(
             message,
-            `${file} was not generated, and the folder would be replaced: choose another folder`
+            `${file} is damaged or was not generated: if it is damaged, delete it and generate again; if not, choose another folder`
           )
           assert.strictEqual(yield* fs.readFileString(file), other)
         }

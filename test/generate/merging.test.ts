@@ -47,11 +47,16 @@ describe("allOf", () => {
       "Schema.Tuple([Schema.optionalElement(string({ min: 1, max: 3 }))], string({ max: 3 }))"
     ],
     [
-      { items: string, minItems: 1, maxItems: 5 },
+      { items: string, minItems: 1 },
       { prefixItems: [string, true] },
       "Schema.Tuple([Schema.String, Schema.optionalElement(Schema.String)], Schema.String)"
     ],
-    [{ items: string, minItems: 3 }, { prefixItems: [string], items: false }, "Schema.Tuple(Schema.String)"],
+    [{ items: string, minItems: 1 }, { prefixItems: [string], items: false }, "Schema.Tuple(Schema.String)"],
+    [
+      { items: string, maxItems: 3, uniqueItems: true },
+      { prefixItems: [string], items: false },
+      "Schema.Tuple(Schema.optionalElement(Schema.String))"
+    ],
     [{ maxItems: 1 }, { prefixItems: [string] }, "Schema.Tuple(Schema.optionalElement(Schema.String))"],
     [{ maxItems: 1 }, { prefixItems: [string, string] }, "Schema.Tuple(Schema.optionalElement(Schema.String))"],
     [
@@ -70,11 +75,49 @@ describe("allOf", () => {
       }))
   }
 
-  it.effect("refuses a list with a tuple whose required element it cannot have", () =>
+  it.effect("has a note on limits of a list that a tuple cannot express", () =>
     Effect.gen(function*() {
-      const required = { prefixItems: [{ type: "number" }], minItems: 1 }
-      const { message } = yield* failure(documentOf({ success: { allOf: [{ items: string }, required] } }))
-      assert.match(message, /^no value can match all of these schemas/)
+      const tuple = { prefixItems: [string, string] }
+      for (const [keyword, value] of [["minItems", 3], ["maxItems", 5], ["uniqueItems", true]] as const) {
+        const { notes, text } = yield* merged({ items: string, [keyword]: value }, tuple)
+        assert.deepStrictEqual(notes, [{ pointer, message: `${keyword} is not checked, because the list is a tuple` }])
+        assert.match(text ?? "", /^Schema\.Tuple\(\[.*\], Schema\.String\)$/)
+      }
+    }))
+
+  const impossible: ReadonlyArray<readonly [list: Json, tuple: Json]> = [
+    [{ items: string }, { prefixItems: [{ type: "number" }], minItems: 1 }],
+    [{ items: string, minItems: 3 }, { prefixItems: [string], items: false }],
+    [{ items: string, minItems: 2 }, { prefixItems: [string, { type: "number" }] }],
+    [{ items: string, minItems: 2 }, { prefixItems: [string], items: { type: "number" } }],
+    [{ minItems: 2, maxItems: 1 }, { prefixItems: [string] }]
+  ]
+  it.effect("refuses a list with a tuple if no value matches both", () =>
+    Effect.gen(function*() {
+      for (const allOf of impossible) {
+        const { message } = yield* failure(documentOf({ success: { allOf } }))
+        assert.match(message, /^no value can match all of these schemas/)
+      }
+    }))
+
+  it.effect("has no note on two alternatives that another pair expresses or that contradict each other", () =>
+    Effect.gen(function*() {
+      const [uri, email] = ["uri", "email"].map((format) => ({ ...string, format, maxLength: 9 }))
+      assert.deepStrictEqual(yield* merged({ anyOf: [uri, email] }, { anyOf: [email, uri] }), {
+        text: "Schema.Union(string({ max: 9, format: uri }), string({ max: 9, format: email }))",
+        notes: []
+      })
+      const other = { prefixItems: [{ multipleOf: 2 }, string], minItems: 2 }
+      assert.deepStrictEqual(
+        yield* merged({ anyOf: [other, string] }, { anyOf: [{ items: { multipleOf: 3 } }, string] }),
+        {
+          text: "Schema.String",
+          notes: []
+        }
+      )
+      assert.deepStrictEqual((yield* merged({ anyOf: [uri, { type: "boolean" }] }, email ?? {})).notes, [
+        { pointer, message: "of the values uri and email of format, only the first is used" }
+      ])
     }))
 
   it.effect("merges a string with a file, which is sent as a file", () =>
@@ -112,13 +155,21 @@ describe("allOf", () => {
 })
 
 describe("the type of a recursive schema", () => {
-  it.effect("has the numbers and booleans beside a plain string", () =>
+  it.effect("has the numbers and booleans beside a plain string, as the schema has", () =>
     Effect.gen(function*() {
       const v = { anyOf: [string, { enum: ["x"] }, { enum: [1, 2] }, { enum: ["a", true] }] }
       const schemas = { Node: { type: "object", required: ["v"], properties: { next: ref("Node"), v } } }
       const all = yield* generated(documentOf({ success: ref("Node"), body: ref("Node"), schemas }))
       assert.include(textOf(all, "getThing.ts"), "readonly v: string | number | string | boolean }")
       assert.include(textOf(all, "createThing.ts"), "readonly v: string | 1 | 2 | \"a\" | true }")
+      assert.include(
+        textOf(all, "getThing.ts"),
+        "v: Schema.Union(oneOf(\"x\"), oneOf(1, 2), Schema.Union(oneOf(\"a\"), Schema.Boolean))"
+      )
+      assert.include(
+        textOf(all, "createThing.ts"),
+        "v: Schema.Union(oneOf(\"x\"), Schema.Literal(1, 2), Schema.Literal(\"a\", true))"
+      )
     }))
 
   it.effect("has the type of further fields in those that are required only", () =>

@@ -89,6 +89,11 @@ describe("a reference", () => {
       `${schema}/properties/properties/items/$ref`
     ],
     ["a schema", { success: ref("enum"), schemas: { enum: nothing } }, "#/components/schemas/enum/$ref"],
+    [
+      "an example",
+      { get: { parameters: [{ name: "a", in: "query", schema: {}, examples: { value: nothing } }] } },
+      "#/paths/~1things/get/parameters/0/examples/value/$ref"
+    ],
     ["a response", { get: { responses: { default: nothing } } }, `${responses}/default/$ref`],
     [
       "a header",
@@ -137,7 +142,7 @@ describe("it refuses, with the place,", () => {
         const document = documentOf({ openapi: "3.0.3", paths: { [path]: { get: operation } } })
         const { message, pointer } = yield* failure(document)
         assert.strictEqual(pointer, `#/paths/${path.replace("/", "~1")}`)
-        assert.strictEqual(message, `a path has no ? and no # (at ${pointer})`)
+        assert.strictEqual(message, `a path cannot contain ? or # (at ${pointer})`)
         assert.lengthOf((yield* generated(document, { only: ["getThing"] })).files, 2)
       }
     }))

@@ -1,4 +1,4 @@
-/** Numbers that no request can express: JSON would turn them into `null`, which clears a field. */
+/** Numbers and dates that no request can express: JSON would turn them into `null`, which clears a field. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Errors, IdentityClient, Operation } from "../../src/index.js"
@@ -70,6 +70,13 @@ describe("a number that is not finite is refused by its path, and nothing is sen
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path: "body[1].size", message }])
     }))
 
+  it.effect("and so is an invalid date", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(save, { data: { dates: [new Date(0), new Date(NaN)] } }, Testing.reply({}))
+      const issue = { path: "data.dates[1]", message: "expected a valid date" }
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues, [issue])
+    }))
+
   it.effect("and so is a body that has no JSON", () =>
     Effect.gen(function*() {
       const set = Operation.make("set", { ...common, path: "/things", body: Schema.Unknown })
@@ -92,8 +99,11 @@ describe("a number that is not finite is refused by its path, and nothing is sen
     }))
 })
 
-it.effect("null, the word null and finite numbers are sent as they are", () =>
+it.effect("null, the word null, what says of itself that it is null, dates and finite numbers are sent as they are", () =>
   Effect.gen(function*() {
     const input = { size: null, map: { a: -0.5, b: 1e300 }, data: ["null", null, { none: null }] }
     assert.deepStrictEqual(JSON.parse(bodyOf(yield* sentOne(save, input)) ?? ""), input)
+    const data = [new Date(0), { toJSON: () => null }]
+    const sentData = { data: ["1970-01-01T00:00:00.000Z", null] }
+    assert.deepStrictEqual(JSON.parse(bodyOf(yield* sentOne(save, { data })) ?? ""), sentData)
   }))

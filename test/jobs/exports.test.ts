@@ -135,7 +135,7 @@ describe("an export as a job", () => {
       const id = yield* submit(monday)
       yield* TestClock.adjust("1 minute")
       const { error, state } = yield* status(id)
-      assert.deepStrictEqual([state, error?.tag], ["failed", "NotFound"])
+      assert.deepStrictEqual([state, error?.tag], ["failed", "JobLost"])
       yield* resume(id)
       yield* TestClock.adjust("1 minute")
       assert.deepInclude(yield* status(id), { state: "done", exportJob: "job_0000000000000002" })

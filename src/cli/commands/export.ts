@@ -39,7 +39,7 @@ const fields = Args.text({ name: "field" }).pipe(
   Args.repeated
 )
 
-/** Refuses what no file can be written to, before a job is started for it. */
+/** Refuses an empty name and a folder, before a job is started. */
 const checkFile = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -64,7 +64,7 @@ const statusOf = ({ bytes, percentage, phase, remaining, totalBytes }: Exports.P
 const adviceOn = ({ message, reason }: Exports.ExportError): string | undefined => {
   switch (reason) {
     case "exists":
-      return `${message}; --overwrite replaces it`
+      return message.includes("folder") ? undefined : `${message}; --overwrite replaces it`
     case "unknown-start":
       return "an earlier run ended while it started a job: look for it in the tenant, then give its id with --job, or start " +
         "another one with --start-again"

@@ -21,7 +21,7 @@ export class Stdio extends Context.Tag("effect-identity-client/cli/Stdio")<Stdio
   readonly errorOutput: Output
   /** Writes to the standard error output without a line feed, for what is drawn again and again. */
   readonly draw: (text: string) => Effect.Effect<void>
-  /** Asks on the standard error output, and gives the line that replies. Without one, it interrupts. */
+  /** Asks on the standard error output, and gives the line that replies. If the input ends first, it interrupts. */
   readonly ask: (question: string) => Effect.Effect<string>
   /** Runs an effect on Ctrl-C at once, before the interruption has ended what runs, until the scope closes. */
   readonly onInterrupt: (effect: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>

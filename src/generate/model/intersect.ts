@@ -91,7 +91,11 @@ const mergeAdditional = (a: ObjectShape, b: ObjectShape, reader: Reader): Object
 }
 
 /** A tuple that is also a list: it ends before an element that cannot be one of the list's items. */
-const intersectTuple = (tuple: TupleShape, { items, max, min = 0 }: ArrayShape, reader: Reader): Shape | undefined => {
+const intersectTuple = (
+  tuple: TupleShape,
+  { items, max, min = 0, unique }: ArrayShape,
+  reader: Reader
+): Shape | undefined => {
   const size = tuple.elements.length
   const elements: Array<Shape> = []
   for (const element of tuple.elements.slice(0, max)) {
@@ -99,10 +103,38 @@ const intersectTuple = (tuple: TupleShape, { items, max, min = 0 }: ArrayShape, 
     if (both === undefined) break
     elements.push(both)
   }
-  const required = Math.max(tuple.required, Math.min(min, size))
   const mayGoOn = elements.length === size && max !== size
   const rest = tuple.rest !== undefined && mayGoOn ? intersect(tuple.rest, items, reader) : undefined
-  return required > elements.length ? undefined : { _tag: "Tuple", elements, required, rest }
+  const required = Math.max(tuple.required, min)
+  if (rest === undefined && required > elements.length) return undefined
+  const unexpressed = [
+    ...rest !== undefined && min > size ? ["minItems"] : [],
+    ...rest !== undefined && max !== undefined ? ["maxItems"] : [],
+    ...unique && (rest !== undefined || elements.length > 1) ? ["uniqueItems"] : []
+  ]
+  for (const keyword of unexpressed) reader.note(`${keyword} is not checked, because the list is a tuple`)
+  return { _tag: "Tuple", elements, required: Math.min(required, size), rest }
+}
+
+/** Merges each schema of a union with each of another one. Notes on a pair count if no other pair gives the same without notes. */
+const intersectUnions = (
+  as: ReadonlyArray<Shape>,
+  bs: ReadonlyArray<Shape>,
+  { component, note }: Reader
+): Shape | undefined => {
+  const pairs = as.flatMap((a) =>
+    bs.flatMap((b) => {
+      const notes: Array<string> = []
+      const shape = intersect(a, b, { component, note: (message) => notes.push(message) })
+      return shape === undefined ? [] : [{ shape, notes }]
+    })
+  )
+  const exact = pairs.filter(({ notes }) => notes.length === 0)
+  for (const { notes, shape } of pairs) {
+    if (!exact.some((other) => equals(other.shape, shape))) notes.forEach(note)
+  }
+  const possible = union(pairs.map(({ shape }) => shape))
+  return possible._tag === "Never" ? undefined : possible
 }
 
 /** The schema of the values that match both; `undefined` if the two contradict each other. */
@@ -112,11 +144,7 @@ export const intersect = (a: Shape, b: Shape, reader: Reader): Shape | undefined
   if (a._tag === "Ref") return intersect(reader.component(a.name), b, reader)
   if (b._tag === "Ref") return intersect(a, reader.component(b.name), reader)
   if (a._tag === "Union" || b._tag === "Union") {
-    const pairs = (a._tag === "Union" ? a.branches : [a]).flatMap((left) =>
-      (b._tag === "Union" ? b.branches : [b]).map((right) => intersect(left, right, reader))
-    )
-    const possible = union(pairs.filter((shape) => shape !== undefined))
-    return possible._tag === "Never" ? undefined : possible
+    return intersectUnions(a._tag === "Union" ? a.branches : [a], b._tag === "Union" ? b.branches : [b], reader)
   }
   if (a._tag === "Literal" || b._tag === "Literal") {
     const [literal, other] = a._tag === "Literal" ? [a, b] : [b, a]
@@ -126,9 +154,9 @@ export const intersect = (a: Shape, b: Shape, reader: Reader): Shape | undefined
   if (a._tag === "String" && b._tag === "String") {
     return {
       _tag: "String",
+      patterns: [...new Set([...a.patterns, ...b.patterns])],
       min: highest(a.min, b.min),
       max: lowest(a.max, b.max),
-      patterns: [...new Set([...a.patterns, ...b.patterns])],
       format: firstOf("format", a.format, b.format, reader)
     }
   }

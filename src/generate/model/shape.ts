@@ -93,6 +93,10 @@ export const isPlainString = (shape: Shape): boolean =>
   shape._tag === "String" && shape.min === undefined && shape.max === undefined && shape.patterns.length === 0 &&
   shape.format === undefined
 
+/** Tells whether a plain string includes all values of a shape, because they are strings of a list. */
+export const isLiteralStrings = (shape: Shape): shape is LiteralShape =>
+  shape._tag === "Literal" && shape.values.every((value) => typeof value === "string")
+
 /** Compares shapes by their content. */
 export const equals = (a: Shape, b: Shape): boolean => JSON.stringify(a) === JSON.stringify(b)
 

@@ -3,6 +3,7 @@ import type { Direction } from "../model/operation.js"
 import {
   anyString,
   type Field,
+  isLiteralStrings,
   isPlainString,
   type LiteralShape,
   type NumberShape,
@@ -220,15 +221,11 @@ export class SchemaPrinter {
 
   #union(branches: ReadonlyArray<Shape>): string {
     const others = branches.filter(({ _tag }) => _tag !== "Null")
-    const known = others.flatMap((branch) =>
-      branch._tag === "Literal" && !branch.isTag && branch.values.every((value) => typeof value === "string")
-        ? branch.values
-        : []
-    )
+    const known = others.flatMap((branch) => isLiteralStrings(branch) && !branch.isTag ? branch.values : [])
     // A string beside literals is an open list of known values.
     const isOpen = others.some(isPlainString) && known.length > 0
     const literals = isOpen ? [this.#helper("oneOf", ...known.map(literal))] : []
-    const rest = others.filter((branch) => !isOpen || (branch._tag !== "Literal" && !isPlainString(branch)))
+    const rest = others.filter((branch) => !isOpen || (!isLiteralStrings(branch) && !isPlainString(branch)))
     const schemas = [...literals, ...rest.map((branch) => this.print(branch))]
     const schema = schemas.length === 1 ? schemas.join("") : Spelling.unionOf(this.#names.use("Schema"), schemas)
     return others.length === branches.length ? schema : this.#schema(`NullOr(${schema})`)

@@ -1,14 +1,18 @@
 /** Writes shapes as types of TypeScript: recursive schemas need one, because none can be inferred. */
 import type { Direction } from "../model/operation.js"
-import { isPlainString, type ObjectShape, type Primitive, type Shape, union, unknown } from "../model/shape.js"
+import {
+  isLiteralStrings,
+  isPlainString,
+  type ObjectShape,
+  type Primitive,
+  type Shape,
+  union,
+  unknown
+} from "../model/shape.js"
 import { fieldsOf, loosen, type Names } from "./schema.js"
 import { key, quote } from "./text.js"
 
 const literal = (value: Primitive): string => typeof value === "string" ? quote(value) : String(value)
-
-/** Tells whether a plain string includes all values of a shape. */
-const isLiteralStrings = (shape: Shape): boolean =>
-  shape._tag === "Literal" && shape.values.every((value) => typeof value === "string")
 
 const typeOfLiteral = (value: Primitive): string => typeof value
 

@@ -10,12 +10,12 @@ interface Reference {
   readonly pointer: string
 }
 
-/** Fields with values of the interface: what looks like a reference in them is none. */
-const values = new Set(["const", "default", "enum", "example", "examples"])
+/** Fields with values of the interface: what looks like a reference in them is none. `value` is one of an example with a name. */
+const values = new Set(["const", "default", "enum", "example", "value"])
 
 /** Fields whose own fields have names that the document chooses. */
 const named = new Set(
-  ("$defs callbacks content definitions dependentSchemas encoding headers links patternProperties properties responses")
+  "$defs callbacks content definitions dependentSchemas encoding examples headers links patternProperties properties responses"
     .split(" ")
 )
 
@@ -24,7 +24,8 @@ const references = (value: unknown, pointer: string, hasNames = false): Readonly
   if (Array.isArray(value)) return value.flatMap((each, index) => references(each, at(pointer, index)))
   if (!Json.isObject(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
-    if (!hasNames && values.has(name)) return []
+    const isValue = values.has(name) || (name === "examples" && Array.isArray(inner))
+    if (!hasNames && isValue) return []
     return name === "$ref" && typeof inner === "string"
       ? [{ target: inner, pointer: at(pointer, name) }]
       : references(inner, at(pointer, name), !hasNames && named.has(name))

@@ -105,7 +105,7 @@ export const readParameters = (
 /** The parameters in the order of the path. */
 const pathParameters = (path: string, params: ReadonlyArray<Parameter>): ReadonlyArray<Parameter> => {
   const pointer = at("#/paths", path)
-  if (/[?#]/.test(path)) fail(pointer, "a path has no ? and no #")
+  if (/[?#]/.test(path)) fail(pointer, "a path cannot contain ? or #")
   const names = path.split("/").flatMap((segment) => {
     if (!/[{}]/.test(segment)) {
       return segment.startsWith(":")

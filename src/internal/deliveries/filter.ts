@@ -14,7 +14,7 @@ export type Time = Date | DateTime.DateTime | string
 export interface Filter {
   /** The types of the events, for example `user.created`; at least one (default: all types). */
   readonly eventTypes?: ReadonlyArray<string> | undefined
-  /** The begin of the time of the failures (default: the first). Rounded down to a second. */
+  /** The start of the time of the failures (default: the first). Rounded down to a second. */
   readonly from?: Time | undefined
   /** The end of that time (default: none). Rounded up to a second. */
   readonly to?: Time | undefined

@@ -30,7 +30,7 @@ import { TaggedError } from "../runtime/taggedError.js"
  * - `truncated`: the gzip data ends too early.
  * - `corrupt`: the gzip data is damaged. Its checksum comes last, so rows that came before may be wrong.
  * - `unsupported`: the runtime has no `DecompressionStream`.
- * - `exists`: the file is there already. Nothing was started.
+ * - `exists`: there is a file or a folder of this name: before anything was started, or by now.
  * - `unknown-start`: an earlier run ended while it started a job, so it is not known if there is one.
  * - `other-export`: the state beside the file is that of an export with another input, or cannot be read.
  * - `superseded`: another run writes the same file. This one has left it alone.

@@ -168,16 +168,12 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     if (state?.job !== undefined && options.job !== undefined && state.job !== options.job) {
       return yield* failure("other-export", `${store.file} keeps the state of another job`, state.job)
     }
-    const isFolder = Effect.map(fs.stat(path), ({ type }) => type === "Directory")
-    const checkPath = overwrite
-      ? Effect.flatMap(
-        Effect.orElseSucceed(isFolder, () => false),
-        (isFolder) => isFolder ? failure("exists", "there is a folder of this name", state?.job) : Effect.void
-      )
-      : Effect.flatMap(
-        fs.exists(path),
-        (exists) => exists ? failure("exists", "the file is there already", state?.job) : Effect.void
-      )
+    const checkPath = Effect.gen(function*() {
+      if (!(yield* fs.exists(path))) return
+      const { type } = yield* fs.stat(path)
+      if (type === "Directory") return yield* failure("exists", "there is a folder of this name", state?.job)
+      if (!overwrite) return yield* failure("exists", "the file is there already", state?.job)
+    })
     // What an earlier run has completed is of use if it was to be compressed or not, as now.
     if (state?.rows !== undefined && (state.gzip ?? gzip) === gzip) {
       const { job = "", part, rows } = state

@@ -204,22 +204,31 @@ const encodeBody = (body: unknown, contentType: ContentType): Either.Either<stri
     ? UrlEncoding.encodeObject(body)
     : Either.left({ path: "body", message: "a form can express only an object" })
 
-/** Encodes a value, which `fields` name. Only a text with a `null` may have lost a number. */
+/** Encodes a value, which `fields` name. Only a text with a `null` may have lost a number or a date. */
 const encodeJson = (value: unknown, fields: InputFields): Either.Either<string, Issue> => {
   const text: string | undefined = JSON.stringify(value) // none for a function
   if (text === undefined) return Either.left({ path: "body", message: "expected a value that JSON can express" })
-  const issue = text.includes("null") ? lostNumber(fields) : undefined
+  const issue = text.includes("null") && mayLose(value) ? lostValue(fields) : undefined
   return issue === undefined ? Either.right(text) : Either.left(issue)
 }
 
-/** Finds the first number that JSON turns into `null`. */
-const lostNumber = (fields: InputFields): Issue | undefined => {
+/** Looks for what JSON may turn into `null`. It costs less than to find the path. */
+const mayLose = (value: unknown): boolean =>
+  typeof value === "number"
+    ? !Number.isFinite(value)
+    : typeof value === "object" && value !== null &&
+      ("toJSON" in value || Object.values(value).some(mayLose))
+
+/** Finds the first number or date that JSON turns into `null`. */
+const lostValue = (fields: InputFields): Issue | undefined => {
   let issue: Issue | undefined
   const paths = new Map<unknown, string>()
-  JSON.stringify(fields, function(this: unknown, key: string, value: unknown) {
+  JSON.stringify(fields, function(this: InputFields, key: string, value: unknown) {
     const path = append(paths.get(this) ?? "", Array.isArray(this) ? Number(key) : key)
     paths.set(value, path)
-    issue ??= UrlEncoding.notFinite(path, value)
+    issue ??= this[key] instanceof Date && value === null
+      ? { path, message: "expected a valid date" }
+      : UrlEncoding.notFinite(path, value)
     return value
   })
   return issue

@@ -23,7 +23,7 @@ const count = (value: unknown): number | undefined =>
 
 /**
  * Tracks one listing from a start page on. The first page sets the page size, whatever the caller asked for. Items that are
- * created meanwhile push others to later pages, so the ids of the last two pages are remembered, and the text of one without ids.
+ * created meanwhile push others to later pages, so the ids of the last two pages are remembered, and the text of the last page if it has items without an id.
  */
 export class PageTracker {
   private pages = 0
@@ -77,8 +77,8 @@ export class PageTracker {
   }
 
   /**
-   * The indexes of the items that are neither on the last two pages nor earlier on this one. A page without ids that is the last one
-   * again has none.
+   * The indexes of the items that are neither on the last two pages nor earlier on this one. A page of items without
+   * ids that is the same as the one before it has none.
    */
   private newIndexes(items: ReadonlyArray<unknown>): ReadonlyArray<number> {
     const text = textOf(items)

@@ -105,7 +105,7 @@ export interface FollowOptions<E, R> {
   readonly isAfter: (time: string, other: string) => boolean
   /** Checks that the next list may succeed, after this failure. */
   readonly isTemporary: (error: E) => boolean
-  /** The time from the end of a list that lacks a delivery to the begin of a later one, after which it counts as delivered. */
+  /** The time from the end of a list that lacks a delivery to the start of a later one, after which it counts as delivered. */
   readonly deliveredAfter: Duration.DurationInput
   /** The time until the rest is `pending`. */
   readonly followFor: Duration.DurationInput

@@ -20,7 +20,7 @@ const longestWait = 30_000
 export interface OutageOptions {
   /** The number of failures in a row. */
   readonly pauseAfter: number
-  /** The time from the begin of a pause to the end of the run. */
+  /** The time from the start of a pause to the end of the run. */
   readonly giveUpAfter: Duration.DurationInput
 }
 

@@ -101,13 +101,13 @@ describe("server-sent events", () => {
         shape: "server-sent events"
       })
       assert.notProperty(error, "path")
-    }), 10_000)
+    }))
 
   it.effect("of usual length may be many", () =>
     Effect.gen(function*() {
       const piece = bytesOf(`data: "${"x".repeat(limit / 4)}"\n\n`)
       assert.lengthOf(yield* read(Array.from({ length: 6 }, () => piece)), 6)
-    }), 10_000)
+    }))
 
   it.effect("are refused if their data does not match, without the data, and without what is secret", () =>
     Effect.gen(function*() {

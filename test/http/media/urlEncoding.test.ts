@@ -1,6 +1,6 @@
 /** Bodies and queries as forms. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import {
   createUsersExport,
   Errors,
@@ -9,6 +9,7 @@ import {
   Operation,
   redeliverEvent
 } from "../../../src/index.js"
+import { encodeForm, encodeObject, encodeQuery } from "../../../src/internal/http/media/urlEncoding.js"
 import * as Testing from "../../../src/Testing.js"
 import { bodyOf, failed, sent, sentOne } from "../../support/client.js"
 import { type Subject } from "../../support/operations.js"
@@ -69,7 +70,7 @@ describe("withFormBody", () => {
       assert.strictEqual((yield* sentOne(createUsersExport, {})).headers["content-type"], "application/json")
     }))
 
-  const oddName = "a form cannot express a key that is empty or has brackets"
+  const oddName = "a form or a query cannot express a key that is empty or has brackets"
 
   const declared = {
     method: "PUT",
@@ -162,4 +163,23 @@ describe("withFormBody", () => {
       const request = yield* sentOne(upload, { part: "x", map: { a: null, b: [] }, text: "\uD800" })
       assert.deepStrictEqual(JSON.parse(bodyOf(request) ?? ""), { map: { a: null, b: [] }, text: "\uD800" })
     }))
+})
+
+describe("a form and a query", () => {
+  it.each([NaN, Infinity, -Infinity])("cannot express %d, and name it by its path", (number) => {
+    const issue = { path: "a[b][1]", message: "expected a finite number" }
+    for (const encode of [encodeForm, encodeObject]) {
+      assert.deepStrictEqual(encode({ a: { b: [1, number] } }), Either.left(issue))
+    }
+    assert.deepStrictEqual(encodeQuery({ a: [1, number] }), Either.left({ ...issue, path: "a" }))
+  })
+
+  it("express other values as text", () => {
+    for (const encode of [encodeForm, encodeObject, encodeQuery]) {
+      assert.deepStrictEqual(
+        encode({ a: 0, b: -1.5, c: true, d: "NaN", e: undefined }),
+        Either.right("a=0&b=-1.5&c=true&d=NaN")
+      )
+    }
+  })
 })

@@ -39,7 +39,7 @@ const nameOf = ([field = "", ...keys]: Path): string => keys.reduce((name, key) 
 /** Recognizes a key that a service would not read from between brackets, or would read as several. */
 const isOdd = (key: string): boolean => key === "" || /[[\]]/.test(key)
 
-/** Refuses what a form cannot express. The first `declared` keys of each path may have brackets of their own. */
+/** Refuses what a form or a query cannot express. The first `declared` keys of each path may have brackets of their own. */
 const encodePairs = (
   fields: object,
   pairsOf: (path: Path, value: unknown) => Pairs,
@@ -50,7 +50,10 @@ const encodePairs = (
     for (const [path, inner] of pairsOf([field], value)) {
       const name = nameOf(path)
       if (path.slice(declared).some(isOdd)) {
-        return Either.left({ path: name, message: "a form cannot express a key that is empty or has brackets" })
+        return Either.left({
+          path: name,
+          message: "a form or a query cannot express a key that is empty or has brackets"
+        })
       }
       if (typeof inner === "object") {
         return Either.left({ path: name, message: "a form cannot express null or an empty list" })
