@@ -81,7 +81,7 @@ describe("allOf", () => {
       for (const [keyword, value] of [["minItems", 3], ["maxItems", 5], ["uniqueItems", true]] as const) {
         const { notes, text } = yield* merged({ items: string, [keyword]: value }, tuple)
         assert.deepStrictEqual(notes, [{ pointer, message: `${keyword} is not checked, because the list is a tuple` }])
-        assert.match(text ?? "", /^Schema\.Tuple\(\[.*\], Schema\.String\)$/)
+        assert.match(text ?? "", /Schema\.Tuple\(\[.*\].*Schema\.String/)
       }
     }))
 
