@@ -1,28 +1,13 @@
 /** Jobs in memory: each starts once, tells how far it is, can be cancelled and resumed, and sends no event twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Layer, Stream, TestClock } from "effect"
+import { Deferred, Effect, Either, Fiber, Layer, Stream, TestClock } from "effect"
 import { metricReadings } from "../../examples/support/metricReadings.js"
 import { createUsersExport, Errors, getJob, listDeliveries } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
+import { collected, ended, night } from "../support/jobs.js"
 import { failure, idOf, ids, service, stream, transport, unexpected } from "../support/redelivery.js"
-
-const night = { tenant: "acme", key: "night", stream }
-
-const collected = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
-  Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
-
-/** Waits for the end of a job, in virtual time. */
-const ended = (id: string) =>
-  Effect.gen(function*() {
-    const { awaitEnd } = yield* Jobs.Jobs
-    const fiber = yield* Effect.fork(awaitEnd(id))
-    for (let step = 0; step < 500 && (yield* Fiber.poll(fiber))._tag === "None"; step++) {
-      yield* TestClock.adjust("1 second")
-    }
-    return yield* Fiber.join(fiber)
-  })
 
 describe("a redelivery", () => {
   it.effect("sends each event once, and tells its outcome", () => {

@@ -1,25 +1,12 @@
 /** Lists of jobs: from what they are read, and which ids they may have; and jobs that are removed while they are submitted. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Fiber, Stream, TestClock } from "effect"
+import { Deferred, Effect, Either, Fiber, Stream, TestClock } from "effect"
 import { type Delivery, listDeliveries, Timestamp } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
+import { collected, ended, night } from "../support/jobs.js"
 import { idOf, ids, service, stream } from "../support/redelivery.js"
-
-const night = { tenant: "acme", key: "night", stream }
-
-const collected = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
-  Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
-
-/** Waits for the end of a job, in virtual time. */
-const ended = (id: string) =>
-  Effect.gen(function*() {
-    const { awaitEnd } = yield* Jobs.Jobs
-    const fiber = yield* Effect.fork(awaitEnd(id))
-    yield* TestClock.adjust("1 minute")
-    return yield* Fiber.join(fiber)
-  })
 
 describe("a list of events", () => {
   it.effect("may be any iterable, also one that can be read only once", () => {
