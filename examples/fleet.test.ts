@@ -81,20 +81,20 @@ const service = (memory: SharedStore.Backend) =>
       const [key, { "if-match": version }] = [url.pathname, request.headers]
       const value = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
       const { entry, now, swapped } = request.method === "GET"
-        ? { ...(yield* Effect.orDie(memory.get(key))), swapped: true }
-        : yield* Effect.orDie(memory.swap(
+        ? { ...(yield* memory.get(key)), swapped: true }
+        : yield* memory.swap(
           key,
           version,
           request.method === "DELETE"
             ? undefined
             : { value, timeToLive: Duration.seconds(Number(url.searchParams.get("ttl"))) }
-        ))
+        )
       const headers = { "x-time": String(now), ...(entry !== undefined && { etag: entry.version }) }
       return HttpClientResponse.fromWeb(
         request,
         new Response(entry?.value ?? "", { status: swapped ? 200 : 412, headers })
       )
-    })
+    }).pipe(Effect.orDie)
   )
 
 /** A service that always fails. */

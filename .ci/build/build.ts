@@ -13,7 +13,7 @@ const { root } = chosenLine
 const directory = join(root, "dist")
 
 rmSync(directory, { recursive: true, force: true })
-const tsc = join(effect3.root, "node_modules/typescript/bin/tsc")
+const tsc = join(effect3.root, "node_modules/@typescript/native/bin/tsc")
 const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, ".ci/build")], { stdio: "inherit" })
 if (status === 0) {
   await Promise.all([buildJavascript(directory, chosenLine), buildCommandLine(directory, chosenLine)])

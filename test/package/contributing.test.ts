@@ -58,14 +58,13 @@ it(
         join(copy, "tsconfig.steps.json"),
         JSON.stringify({
           extends: "./tsconfig.json",
-          compilerOptions: { incremental: false },
           include: ["src", file(5)]
         })
       )
 
       const tests = [file(5), "test/package/readme.test.ts", "-t", "a connection|lists each operation"]
       const [compiled, [failed, output]] = await Promise.all([
-        run(copy, "node_modules/typescript/bin/tsc", "--project", "tsconfig.steps.json"),
+        run(copy, "node_modules/@typescript/native/bin/tsc", "--project", "tsconfig.steps.json"),
         run(copy, "node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts", ...tests)
       ])
       assert.deepStrictEqual(compiled, [false, "\n"])

@@ -144,7 +144,7 @@ describe("the lock of a journal", () => {
   it.effect("is renewed each third of its time, and says so if that fails", () =>
     Effect.gen(function*() {
       const { acquire, disk, messages, store } = yield* setUp
-      yield* acquire
+      yield* Effect.asVoid(acquire)
       for (const count of [1, 2, 3]) {
         yield* TestClock.adjust("3 seconds")
         const renewal = Option.getOrThrow(yield* store.get("renewal"))

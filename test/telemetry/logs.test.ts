@@ -179,7 +179,7 @@ describe("the log", () => {
         replies: [0, 0, 0].map((remaining) => Testing.reply({ status: 403, headers: quota(remaining) }))
       })
       const { lines } = yield* logged(
-        Effect.provide(Effect.all([call, createUsersExport({}), call].map(Effect.exit)), layer)
+        Effect.provide(Effect.forEach([call, createUsersExport({}), call], Effect.exit), layer)
       )
       assert.deepStrictEqual(lines, [
         "WARN attempt=1 operation=deleteEventStream the rate limit is used up: 0 of 10 calls left"

@@ -1,6 +1,7 @@
 /** The filter of failed deliveries, as users give it and as the service takes it. */
 import * as DateTime from "effect/DateTime"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import type { Issue } from "../../Errors.js"
 
 /**
@@ -32,7 +33,8 @@ const isoText = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)
 /** The milliseconds of a text, and whether digits after those of the milliseconds count. `Date.parse` alone accepts February 30. */
 const parse = (text: string): { readonly millis: number; readonly hasMore: boolean } => {
   const [, year, month, day, more] = isoText.exec(text) ?? []
-  const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
+  const midnight = DateTime.make(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  const exists = Option.exists(midnight, (time) => DateTime.getPartUtc(time, "day") === Number(day))
   return { millis: exists ? Date.parse(text) : NaN, hasMore: Number(more) > 0 }
 }
 
@@ -48,9 +50,13 @@ const read = (time: Time | undefined): { readonly millis: number; readonly hasMo
 const encodeTime = (time: Time | undefined, round: "down" | "up"): string | undefined => {
   const { hasMore, millis } = read(time)
   const isWhole = millis % 1000 === 0 && !hasMore
-  const date = new Date((Math.floor(millis / 1000) + (round === "up" && !isWhole ? 1 : 0)) * 1000)
-  const year = date.getUTCFullYear()
-  return year >= 0 && year <= 9999 ? `${date.toISOString().slice(0, 19)}Z` : undefined
+  const rounded = DateTime.make((Math.floor(millis / 1000) + (round === "up" && !isWhole ? 1 : 0)) * 1000)
+  // Other years have a sign and two more digits.
+  return rounded.pipe(
+    Option.map((time) => `${DateTime.formatIso(time).slice(0, -5)}Z`),
+    Option.filter((text) => text.length === 20),
+    Option.getOrUndefined
+  )
 }
 
 const timeMessage = "expected a Date, a DateTime, or ISO 8601 text with Z or an offset, of the years 0 to 9999"

@@ -1,5 +1,6 @@
 /** Generators of values, for Effect, of schemas that hardly any random value would fit. */
 import type * as Arbitrary from "effect/Arbitrary"
+import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -13,7 +14,7 @@ export const withGenerator = (schema: Schema.Schema<string>, generator: StringGe
 /** Makes times such as `2026-06-25T08:00:00Z`. */
 export const dateTimes: StringGenerator = (fc) =>
   fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) =>
-    new Date(seconds * 1000).toISOString().replace(/\.\d+/, "")
+    DateTime.formatIso(DateTime.unsafeMake(seconds * 1000)).replace(/\.\d+/, "")
   )
 
 type Bytes = Stream.Stream<Uint8Array, unknown>

@@ -1,5 +1,6 @@
 /** Authenticates a client at the token endpoint: by its secret, an assertion that its key signed, or its TLS certificate. */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -78,7 +79,7 @@ export const make = () => {
                 audience: [`https://${host}/`, `http://${host}/`],
                 requiredClaims: ["jti", "exp"],
                 clockTolerance: skew,
-                currentDate: new Date(now * 1000)
+                currentDate: DateTime.toDateUtc(DateTime.unsafeMake(now * 1000))
               }
             ),
           catch: (cause) => cause instanceof Jose.errors.JOSEError ? cause.message : "malformed"

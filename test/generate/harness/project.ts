@@ -9,6 +9,10 @@ export const root = fileURLToPath(new URL("../../../", import.meta.url))
 
 const bin = (name: string): string => join(root, "node_modules/.bin", name)
 
+/** Runs TypeScript 7. */
+const compile = (args: ReadonlyArray<string>, cwd?: string): Promise<Finished> =>
+  run(process.execPath, [join(root, "node_modules/@typescript/native/bin/tsc"), ...args], cwd)
+
 interface Finished {
   readonly code: number
   readonly output: string
@@ -57,7 +61,7 @@ export const makeProject = async (): Promise<Project> => {
       "./*": { types: "./types/*.d.ts", default: "./src/*.ts" }
     }
   })
-  const { code, output } = await run(bin("tsc"), ["-p", ".ci/build", "--outDir", join(library, "types")])
+  const { code, output } = await compile(["-p", ".ci/build", "--outDir", join(library, "types")])
   if (code !== 0) throw new Error(output)
   const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"))
   write("tsconfig.json", { compilerOptions: { ...compilerOptions, paths: {}, plugins: [] }, include: ["out"] })
@@ -91,7 +95,7 @@ const checked = ({ code, output, seconds }: Finished, complaints: Checked["compl
 )
 
 export const checkTypes = async ({ folder }: Project): Promise<Checked> => {
-  const finished = await run(bin("tsc"), ["--noEmit", "--pretty", "false", "-p", join(folder, "tsconfig.json")], folder)
+  const finished = await compile(["--noEmit", "--pretty", "false", "-p", join(folder, "tsconfig.json")], folder)
   return checked(finished, byFile(finished.output, /^(\S.*?)\(\d+,\d+\): (.*)$/gm))
 }
 
