@@ -207,12 +207,16 @@ describe("a client's options", () => {
   it.effect("name each field that is out of range", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Layer.build(over({
+        retry: { attempts: NaN },
         retryBudget: -1,
+        maxBodySize: NaN,
         circuit: { failures: 0, delay: 0, maxDelay: Infinity }
       }, [])))
       assert.instanceOf(error, InvalidInput)
       assert.deepStrictEqual(error.issues, [
+        { path: "retry.attempts", message: "expected a number of at least 0" },
         { path: "retryBudget", message: "expected a number of at least 0" },
+        { path: "maxBodySize", message: "expected a number of at least 0" },
         { path: "circuit.failures", message: "expected an integer of at least 1" },
         { path: "circuit.delay", message: "expected a time above zero" },
         { path: "circuit.maxDelay", message: "expected a time above zero" }

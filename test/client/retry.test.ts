@@ -293,6 +293,7 @@ describe("a policy", () => {
     }))
 
   sends("with no attempts still makes one", [0], always, Retry.withPolicy({ attempts: 0 }))
+  sends("with attempts that are not a number makes one", [0], always, Retry.withPolicy({ attempts: NaN }))
   sends(
     "inside another one inherits the settings that it lacks",
     [0, 50],

@@ -5,6 +5,7 @@ import { RateLimited, TokenError } from "../../src/Errors.js"
 import { createUsersExport, IdentityClient, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer } from "../support/client.js"
+import { skewed } from "../support/fleet.js"
 import { permit } from "../support/permits.js"
 import { call, clientOf, logged, outage, quota } from "../support/telemetry.js"
 import { inProcess } from "../support/tokenServer.js"
@@ -49,6 +50,28 @@ describe("the log", () => {
         `${about} response with status 204 after 1 s`,
         `${about} response with status 403 after 1.5 s`,
         `${about} failed with Forbidden after 1.5 s`
+      ])
+    }))
+
+  it.effect("has durations that a clock set back meanwhile does not change", () =>
+    Effect.gen(function*() {
+      const { clock, skew } = skewed(yield* Effect.clock)
+      const network = inProcess(() =>
+        Effect.delay(Effect.sync(() => ({ status: 403 })), 1000).pipe(
+          Effect.tap(() => Effect.sync(() => skew.millis -= 3_600_000))
+        )
+      )
+      const layer = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([network.layer, RateLimiter.layerUnlimited, bearer])
+      )
+      const running = yield* Effect.fork(
+        logged(Effect.provide(call, layer), LogLevel.Debug).pipe(Effect.withClock(clock))
+      )
+      yield* TestClock.adjust(1000)
+      const { lines } = yield* Fiber.join(running)
+      assert.deepStrictEqual(lines, [
+        "DEBUG attempt=1 operation=deleteEventStream response with status 403 after 1 s",
+        "DEBUG attempt=1 operation=deleteEventStream failed with Forbidden after 1 s"
       ])
     }))
 

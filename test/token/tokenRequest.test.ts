@@ -409,7 +409,9 @@ describe("TokenError", () => {
       const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: "https://login.example.com" }).pipe(
         Layer.provide(Layer.succeed(HttpClient.HttpClient, elsewhere))
       )
-      assert.strictEqual((yield* Effect.flip(Effect.provide(get, layer)))._tag, "TokenError")
+      const error = yield* Effect.flip(Effect.provide(get, layer))
+      assert.strictEqual(error._tag, "TokenError")
+      assert.match(error.message, /^the HTTP client followed a redirect of the token endpoint of login\.example\.com,/)
     }))
 
   it.effect("carries the code if there is no response", () =>

@@ -7,6 +7,7 @@ import * as Metrics from "../telemetry/metrics.js"
 import * as Spans from "../telemetry/spans.js"
 import { Circuit, type CircuitOptions } from "./circuit.js"
 import * as RetryBudget from "./retryBudget.js"
+import type * as RetryPolicy from "./retryPolicy.js"
 
 export interface Guards {
   readonly tenant: string
@@ -17,8 +18,10 @@ export interface Guards {
 }
 
 export interface Options {
+  readonly retry?: RetryPolicy.Changes | undefined
   readonly retryBudget?: number | undefined
   readonly circuit?: CircuitOptions | undefined
+  readonly maxBodySize?: number | undefined
 }
 
 const isTime = (time: Duration.DurationInput | undefined): boolean => {
@@ -29,10 +32,17 @@ const isTime = (time: Duration.DurationInput | undefined): boolean => {
 /** The default of `retryBudget`. */
 const defaultBudget = 0.2
 
-const issuesOf = ({ circuit, retryBudget = 0 }: Options): InvalidInput["issues"] => {
-  const { delay, failures = 1, maxDelay } = circuit ?? {}
+const issuesOf = (options: Options): InvalidInput["issues"] => {
+  const { delay, failures = 1, maxDelay } = options.circuit ?? {}
+  const atLeastZero = {
+    "retry.attempts": options.retry?.attempts,
+    retryBudget: options.retryBudget,
+    maxBodySize: options.maxBodySize
+  }
   return [
-    ...(retryBudget >= 0 ? [] : [{ path: "retryBudget", message: "expected a number of at least 0" }]),
+    ...Object.entries(atLeastZero).flatMap(([path, value = 0]) =>
+      value >= 0 ? [] : [{ path, message: "expected a number of at least 0" }]
+    ),
     ...(Number.isSafeInteger(failures) && failures >= 1
       ? []
       : [{ path: "circuit.failures", message: "expected an integer of at least 1" }]),

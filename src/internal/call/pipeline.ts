@@ -44,7 +44,10 @@ const withToken = <A, E>(
     onSuccess: (token): Effect.Effect<A, E | TokenError> => {
       const authorization = authorizationOf(token)
       return authorization === undefined
-        ? new TokenError({ operation, message: "the token contains characters that a header cannot contain" })
+        ? new TokenError({
+          operation,
+          message: "the token is empty or contains characters that a header cannot contain"
+        })
         : use(token, authorization)
     }
   })

@@ -219,7 +219,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   }
 
   private get isLast(): boolean {
-    return this.attempts >= this.policy.attempts
+    return !(this.attempts < this.policy.attempts) // also if that is not a number
   }
 
   private timeLeft(): number {

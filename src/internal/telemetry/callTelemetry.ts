@@ -11,6 +11,7 @@ import type { RawResponse } from "../http/rawExchange.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
 import type * as FiberAccess from "../runtime/fiber.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { DriftDetector } from "../schema/drift.js"
 import { CallLogs, formatMillis, makeQuotaWarnings } from "./logs.js"
 import * as Metrics from "./metrics.js"
@@ -58,7 +59,7 @@ export class CallTelemetry {
     this.labels = Metrics.labelsOf(fiber)
     this.isTraced = Spans.isTraced(fiber)
     this.logs = new CallLogs(shared, fiber, clock)
-    this.startedAt = clock.unsafeCurrentTimeMillis()
+    this.startedAt = monotonicMillis(clock)
   }
 
   /**
@@ -194,7 +195,7 @@ export class CallTelemetry {
     strings: () => ReadonlyArray<string>
   ): void {
     const { drift, metrics } = this.shared
-    const now = this.clock.unsafeCurrentTimeMillis()
+    const now = monotonicMillis(this.clock)
     const millis = now - this.startedAt
     const errorType = Exit.isFailure(exit) ? Spans.errorTag(exit.cause) : undefined
     Metrics.update(metrics.duration(status, errorType), millis / 1000, this.labels)

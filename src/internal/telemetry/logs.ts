@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
 import type { RawResponse } from "../http/rawExchange.js"
 import * as FiberAccess from "../runtime/fiber.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { isLongWait, warningInterval } from "../runtime/warnings.js"
 import * as Spans from "./spans.js"
 
@@ -65,7 +66,7 @@ export class CallLogs {
   /** Adds the line of a wait before a retry: a warning if it is long, but not for each call. */
   backoff(millis: number): void {
     const message = `retrying in ${formatMillis(millis)}`
-    const now = this.clock.unsafeCurrentTimeMillis()
+    const now = monotonicMillis(this.clock)
     if (!isLongWait(millis) || now < this.shared.nextWaitWarningAt) return this.debug(message)
     this.shared.nextWaitWarningAt = now + warningInterval
     this.warn(message)
@@ -77,7 +78,7 @@ export class CallLogs {
     const share = remaining / limit
     if (share > quotaShare.recovered) warnings.isLow = false
     if (share > quotaShare.low || warnings.isLow) return
-    const now = this.clock.unsafeCurrentTimeMillis()
+    const now = monotonicMillis(this.clock)
     if (now < warnings.nextAt) return
     warnings.isLow = true
     warnings.nextAt = now + warningInterval
@@ -88,9 +89,9 @@ export class CallLogs {
   /** Adds a debug line when a request ends, and writes it. */
   withOutcome<A extends RawResponse, E>(request: Effect.Effect<A, E>): Effect.Effect<A, E> {
     if (!this.isDebugEnabled) return request
-    const sentAt = this.clock.unsafeCurrentTimeMillis()
+    const sentAt = monotonicMillis(this.clock)
     const log = (outcome: string) => {
-      this.debug(`${outcome} after ${formatMillis(this.clock.unsafeCurrentTimeMillis() - sentAt)}`)
+      this.debug(`${outcome} after ${formatMillis(monotonicMillis(this.clock) - sentAt)}`)
       return this.before(Effect.void)
     }
     return request.pipe(

@@ -45,7 +45,7 @@ export const nameOf = (url: string): string => `the token endpoint of ${BaseUrl.
 /** Turns a response without a usable token into an error that contains none of the secrets. */
 const failureOf = (
   endpoint: string,
-  { headers, status }: RawResponse,
+  { headers, redirected, status }: RawResponse,
   body: Readonly<Record<string, unknown>>,
   now: number,
   secrets: ReadonlyArray<string>,
@@ -57,7 +57,9 @@ const failureOf = (
     ErrorBody.nonEmpty(body.error_description) ?? parseDescription(body.description) ?? ErrorBody.nonEmpty(body.message)
   )
   const retryAfter = ResponseHeaders.retryAfter(headers, now)
-  const message = Response.isSuccess(status)
+  const message = redirected
+    ? `the HTTP client followed a redirect of ${endpoint}, so the response may be another service's`
+    : Response.isSuccess(status)
     ? `the response of ${endpoint} contains no usable access_token`
     : `${endpoint} responded with status ${status}${inParentheses(error)}${
       description === undefined ? "" : `: ${description}`
