@@ -89,6 +89,68 @@ describe("the state of a tenant", () => {
     assert.isUndefined(stateOf("a").bucket)
   })
 
+  it("may hold operations that are called `constructor` or `toString`, as methods of every object", () => {
+    for (const name of ["constructor", "toString"]) {
+      const { call, load, save, share, stateOf } = makeStrategy()
+      call("a", 0, reading(5))
+      const without = save()
+      call(name, 20, reading(4))
+      const both = save()
+      load(without)
+      assert.isUndefined(stateOf(name).bucket)
+      load(both)
+      assert.isTrue(share("a", name))
+    }
+  })
+
+  it("may lack an operation that is called `__proto__`", () => {
+    const { call, load, save, stateOf } = makeStrategy()
+    call("a", 0, reading(5))
+    const without = save()
+    call("__proto__", 20, reading(4))
+    load(without)
+    assert.isUndefined(stateOf("__proto__").bucket)
+  })
+
+  /** A process with a prior of as many calls at once as in a second. */
+  const withPrior = (limit: number) => {
+    const made = makeStrategy({
+      ceilings: [],
+      priors: [{ burst: limit, limit, interval: 1000, operations: undefined }]
+    })
+    const waitAfter = (ahead: number, at: number) => made.strategy.wait(made.stateOf("a"), at, 0, ahead, 0)
+    return {
+      ...made,
+      /** The calls that come back in a second. */
+      rate: (at: number) => 1e6 / (waitAfter(2000, at) - waitAfter(1000, at)),
+      remaining: (at: number) => made.strategy.statusOf(made.stateOf("a"), at)?.remaining
+    }
+  }
+
+  for (const [limit, remaining] of [[50, 20], [80, 20], [20, 20], [10, 10]] as const) {
+    it(`has the prior of this process, ${limit} calls in a second, where another had one of 50, and no calls more`, () => {
+      const [other, own] = [withPrior(50), withPrior(limit)]
+      for (let nth = 0; nth < 30; nth++) other.start("a", 1_000_000)
+      own.load(other.save())
+      assert.strictEqual(own.remaining(1_000_000), remaining)
+      assert.closeTo(own.rate(1_000_000), limit, 0.001)
+      assert.strictEqual(own.strategy.statusOf(own.stateOf("a"), 1_000_000)?.limit, limit)
+      assert.strictEqual(own.remaining(1_010_000), limit)
+    })
+
+    it(`keeps a rate that refusals lowered below a prior, and lets it rise to that of this process: ${limit}`, () => {
+      const [other, own] = [withPrior(50), withPrior(limit)]
+      let at = 1_000_000
+      for (let nth = 0; nth < 3; nth++) other.call("a", at += 1000, reading(undefined, { isRateLimited: true }))
+      const lowered = other.rate(at += 1000)
+      assert.isBelow(lowered, 40)
+      own.load(other.save())
+      assert.closeTo(own.rate(at), Math.min(lowered, limit), 0.001)
+      for (let nth = 0; nth < 500; nth++) own.call("a", at += 1000, reading(undefined))
+      assert.closeTo(own.rate(at), limit, 0.001)
+    })
+  }
+
   it("is empty after the import of an empty state, but keeps its operations", () => {
     const { call, load, save, stateOf } = makeStrategy()
     for (const operation of ["a", "b"]) stateOf(operation)

@@ -8,6 +8,8 @@ import type { Call } from "./limiter.js"
 
 export type { CeilingCounter }
 
+type Prior = ResolvedLimits["priors"][number]
+
 /** The calls of one operation. */
 export class OperationState {
   readonly call: Call
@@ -57,7 +59,7 @@ export class TenantState {
   readonly unknown = new SharedBucket("?", 0)
   readonly buckets = new Set<SharedBucket>()
   readonly ceilings: ReadonlyArray<CeilingCounter>
-  private readonly priors: ResolvedLimits["priors"]
+  private readonly priors: ReadonlyArray<Prior>
   /** The number of buckets made so far. */
   bucketCount = 0
   /** The start of its last call. */
@@ -67,9 +69,9 @@ export class TenantState {
     this.name = name
     this.ceilings = ceilings.map((options) => new CeilingCounter(options))
     this.priors = priors
-    for (const [nth, { burst, interval, limit }] of priors.entries()) {
-      const bucket = new SharedBucket(priorId(nth), burst)
-      bucket.estimator.assume(burst, limit / interval)
+    for (const [nth, prior] of priors.entries()) {
+      const bucket = new SharedBucket(priorId(nth), prior.burst)
+      bucket.estimator.assume(prior.burst, rateOf(prior))
       this.buckets.add(bucket)
     }
   }
@@ -93,9 +95,16 @@ export class TenantState {
     const id = priorId(named >= 0 ? named : this.priors.findIndex(({ operations }) => operations === undefined))
     return this.priors.length === 0 ? undefined : Array.from(this.buckets).find((bucket) => bucket.id === id)
   }
+
+  /** The prior whose bucket has an id. */
+  priorWith(id: string): Prior | undefined {
+    return this.priors.find((_, nth) => priorId(nth) === id)
+  }
 }
 
 const priorId = (nth: number): string => `prior ${nth}`
+
+const rateOf = ({ interval, limit }: Prior): number => limit / interval
 
 /** A call that has ended, and what its response said. Times are local milliseconds. */
 export interface Observation {
@@ -164,14 +173,19 @@ export const exportTenant = (
 export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFlight: InFlight): void => {
   const before = new Map(Array.from(tenant.buckets, (bucket) => [bucket.id, bucket]))
   const buckets = new Map<string, SharedBucket>()
+  // Every object has a `constructor`, and an operation may have that name, too.
+  const operations = new Map(Object.entries(snapshot.operations))
   tenant.bucketCount = snapshot.bucketCount
   tenant.startedAt = snapshot.startedAt
   tenant.unknown.estimator.restore(snapshot.unknown, inFlight.buckets.get(tenant.unknown.id) ?? 0)
   tenant.buckets.clear()
-  for (const { estimator, id, limit, similarity } of snapshot.buckets) {
+  for (const { estimator, id, limit: storedLimit, similarity } of snapshot.buckets) {
+    const prior = estimator.isPrior ? tenant.priorWith(id) : undefined
+    const limit = prior?.burst ?? storedLimit
     const known = before.get(id)
     const bucket = known?.limit === limit ? known : new SharedBucket(id, limit)
     bucket.estimator.restore(estimator, inFlight.buckets.get(id) ?? 0)
+    if (prior !== undefined) bucket.estimator.replacePrior(limit, rateOf(prior))
     bucket.operations.clear()
     bucket.similarity = new Map(Object.entries(similarity))
     tenant.buckets.add(bucket)
@@ -181,9 +195,9 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
     const stored = snapshot.ceilings[ceiling.key]
     if (stored !== undefined) ceiling.restore(stored)
   }
-  for (const name of Object.keys(snapshot.operations)) tenant.operation(name)
+  for (const name of operations.keys()) tenant.operation(name)
   for (const [name, state] of tenant.operations) {
-    const { bucket, ...stored } = snapshot.operations[name] ??
+    const { bucket, ...stored } = operations.get(name) ??
       { ...exportOperation(new OperationState(state.call, tenant)), bucket: tenant.priorOf(name)?.id }
     Object.assign(state, stored, { observations: [...stored.observations] })
     state.inFlight = inFlight.operations.get(name) ?? 0

@@ -46,6 +46,17 @@ export class Estimator extends EstimatorState {
     this.netRate = this.provenRate = this.#priorRate = rate
   }
 
+  /** Replaces the prior of a restored state. No calls come back by that, and a rate that refusals lowered stays as low. */
+  replacePrior(limit: number, rate: number): void {
+    const wasLowered = this.loweredAt > -Infinity
+    this.limit = limit
+    this.level = Math.min(this.level, limit)
+    this.reported = Math.min(this.reported, limit)
+    this.#priorRate = rate
+    this.netRate = wasLowered ? Math.min(this.netRate, rate) : rate
+    this.provenRate = wasLowered ? Math.min(this.provenRate, rate) : rate
+  }
+
   /** Lowers the estimate to at most `calls`. */
   cap(calls: number, now: number): void {
     this.take(0, now)
