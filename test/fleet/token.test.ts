@@ -301,6 +301,38 @@ describe("while the store is unavailable", () => {
       assert.isAtMost(Duration.toMillis(waited), 200 + 100)
     })))
 
+  for (const delay of [5, 20, 45]) {
+    it.effect(`others that win each write delay a token by its timeout at most: ${delay} ms for each request`, () =>
+      virtually(Effect.gen(function*() {
+        const { backend: { get, swap } } = yield* flakyStore
+        let isContended = true
+        const backend: SharedStore.Backend = {
+          get: (key) => Effect.delay(get(key), delay),
+          swap: (key, version, next) =>
+            Effect.delay(
+              Effect.suspend(() =>
+                isContended
+                  ? Effect.map(get(key), (seen) => ({ ...seen, swapped: false }))
+                  : swap(key, version, next)
+              ),
+              delay
+            )
+        }
+        const { request } = endpoint()
+        const scope = yield* Scope.make()
+        const one = yield* Scope.extend(process({ backend }, request), scope)
+        const [waited, token] = yield* Effect.timed(one.get)
+        assert.strictEqual(token, "t1")
+        assert.isAtMost(Duration.toMillis(waited), 200 + 200, "the request itself takes 200 ms")
+        isContended = false
+        yield* one.invalidate("t1")
+        assert.strictEqual(yield* one.get, "t2", "it has the lease")
+        isContended = true
+        const [closing] = yield* Effect.timed(Scope.close(scope, Exit.void))
+        assert.isAtMost(Duration.toMillis(closing), 200)
+      })))
+  }
+
   it.effect("a value of another version or shape is ignored with one warning", () =>
     virtually(Effect.gen(function*() {
       const token = clear({ token: "t0", requestedAt: 0 })
@@ -519,6 +551,14 @@ describe("the stored value", () => {
       ["a token", { token }, "t0", 0, 0],
       ["a token that another process is about to renew", { token, lease }, "t0", 0, 0],
       ["a token without lifetime", { token: { ...token, lifetime: undefined } }, "t0", 0, 0],
+      ["a token that was requested just now", { token: { ...token, requestedAt: 0 } }, "t0", 0, 0],
+      [
+        "a token that is dated in the future, because the clock was set back",
+        { token: { ...token, requestedAt: 1 } },
+        "t1",
+        200,
+        200
+      ],
       ["a token with a millisecond left", { token: { ...token, requestedAt: -8999 } }, "t0", 0, 0],
       ["an expired token", { token: { ...token, requestedAt: -9000 } }, "t1", 200, 200],
       ["a token that cannot be decrypted", { token: { ...token, encrypted: "t0" } }, "t1", 200, 200],

@@ -2,11 +2,13 @@
  * A fleet's token in the shared store: under the key `token:3:NAME`, JSON of the schema below. Another format gets another
  * version, in the value and in the key, so that processes of two versions keep separate tokens.
  */
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
+import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type DatedToken, withScheme } from "../token/issuedToken.js"
 import type { Cipher } from "./encryption.js"
 import { JsonNumber, reader } from "./versionedJson.js"
@@ -63,9 +65,10 @@ const timeToLive = ({ lease, token }: Content, now: number): Duration.Duration =
 
 /**
  * Makes a function that reads the content, changes it and writes it back; if another process has written since, it begins
- * again with that. `change` gives the result, and the new content unless nothing is to be written.
+ * again with that, and gives up within the store's `timeout`. `change` gives the result, and the new content unless nothing is to
+ * be written.
  */
-export const make = (store: SharedStore.SharedStore["Type"], name: string, cipher: Cipher) => {
+export const make = (store: SharedStore.SharedStore["Type"], name: string, cipher: Cipher, clock: Clock.Clock) => {
   const key = `token:${version}:${name}`
   const decoded = reader(key, decode)
 
@@ -101,20 +104,24 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
   return <A>(
     change: (seen: ContentNow) => readonly [result: A, next?: Content | undefined]
   ): Effect.Effect<A, unknown> => {
-    /** `least` is the newest date that was known before the store was asked. */
-    const attempt = (snapshot: SharedStore.Snapshot, least: number): Effect.Effect<A, unknown> =>
+    /** `least` is the newest date that was known before the store was asked; no attempt begins after `until`. */
+    const attempt = (snapshot: SharedStore.Snapshot, least: number, until: number): Effect.Effect<A, unknown> =>
       Effect.gen(function*() {
         const [result, next] = change(yield* read(snapshot, least))
         if (next === undefined) return result
         const known = newest
         const after = yield* store.swap(key, snapshot.entry?.version, yield* write(next, snapshot.now))
-        if (!after.swapped) return yield* attempt(after, known)
+        if (!after.swapped) {
+          return yield* monotonicMillis(clock) > until ? Effect.fail("contended") : attempt(after, known, until)
+        }
         newest = next.token?.requestedAt ?? newest // it may be lower: the store's clock may have been set back
         return result
       })
     return Effect.suspend(() => {
       const known = newest
-      return Effect.flatMap(store.get(key), (snapshot) => attempt(snapshot, known))
+      // The last request takes at most a quarter of `timeout`.
+      const until = monotonicMillis(clock) + Duration.toMillis(store.timeout) * 3 / 4
+      return Effect.flatMap(store.get(key), (snapshot) => attempt(snapshot, known, until))
     })
   }
 }

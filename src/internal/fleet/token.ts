@@ -1,7 +1,8 @@
 /**
  * Shares one token among the processes of a fleet. A process that needs another token than it has looks into the store. If
  * there is none, it takes a lease and requests one; it renews the lease meanwhile. The others wait for the token; if the
- * lease runs out, the next one takes it. Failures are not shared. While the store is unavailable each process requests its own.
+ * lease runs out, the next one takes it. Failures are not shared. While the store is unavailable, or others win each write, a
+ * process requests its own.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -30,7 +31,7 @@ export const make = (
     const scope = yield* Effect.scope
     const clock = yield* Effect.clock
     const owner = yield* Effect.map(Random.nextIntBetween(0, 2 ** 52), (number) => number.toString(36))
-    const modify = makeStoredToken(store, name, cipher)
+    const modify = makeStoredToken(store, name, cipher, clock)
     let last: string | undefined
     let hasLeased = false
 
@@ -71,8 +72,9 @@ export const make = (
       Effect.tapErrorCause(() => inBackground(release))
     )
 
+    /** A token that is dated in the future may have expired: the store's clock was set back. */
     const isUsable = ({ lifetime, requestedAt, token }: DatedToken, now: number): boolean =>
-      Redacted.value(token) !== last && now < requestedAt + usableMillis(lifetime)
+      Redacted.value(token) !== last && requestedAt <= now && now < requestedAt + usableMillis(lifetime)
 
     const use = (token: DatedToken, now: number) =>
       Effect.sync(() => {
