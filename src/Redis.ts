@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import type { InvalidInput } from "./Errors.js"
+import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
 
@@ -68,7 +69,7 @@ const connect = (
 const swapResult = (reply: unknown): SharedStore.SwapResult => {
   const [done, micros, version, value]: ReadonlyArray<unknown> = Array.isArray(reply) ? reply : []
   return {
-    swapped: done === 1,
+    swapped: Number(done) === 1, // a string with the option `stringNumbers`
     now: Number(micros) / 1000,
     entry: version === "" ? undefined : { version: String(version), value: String(value) }
   }
@@ -107,13 +108,18 @@ const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(n
 
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
- * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL.
+ * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL, or `timeout` is zero or infinite.
  * @since 0.1.0 @category layers
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(
-    Effect.suspend(() => isUrl(Redacted.value(options.url)) ? backend(options) : Effect.fail("no URL")).pipe(
-      Effect.mapError(() => invalidSetting("Redis.layerStore", "url", "expected a URL such as redis://localhost:6379"))
+    Effect.zipRight(
+      StoreTimeout.validate("Redis.layerStore", options.timeout),
+      Effect.suspend(() => isUrl(Redacted.value(options.url)) ? backend(options) : Effect.fail("no URL")).pipe(
+        Effect.mapError(() =>
+          invalidSetting("Redis.layerStore", "url", "expected a URL such as redis://localhost:6379")
+        )
+      )
     ),
     options
   )

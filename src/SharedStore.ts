@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import { disconnect } from "./internal/runtime/runner.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
@@ -65,7 +66,10 @@ export class SharedStore extends Context.Tag("effect-identity-client/SharedStore
 
 /** Settings of every store. @since 0.1.0 @category models */
 export interface Options {
-  /** The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). */
+  /**
+   * The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). If it is zero or infinite,
+   * `Redis.layerStore` fails with `InvalidInput`, and other layers die with it.
+   */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
@@ -78,13 +82,15 @@ const [firstPause, longestPause] = [100, 1000]
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
  * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, the recovery as info.
+ * Dies with `InvalidInput` if `timeout` is zero or infinite.
  * @since 0.1.0 @category constructors
  */
 export const make = (
   backend: Backend,
   { timeout = "200 millis" }: Options = {}
-): Effect.Effect<Context.Tag.Service<SharedStore>> =>
-  Effect.map(Effect.clock, (clock) => {
+): Effect.Effect<Context.Tag.Service<SharedStore>> => {
+  const validated = Effect.orDie(StoreTimeout.validate("SharedStore.make", timeout))
+  return Effect.map(Effect.zipRight(validated, Effect.clock), (clock) => {
     const limit = Duration.toMillis(timeout) / requestsInARow
     let failures = 0
     let isLogged = false
@@ -134,6 +140,7 @@ export const make = (
       timeout: Duration.decode(timeout)
     }
   })
+}
 
 const steps = 5
 
@@ -150,6 +157,9 @@ export const layer = <E, R>(
 ): Layer.Layer<SharedStore, E, Exclude<R, Scope.Scope>> =>
   Layer.scoped(SharedStore, Effect.flatMap(backend, (backend) => make(backend, options)))
 
+/** The store in memory removes expired values at most once in this time, in milliseconds. */
+const sweepInterval = 60_000
+
 /**
  * A store in the memory of this process, by its `Clock`: for tests, and for several clients within one process.
  * @since 0.1.0 @category constructors
@@ -157,6 +167,13 @@ export const layer = <E, R>(
 export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Effect.map(Effect.clock, (clock) => {
   const entries = new Map<string, Entry & { readonly until: number }>()
   let writes = 0
+  let sweptAt = -Infinity
+  /** Removes values that nobody reads any more, such as the limits of tenants that are gone. */
+  const sweep = (now: number): void => {
+    if (Math.abs(now - sweptAt) < sweepInterval) return // the clock may be set back
+    sweptAt = now
+    for (const [key, { until }] of entries) if (until <= now) entries.delete(key)
+  }
   const snapshot = (key: string): Snapshot => {
     const now = clock.unsafeCurrentTimeMillis()
     const entry = entries.get(key)
@@ -169,6 +186,7 @@ export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Effect.map(Effect.
     swap: (key, version, next) =>
       Effect.sync(() => {
         const before = snapshot(key)
+        sweep(before.now)
         if (before.entry?.version !== version) return { ...before, swapped: false }
         if (next === undefined) entries.delete(key)
         else {

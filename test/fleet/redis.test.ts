@@ -62,6 +62,10 @@ if (binary === undefined) {
   })
 } else {
   contract("Redis.layerStore", Effect.flatMap(redisServer, ({ url }) => storeOf(url)))
+  contract(
+    "Redis.layerStore with numbers as strings",
+    Effect.flatMap(redisServer, ({ url }) => storeOf(url, { client: { stringNumbers: true } }))
+  )
 
   describe("Redis", () => {
     it.live("gives no version twice, even if the server loses all values", () =>
@@ -213,6 +217,16 @@ describe("Redis.layerStore", () => {
           { path: "url", message: "expected a URL such as redis://localhost:6379" }
         ])
         assert.notInclude(String(error), "secret")
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("refuses a timeout of zero or without end", () =>
+    Effect.gen(function*() {
+      for (const timeout of [0, Infinity]) {
+        const error = yield* Effect.flip(storeOf("redis://localhost:6379", { timeout }))
+        assert.instanceOf(error, InvalidInput)
+        assert.strictEqual(error.operation, "Redis.layerStore")
+        assert.deepStrictEqual(error.issues, [{ path: "timeout", message: "expected a finite time above zero" }])
       }
     }).pipe(Effect.scoped))
 

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Logger } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import { InvalidInput } from "../../src/Errors.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import { skewed } from "../support/fleet.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 describe("a store", () => {
@@ -50,6 +52,16 @@ describe("a store", () => {
         assert.strictEqual(Duration.toMillis(store.timeout), 4 * millis)
       }
     })))
+
+  it.effect("is refused by name with a timeout of zero or without end", () =>
+    Effect.gen(function*() {
+      for (const timeout of [0, -5, Number.NaN, Infinity, "0 seconds"] as const) {
+        const exit = yield* Effect.exit(Layer.build(SharedStore.layer(SharedStore.memory, { timeout })))
+        const error = Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })
+        assert.instanceOf(error, InvalidInput)
+        assert.deepStrictEqual(error.issues, [{ path: "timeout", message: "expected a finite time above zero" }])
+      }
+    }).pipe(Effect.scoped))
 
   it.effect("is logged once when it fails and once when it is back", () =>
     virtually(Effect.gen(function*() {
@@ -108,6 +120,29 @@ describe("a store", () => {
       yield* Effect.sleep(1)
       assert.isUndefined((yield* get("key")).entry)
       assert.isFalse((yield* swap("key", entry?.version, undefined)).swapped)
+    })))
+
+  it.effect("in memory removes an expired value that nobody reads, when another is written", () =>
+    virtually(Effect.gen(function*() {
+      const { clock, skew } = skewed(yield* Effect.clock)
+      const { get, swap } = yield* Effect.withClock(SharedStore.memory, clock)
+      const write = (key: string, timeToLive: Duration.DurationInput) =>
+        swap(key, undefined, { value: key, timeToLive: Duration.decode(timeToLive) })
+      yield* write("expired", "59 seconds")
+      yield* write("valid", "61 seconds")
+      skew.millis = 60_000
+      yield* write("another", "1 second")
+      // Time that goes back shows what is still there.
+      skew.millis = 0
+      assert.isUndefined((yield* get("expired")).entry)
+      assert.strictEqual((yield* get("valid")).entry?.value, "valid")
+      // A clock that was set back does not put off the next time.
+      skew.millis = -60_000
+      yield* write("early", "1 second")
+      skew.millis = 0
+      yield* write("late", "1 second")
+      skew.millis = -60_000
+      assert.isUndefined((yield* get("early")).entry)
     })))
 })
 

@@ -1,0 +1,16 @@
+/** The time limit of a store. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { InvalidInput } from "../../Errors.js"
+import { invalidSetting } from "../schema/issues.js"
+
+/** Fails unless the time limit is above zero and finite; `operation` names the layer in the failure. */
+export const validate = (
+  operation: string,
+  timeout: Duration.DurationInput | undefined
+): Effect.Effect<void, InvalidInput> => {
+  const millis = timeout === undefined ? 1 : Duration.toMillis(timeout)
+  return millis > 0 && millis < Infinity
+    ? Effect.void
+    : invalidSetting(operation, "timeout", "expected a finite time above zero")
+}
