@@ -1,5 +1,4 @@
 /** Limits the rate of calls, so that the service need not refuse them. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +12,6 @@ import * as Known from "./internal/limiter/known/options.js"
 import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
 import { make } from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
-import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 
 export type { Ceiling, KnownLimits, Prior, WithoutKnownLimits } from "./internal/limiter/known/options.js"
 export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
@@ -68,7 +66,7 @@ export const layerFixed = (
       const millis = Duration.toMillis(interval)
       const issues = Known.issuesOf(options)
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
-      return yield* make(Fixed.make(limit, limit / millis, yield* Clock.currentTimeMillis), options)
+      return yield* make(Fixed.make(limit, limit / millis), options)
     })
   )
 
@@ -90,8 +88,7 @@ export function layerAdaptive(options: Options & Known.KnownLimits = {}): Layer.
     RateLimiter,
     Effect.gen(function*() {
       const limits = yield* Known.resolve("RateLimiter.layerAdaptive", options)
-      const clock = yield* Effect.clock
-      return yield* make(Adaptive.make(limits, () => monotonicMillis(clock)), options)
+      return yield* make(Adaptive.make(limits), options)
     })
   )
 }

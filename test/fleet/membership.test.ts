@@ -65,7 +65,7 @@ describe("members", () => {
           limit,
           remaining: limit - 1,
           untilFull: 1,
-          date: undefined,
+          date: 0,
           pause: undefined,
           isPauseCut: false
         },

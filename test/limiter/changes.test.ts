@@ -5,7 +5,7 @@ import { make } from "../../src/internal/limiter/queue.js"
 
 const call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
 
-const makeLimiter = Effect.suspend(() => make(Fixed.make(100, 1e-9, 0), {}))
+const makeLimiter = Effect.suspend(() => make(Fixed.make(100, 1e-9), {}))
 
 describe("changes", () => {
   it.scoped("begins with the state now, and goes on for one reader when another has read enough", () =>

@@ -6,13 +6,17 @@ import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 
 /** Makes a call that ends at `now` after `millis` milliseconds. */
+/** A reading with the server's time, unless it has one. */
+const dated = (response: BucketReading, now: number): BucketReading =>
+  response.date === 0 ? { ...response, date: Math.floor(now / 1000) } : response
+
 const exchange = (
   estimator: Estimator,
   response: BucketReading | undefined,
   now: number,
   millis = 0,
   waited = false
-) => estimator.settle(estimator.start(now - millis, waited), response, now)
+) => estimator.settle(estimator.start(now - millis, waited), response && dated(response, now), now)
 
 /** Starts as many calls as may start at once, and counts them. */
 const startAll = (estimator: Estimator, now: number): number => {

@@ -5,7 +5,7 @@ const call = { tenant: "https://t.example.com/api/v2", operation: "a" }
 
 describe("the strategy for a fixed limit", () => {
   it("adds the calls ahead and the reserve to a call's wait", () => {
-    const strategy = Fixed.make(10, 1 / 100, 0)
+    const strategy = Fixed.make(10, 1 / 100)
     const state = strategy.stateOf(call)
     const wait = (share: number, ahead: number) => strategy.wait(state, 0, share, ahead, 0)
     assert.deepStrictEqual([wait(0, 9), wait(0, 10), wait(0.2, 7), wait(0.2, 8)], [0, 100, 0, 100])
@@ -14,7 +14,7 @@ describe("the strategy for a fixed limit", () => {
   })
 
   it("takes a call back that was not sent, and ignores responses", () => {
-    const strategy = Fixed.make(2, 1 / 100, 0)
+    const strategy = Fixed.make(2, 1 / 100)
     const state = strategy.stateOf(call)
     const remaining = () => strategy.statusOf(state, 0)?.remaining
     for (const _ of [1, 2]) strategy.start(state, 0, false)
@@ -26,7 +26,7 @@ describe("the strategy for a fixed limit", () => {
   })
 
   it("has one state for all calls", () => {
-    const strategy = Fixed.make(2, 1 / 100, 0)
+    const strategy = Fixed.make(2, 1 / 100)
     const other = strategy.stateOf({ tenant: "https://u.example.com", operation: "b" })
     assert.strictEqual(strategy.stateOf(call), other)
     assert.deepStrictEqual([...strategy.states()], [other])

@@ -71,6 +71,7 @@ const makeQueue = (maxWait = Infinity) => {
   const clock: Clock.Clock = {
     ...Clock.make(),
     unsafeCurrentTimeMillis: () => time.now,
+    unsafeCurrentTimeNanos: () => BigInt(Math.round(time.now * 1e6)),
     currentTimeMillis: Effect.sync(() => time.now),
     sleep: (duration) =>
       Effect.async<void>(() => {

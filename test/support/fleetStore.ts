@@ -136,7 +136,7 @@ export const limitsOf = (now: number, { isShared = false, left, limit, operation
       limit,
       remaining: limit - 1,
       untilFull: 1,
-      date: undefined,
+      date: 0,
       pause: undefined,
       isPauseCut: false
     }

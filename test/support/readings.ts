@@ -8,7 +8,7 @@ export const reading = (remaining: number | undefined, more: Partial<BucketReadi
   limit: remaining === undefined ? undefined : 10,
   remaining,
   untilFull: remaining === undefined ? undefined : 10 - remaining,
-  date: undefined,
+  date: 0,
   pause: undefined,
   isPauseCut: false,
   ...more

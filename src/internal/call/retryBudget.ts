@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { monotonicMillis } from "../runtime/monotonicClock.js"
 import * as Timer from "../runtime/timer.js"
 import { warningInterval } from "../runtime/warnings.js"
 
@@ -90,7 +89,7 @@ export const make = (share: number): Effect.Effect<RetryBudget, never, Scope.Sco
       for (const waiter of waiters) resume(waiter, true)
     }
 
-    const timer = yield* Timer.make(Effect.sync(refill), monotonicMillis) // the time of day may be set back meanwhile
+    const timer = yield* Timer.make(Effect.sync(refill))
     yield* Effect.addFinalizer(() => Effect.sync(endOutage))
 
     return {

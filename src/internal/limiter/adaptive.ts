@@ -12,11 +12,7 @@ export interface AdaptiveStrategy extends LimitStrategy<OperationState, Adaptive
   readonly tenantOf: (name: string) => TenantState
 }
 
-/**
- * Makes the strategy. Ceilings count by the time that `ceilingTime` gives, which must not depend on the time of day where that
- * may be set.
- */
-export const make = (limits = none, ceilingTime = (now: number): number => now): AdaptiveStrategy => {
+export const make = (limits = none): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
   const tenantOf = (name: string) => getOrInsert(tenants, name, () => new TenantState(name, limits))
 
@@ -29,7 +25,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
     let longest = 0
     for (const ceiling of state.ceilings) {
       const before = ahead((other) => other.ceilings.includes(ceiling))
-      longest = Math.max(longest, ceiling.wait(ceilingTime(now), share, before))
+      longest = Math.max(longest, ceiling.wait(now, share, before))
     }
     return longest
   }
@@ -39,7 +35,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
     for (const ceiling of state.ceilings) {
       // The calls ahead are those of a bucket: some may not count for this ceiling.
       const before = ceiling.countsAll ? ahead : 0
-      longest = Math.max(longest, ceiling.wait(ceilingTime(now), share, before))
+      longest = Math.max(longest, ceiling.wait(now, share, before))
     }
     return longest
   }
@@ -59,7 +55,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
       const buckets = bucketsOf(other).filter((bucket) => !shared.includes(bucket))
       return Math.max(
         0,
-        ...ceilings.map((ceiling) => ceiling.wait(ceilingTime(now), 0, ahead)),
+        ...ceilings.map((ceiling) => ceiling.wait(now, 0, ahead)),
         ...buckets.map(({ estimator }) => estimator.wait(now, 0, ahead))
       )
     },
@@ -72,7 +68,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
         state,
         sentAt: now,
         reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)]),
-        counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(ceilingTime(now))])
+        counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(now)])
       }
     },
     giveBack: ({ counted, reservations, state }, now) => {
@@ -95,7 +91,7 @@ export const make = (limits = none, ceilingTime = (now: number): number => now):
       const isBusy = (state: OperationState) => state.inFlight > 0 || wait(state, now, 0, 0, 0) > 0 || isNeeded(state)
       for (const { ceilings, name, operations, startedAt } of tenants.values()) {
         if (now - startedAt < idleTime || Array.from(operations.values()).some(isBusy)) continue
-        if (ceilings.every((ceiling) => ceiling.isIdle(ceilingTime(now)))) tenants.delete(name)
+        if (ceilings.every((ceiling) => ceiling.isIdle(now))) tenants.delete(name)
       }
     }
   }

@@ -15,8 +15,8 @@ export interface BucketReading {
   readonly remaining: number | undefined
   /** The whole seconds until the bucket is full, by the server's own clock. */
   readonly untilFull: number | undefined
-  /** The server's time, in seconds. */
-  readonly date: number | undefined
+  /** The server's time, or without that the local one, in seconds. */
+  readonly date: number
   /** The pause asked for by `Retry-After`, in milliseconds, capped at `maxPause`. */
   readonly pause: number | undefined
   /** True if the service asks for a longer pause. */
@@ -26,14 +26,14 @@ export interface BucketReading {
 const day = 86_400
 
 /**
- * Reads the headers of a response. Impossible values (a limit of 0, a reset in more than a day) are ignored. `maxPause` is
- * the longest pause, in milliseconds.
+ * Reads the headers of a response that came at the time of day `now`. Impossible values (a limit of 0, a reset in more than a day)
+ * are ignored. `maxPause` is the longest pause, in milliseconds.
  */
 export const readRateLimit = (response: LimitedResponse, now: number, maxPause: number): BucketReading => {
   const isRateLimited = response.status === 429
   const { limit = 0, remaining, reset = NaN } = ResponseHeaders.rateLimit(response.headers)
-  const date = ResponseHeaders.date(response.headers)
-  const ahead = reset - (date ?? Math.floor(now / 1000))
+  const date = ResponseHeaders.date(response.headers) ?? Math.floor(now / 1000)
+  const ahead = reset - date
   const asked = isRateLimited ? ResponseHeaders.retryAfter(response.headers, now) : undefined
   const pause = asked && Duration.toMillis(asked)
   const size = limit > 0 && (isRateLimited || remaining !== undefined) ? limit : undefined

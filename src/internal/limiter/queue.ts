@@ -10,6 +10,7 @@ import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
+import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
@@ -93,6 +94,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const { reserve = defaultReserve } = options
     const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
+    const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
     const queues = new Map<State, Lists>()
     let count = 0
@@ -107,7 +109,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return known === undefined ? {} : {
         limit: known.limit,
         remaining: known.remaining,
-        resetAt: Option.getOrUndefined(DateTime.make(known.fullAt)) // may exceed the range of `DateTime`
+        resetAt: Option.getOrUndefined(DateTime.make(Math.round(known.fullAt + clockOffset(clock)))) // may exceed the range of `DateTime`
       }
     }
 
@@ -201,7 +203,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const started = strategy.start(state, now, waited)
       const settle = (response: LimitedResponse | undefined): void => {
         const endedAt = timer.now()
-        strategy.settle(started, response && readRateLimit(response, endedAt, maxPause), endedAt)
+        const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
+        strategy.settle(started, reading, endedAt)
         startDue()
       }
       const giveBack = (): void => {

@@ -1,4 +1,4 @@
-/** Strategies: they decide when calls may start. Times are local milliseconds. */
+/** Strategies: they decide when calls may start. Times are milliseconds of a clock that nobody sets: the monotonic one, or a fleet's. */
 import type { BucketReading } from "./bucketReading.js"
 import type { Call } from "./limiter.js"
 
@@ -63,8 +63,8 @@ export interface LimitStrategy<State, Grant> {
   readonly forgetIdle: (now: number, isNeeded: (state: State) => boolean) => void
 }
 
-/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
-export const rounding = 1e-6
+/** Levels are sums of fractions, and the clock counts microseconds: a difference of a thousandth of a call is an error of rounding. */
+export const rounding = 1e-3
 
 /** The calls that a `share` of a limit leaves to others: never all. */
 export const reserved = (share: number, limit: number): number =>

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { interruptInBackground, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
-import { monotonicMillis } from "./monotonicClock.js"
 import { makeRunner, onExit } from "./runner.js"
 import * as Timer from "./timer.js"
 
@@ -57,7 +56,7 @@ export const make = Effect.gen(function*() {
     if (next < Infinity) timer.set(next)
   }
 
-  const timer = yield* Timer.make(Effect.sync(endDue), monotonicMillis) // the time of day may be set back meanwhile
+  const timer = yield* Timer.make(Effect.sync(endDue))
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {

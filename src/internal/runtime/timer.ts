@@ -1,14 +1,14 @@
 /** A timer that one fiber serves, however often it is set. */
-import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { interruptInBackground } from "./fiber.js"
+import { monotonicMillis } from "./monotonicClock.js"
 import { makeRunner } from "./runner.js"
 
 export interface Timer {
-  /** The current time, in milliseconds. */
+  /** The time of the monotonic clock, in milliseconds: a timer that follows the time of day would oversleep when that is set. */
   readonly now: () => number
   /** Lets the timer fire at `at`, or earlier if it is set to an earlier time already. */
   readonly set: (at: number) => void
@@ -18,18 +18,12 @@ export interface Timer {
 /** Times that differ by less, in milliseconds, count as equal: they are sums of fractions. */
 export const grain = 0.001
 
-/**
- * Makes a timer for the lifetime of the scope, by the time of day unless `read` reads another time of the current clock.
- * `onFire` runs in the timer's own fiber.
- */
-export const make = (
-  onFire: Effect.Effect<void>,
-  read = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
-): Effect.Effect<Timer, never, Scope.Scope> =>
+/** Makes a timer for the lifetime of the scope. `onFire` runs in the timer's own fiber. */
+export const make = (onFire: Effect.Effect<void>): Effect.Effect<Timer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { fork } = yield* makeRunner()
     const clock = yield* Effect.clock
-    const now = () => read(clock)
+    const now = () => monotonicMillis(clock)
     let sleeper: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Infinity
 

@@ -209,8 +209,7 @@ export class Estimator extends EstimatorState {
     this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
-      const reset = untilFull + (date ?? Math.floor(now / second))
-      FixedWindow.note(this.window, { reset, ahead, limit, left }, isRateLimited, now)
+      FixedWindow.note(this.window, { reset: date + untilFull, ahead, limit, left }, isRateLimited, now)
     }
     if (isRateLimited) this.refuse(call)
     else if (left !== undefined) this.resync(call, limit, left, left - overlap, ahead, now)
