@@ -13,7 +13,7 @@ const MaxInFlight = Layer.sync(RateLimiter.RateLimiter, () => {
     return semaphore
   }
   return {
-    // Taking is the last step of `acquire`: nothing after it fails, and an interrupted wait has taken nothing. The
+    // Taking is the last step of `acquire`: nothing after it fails, and interruption of the wait takes nothing. The
     // client settles each permit exactly once: with the response, or with `undefined` if none came or the call was
     // interrupted.
     acquire: ({ tenant }) => {

@@ -53,7 +53,7 @@ export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.su
 
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
- * `InvalidInput` if `limit` is not an integer of at least 1 or `interval` is not a time above zero.
+ * `InvalidInput` if `limit` is not an integer of at least 1, `interval` is not a time above zero, or `reserve` is not from 0 to 1.
  * @since 0.1.0 @category layers @example `RateLimiter.layerFixed({ limit: 10, interval: "1 second" })`
  */
 export const layerFixed = (
@@ -64,7 +64,7 @@ export const layerFixed = (
     Effect.gen(function*() {
       const { interval, limit } = options
       const millis = Duration.toMillis(interval)
-      const issues = Known.issuesOf(options)
+      const issues = [...Known.issuesOf(options), ...Known.reserveIssues(options)]
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
       return yield* make(Fixed.make(limit, limit / millis), options)
     })
@@ -76,7 +76,8 @@ export const layerFixed = (
  * share it. Times count from the response's own `Date`, so the clocks need not agree. `Retry-After` has precedence.
  *
  * `ceiling` and `prior` are limits that are known beforehand. They count for each tenant alone, from the start of the layer. Fails
- * with `InvalidInput` if a `limit` or `burst` is not an integer of at least 1 or an `interval` is not a time above zero.
+ * with `InvalidInput` if a `limit` or `burst` is not an integer of at least 1, an `interval` is not a time above zero, an operation has
+ * two priors, or `reserve` is not from 0 to 1, which is a defect without `ceiling` and `prior`.
  * @since 0.1.0 @category layers @example `RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" } })`
  */
 export function layerAdaptive(

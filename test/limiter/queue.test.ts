@@ -136,6 +136,18 @@ describe("a queue of calls", () => {
     assert.deepStrictEqual(log, ["a", "b", "b", "c"].map((name) => `${name} refused`))
   })
 
+  it("keeps no queue that is empty: each start looks at all of them", async () => {
+    const { begin, callOf, close, queue, waiting } = makeQueue()
+    const lists = () => Array.from(queue.queues()).length
+    const fiber = begin(callOf("a", 1000))
+    assert.deepStrictEqual([waiting("a"), lists()], [1, 2])
+    Effect.runSync(queue.status)
+    await Effect.runPromise(Fiber.interrupt(fiber))
+    Effect.runSync(queue.status)
+    assert.deepStrictEqual([waiting("a"), lists()], [0, 0])
+    await Effect.runPromise(close)
+  })
+
   it("counts the calls ahead on the same bucket: background calls come after all others", () => {
     const { aheads, begin, callOf } = makeQueue()
     const [one, other, elsewhere] = [callOf("a", 1000), callOf("b", 1000), callOf("c", 1000, "other")]

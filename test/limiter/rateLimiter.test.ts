@@ -1,6 +1,7 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Cause,
   Chunk,
   Clock,
   Context,
@@ -19,6 +20,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { InvalidInput } from "../../src/Errors.js"
 import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import { forAll } from "../support/arbitraries.js"
@@ -138,14 +140,21 @@ describe("layerFixed", () => {
       ["limit", { limit: 0.5, interval: "1 second" }],
       ["limit", { limit: NaN, interval: "1 second" }],
       ["interval", { limit: 1, interval: 0 }],
-      ["interval", { limit: 1, interval: Infinity }]
+      ["interval", { limit: 1, interval: Infinity }],
+      ["reserve", { limit: 1, interval: "1 second", reserve: NaN }],
+      ["reserve", { limit: 1, interval: "1 second", reserve: -0.1 }],
+      ["reserve", { limit: 1, interval: "1 second", reserve: 20 }]
     ] as const
   ) {
-    it.scoped(`of ${options.limit} calls in ${options.interval} is InvalidInput: ${setting}`, () =>
+    it.scoped(`with ${JSON.stringify(Object.entries(options).flat().map(String))} is InvalidInput: ${setting}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
         assert.strictEqual(error.operation, "RateLimiter.layerFixed")
-        const expected = { limit: "an integer of at least 1", interval: "a time above zero" }[setting]
+        const expected = {
+          limit: "an integer of at least 1",
+          interval: "a time above zero",
+          reserve: "a number from 0 to 1"
+        }[setting]
         assert.deepStrictEqual(error.issues, [{ path: setting, message: `expected ${expected}` }])
       }))
   }
@@ -346,6 +355,17 @@ describe("background", () => {
       assert.isNull(held.unsafePoll())
       assert.strictEqual(yield* duration(acquire(), 0), 0)
     }).pipe(adaptive, exactly))
+
+  it.scoped("is a defect if it is no share and nothing is known beforehand, as the layer cannot fail", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Layer.build(RateLimiter.layerAdaptive({ reserve: NaN })))
+      assert.deepStrictEqual(Exit.isFailure(exit) && Array.from(Cause.defects(exit.cause)), [
+        new InvalidInput({
+          operation: "RateLimiter.layerAdaptive",
+          issues: [{ path: "reserve", message: "expected a number from 0 to 1" }]
+        })
+      ])
+    }))
 
   it.effect("does not wait while nothing is known", () =>
     Effect.gen(function*() {

@@ -113,26 +113,39 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    const listsOf = (state: State): Lists => getOrInsert(queues, state, () => [new LinkedList(), new LinkedList()])
-
     const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
 
-    const listOf = ({ isBackground, state }: Waiting): LinkedList<Waiting> => listsOf(state)[isBackground ? 1 : 0]
+    const add = (one: Waiting): void => {
+      getOrInsert(queues, one.state, (): Lists => [new LinkedList(), new LinkedList()])[one.isBackground ? 1 : 0].add(
+        one
+      )
+      waiting++
+    }
+
+    /** Takes a call out of its queue; returns `false` if it has left before. */
+    const remove = (one: Waiting): boolean => {
+      const hasLeft = queues.get(one.state)?.[one.isBackground ? 1 : 0].remove(one) === true
+      if (hasLeft) waiting--
+      // Each start looks at all queues, so a program with many tenants must not keep empty ones.
+      if (sizeOf(one.state) === 0) queues.delete(one.state)
+      return hasLeft
+    }
 
     const sizeOf = (state: State): number => {
-      const [interactive, background] = listsOf(state)
-      return interactive.size + background.size
+      const [interactive, background] = queues.get(state) ?? []
+      return (interactive?.size ?? 0) + (background?.size ?? 0)
     }
 
     /**
      * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
-     * of their own hold for longer.
+     * of their own hold for longer, and before one that goes first only others that do.
      */
     const countAheadOf =
       (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
+        const isFirst = strategy.isFirst(state)
         let sum = 0
         for (const [other, [interactive, background]] of queues) {
-          if (!isOne(other)) continue
+          if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
           const size = interactive.size + (isBackground ? background.size : 0)
           sum += countWithin(until, size, (ahead) => strategy.waitApart(other, state, now, ahead))
         }
@@ -172,13 +185,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const ceiling = strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead)
       if (ceiling > 0 && ceiling >= millis) return "ceiling"
       return strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
-    }
-
-    /** Takes a call out of its queue; returns `false` if it has left before. */
-    const remove = (one: Waiting): boolean => {
-      const hasLeft = listOf(one).remove(one)
-      if (hasLeft) waiting--
-      return hasLeft
     }
 
     /** The failure of a call that would `wait` this number of milliseconds; `undefined`: the queue is closed. */
@@ -289,8 +295,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const permit = Effect.async<Permit, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
-        listOf(one).add(one)
-        waiting++
+        add(one)
         startDue()
       })
       const left = (cause: Cause.Cause<RateLimited>) => {
@@ -305,7 +310,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
       if (Math.abs(now - forgotAt) < idleTime) return
       forgotAt = now
       strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
-      for (const state of queues.keys()) if (sizeOf(state) === 0) queues.delete(state)
     }
 
     const acquire = (call: Call, fiber: AnyFiber): Effect.Effect<Permit, RateLimited> => {
@@ -330,7 +334,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const status = Effect.sync(() => {
       const now = timer.now()
       return Array.from(strategy.states(), (state): Status => {
-        const [reason] = listsOf(state).flatMap(({ first }) => first?.reason ?? [])
+        const [reason] = queues.get(state)?.flatMap(({ first }) => first?.reason ?? []) ?? []
         return {
           ...state.call,
           waiting: sizeOf(state),

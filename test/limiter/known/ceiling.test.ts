@@ -295,11 +295,30 @@ describe("layerAdaptive with a ceiling", () => {
       yield* Fiber.join(second)
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ ceiling: { limit: 1, interval: "2 hours" } }))))
 
+  it.effect("does not count waiting calls before one that goes first", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const exchange = (operation: string) =>
+        Effect.flatMap(
+          limiter.acquire({ ...call, operation }),
+          (permit) => Effect.flatMap(respond(100, 98, 1), permit.settle)
+        )
+      yield* exchange("a")
+      yield* Effect.forEach(Array.from({ length: 5 }), () => Effect.fork(exchange("a")))
+      yield* TestClock.adjust(0)
+      const first = yield* Effect.fork(Effect.exit(exchange("b")))
+      yield* TestClock.adjust(1100)
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(first)))
+    }).pipe(Effect.provide(
+      RateLimiter.layerAdaptive({ ceiling: { limit: 1, interval: "1 second" }, maxWait: "5500 millis" })
+    )))
+
   it.effect("names each field that is no limit", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Layer.build(RateLimiter.layerAdaptive({
         ceiling: [{ limit: 0, interval: 0 }, { limit: 1, interval: 1, operations: [] }],
-        prior: { burst: 1.5, limit: NaN, interval: Infinity }
+        prior: { burst: 1.5, limit: NaN, interval: Infinity },
+        reserve: NaN
       })))
       assert.instanceOf(error, InvalidInput)
       assert.deepStrictEqual(error.issues.map(({ path }) => path), [
@@ -308,7 +327,8 @@ describe("layerAdaptive with a ceiling", () => {
         "prior.limit",
         "prior.interval",
         "ceiling.1.operations",
-        "prior.burst"
+        "prior.burst",
+        "reserve"
       ])
     }).pipe(Effect.scoped))
 })

@@ -87,6 +87,17 @@ describe("layerAdaptive with a prior", () => {
       ]
     }))))
 
+  it.scoped("is refused if an operation has two", () =>
+    Effect.gen(function*() {
+      const one = { burst: 50, limit: 16, interval: "1 second" } as const
+      const prior = [one, { ...one, operations: ["a"] }, { ...one, operations: ["b", "a"] }, one]
+      const error = yield* Effect.flip(Layer.build(RateLimiter.layerAdaptive({ prior })))
+      assert.deepStrictEqual(error.issues, [
+        { path: "prior.2.operations", message: "another prior has a, too" },
+        { path: "prior.3.operations", message: "expected names, as another prior has none" }
+      ])
+    }))
+
   it.effect("is all that limits calls while the service sends no headers", () =>
     VirtualTime.run(
       Effect.gen(function*() {

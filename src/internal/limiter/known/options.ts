@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../../Errors.js"
+import type { Options } from "../limiter.js"
 
 /**
  * At most `limit` calls start in any time as long as `interval`: between a call and the one `limit` places after it lies at least
@@ -85,10 +86,30 @@ const resolved = <Limit extends Ceiling>({ limit }: { readonly limit: Limit }): 
   operations: limit.operations
 })
 
-/** Validates known limits; `operation` names the layer in the failure. */
+/** Checks that each operation has one prior. */
+const priorIssues = (priors: ReadonlyArray<{ readonly limit: Prior; readonly path: string }>): ReadonlyArray<Issue> => {
+  const counted = new Set<string | undefined>()
+  return priors.flatMap(({ limit, path }) => {
+    const again = (limit.operations ?? [undefined]).filter((name) => counted.has(name))
+    for (const name of limit.operations ?? [undefined]) counted.add(name)
+    return again.map((name) => ({
+      path: `${path}operations`,
+      message: name === undefined ? "expected names, as another prior has none" : `another prior has ${name}, too`
+    }))
+  })
+}
+
+/** Checks `reserve`. */
+export const reserveIssues = ({ reserve = 0 }: Pick<Options, "reserve">): ReadonlyArray<Issue> =>
+  reserve >= 0 && reserve <= 1 ? [] : [{ path: "reserve", message: "expected a number from 0 to 1" }]
+
+/**
+ * Validates known limits and `reserve`; `operation` names the layer in the failure. Without known limits the types of layers say
+ * that they cannot fail: then a wrong `reserve` is a defect.
+ */
 export const resolve = (
   operation: string,
-  options: KnownLimits
+  options: KnownLimits & Pick<Options, "reserve">
 ): Effect.Effect<ResolvedLimits, InvalidInput> => {
   const ceilings = listOf("ceiling", options.ceiling)
   const priors = listOf("prior", options.prior)
@@ -97,9 +118,11 @@ export const resolve = (
     ...[...ceilings, ...priors].flatMap(({ limit: { operations }, path }) =>
       operations?.length === 0 ? [{ path: `${path}operations`, message: "expected at least one operation" }] : []
     ),
-    ...priors.flatMap(({ limit: { burst }, path }) => countIssues(burst, `${path}burst`))
+    ...priors.flatMap(({ limit: { burst }, path }) => countIssues(burst, `${path}burst`)),
+    ...priorIssues(priors),
+    ...reserveIssues(options)
   ]
-  return issues.length > 0
-    ? new InvalidInput({ operation, issues })
-    : Effect.succeed({ ceilings: ceilings.map(resolved), priors: priors.map(resolved) })
+  if (issues.length === 0) return Effect.succeed({ ceilings: ceilings.map(resolved), priors: priors.map(resolved) })
+  const error = new InvalidInput({ operation, issues })
+  return options.ceiling === undefined && options.prior === undefined ? Effect.die(error) : error
 }
