@@ -2,7 +2,6 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../../Errors.js"
-import type { Options } from "../limiter.js"
 
 /**
  * At most `limit` calls start in any time as long as `interval`: between a call and the one `limit` places after it lies at least
@@ -99,8 +98,13 @@ const priorIssues = (priors: ReadonlyArray<{ readonly limit: Prior; readonly pat
   })
 }
 
+/** The share of limits that background calls leave to others. */
+interface Reserve {
+  readonly reserve?: number | undefined
+}
+
 /** Checks `reserve`. */
-export const reserveIssues = ({ reserve = 0 }: Pick<Options, "reserve">): ReadonlyArray<Issue> =>
+export const reserveIssues = ({ reserve = 0 }: Reserve): ReadonlyArray<Issue> =>
   reserve >= 0 && reserve <= 1 ? [] : [{ path: "reserve", message: "expected a number from 0 to 1" }]
 
 /**
@@ -109,7 +113,7 @@ export const reserveIssues = ({ reserve = 0 }: Pick<Options, "reserve">): Readon
  */
 export const resolve = (
   operation: string,
-  options: KnownLimits & Pick<Options, "reserve">
+  options: KnownLimits & Reserve
 ): Effect.Effect<ResolvedLimits, InvalidInput> => {
   const ceilings = listOf("ceiling", options.ceiling)
   const priors = listOf("prior", options.prior)
