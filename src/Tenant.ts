@@ -7,6 +7,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -28,6 +29,7 @@ import * as App from "./tenant/server/app.js"
 import type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 import * as Faults from "./tenant/server/faults.js"
 import * as InProcessClient from "./tenant/server/inProcessClient.js"
+import * as Limits from "./tenant/server/limits.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
@@ -116,9 +118,9 @@ export interface Options {
    * defect. Default: none, and nothing is recorded for it.
    */
   readonly control?: boolean | { readonly key: Redacted.Redacted<string> } | undefined
-  /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). */
+  /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). More than ten years count as ten years. */
   readonly tokenLifetime?: Duration.DurationInput | undefined
-  /** Limits on what a tenant keeps in memory. */
+  /** Limits on what a tenant keeps in memory: whole numbers, or `Infinity` for none. Any other number is a defect. */
   readonly limits?: {
     /** The number of the newest requests in `requests` (default: 10,000). With their bodies they can take 650 MB. */
     readonly requests?: number | undefined
@@ -170,7 +172,7 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
 }>() {}
 
 /**
- * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size is a defect.
+ * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size or limit is a defect.
  * @since 0.1.0 @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<Tenant>> =>
@@ -179,7 +181,8 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
     const initial = options.seed ?? demo
 
-    const { buckets = {}, exports = {}, limits = {}, tokenLifetime = "24 hours" } = options
+    const { buckets = {}, exports = {}, tokenLifetime = "24 hours" } = options
+    const limits = yield* Limits.make(options.limits ?? {})
     const advance = Advance.make(options.durations)
     const served = yield* Routes.serve(options.operations ?? [])
     const clients = options.clients ?? demoClientsFor(Routes.allScopes(served))
@@ -187,12 +190,11 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
     let document: { readonly [name: string]: Json } | undefined
     const openapi = () => document ??= OpenApi.make(served)
     const state = yield* Ref.make(emptyState)
-    const tokens = yield* Tokens.make(clients, tokenLifetime, limits.tokens ?? 10_000)
+    const tokens = yield* Tokens.make(clients, tokenLifetime, limits.tokens)
     const tenant = yield* TokenBucket.make(buckets.tenant ?? { burst: 50, refill: 16, per: "1 second" })
     const profileUpdates = yield* TokenBucket.make(buckets.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" })
     const faults = Faults.make()
-    const log = RequestLog.make(limits.requests ?? 10_000)
-    const bodySize = limits.bodySize ?? 65_536
+    const log = RequestLog.make(limits.requests)
     yield* seed(initial)
 
     const { control: asked = false } = options
@@ -227,7 +229,7 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       faults,
       log,
       observer: control?.observer,
-      bodySize
+      bodySize: limits.bodySize
     }
     const app = yield* App.make(parts)
     return {
@@ -266,9 +268,17 @@ export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> 
 /**
  * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. If the server is bound to a
  * loopback address, requests for other hosts than `localhost`, its subdomains, 127.0.0.0/8 and `[::1]` are refused with 421, so that no
- * web page can reach the tenant by a name of its own (DNS rebinding). Bound to any other address, it responds for every host.
+ * web page can reach the tenant by a name of its own (DNS rebinding). Bound to any other address, it responds for every host. When
+ * it closes, it ends the streams of events.
  * @since 0.1.0 @category layers
  */
-export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.unwrapEffect(
-  Effect.zipWith(Tenant, HttpServer.HttpServer, ({ app }, { address }) => HttpServer.serve(App.restrict(app, address)))
+export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.scopedDiscard(
+  Effect.gen(function*() {
+    const { app } = yield* Tenant
+    const { address } = yield* HttpServer.HttpServer
+    const closing = yield* Deferred.make<void>()
+    yield* HttpServer.serveEffect(App.endStreams(App.restrict(app, address), closing))
+    // Runs before the server's own finalizer, which may wait for responses to end.
+    yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
+  })
 )

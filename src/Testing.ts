@@ -71,9 +71,15 @@ export const reply = (options: {
   readonly body?: unknown
 }): Reply => {
   const { body = "", headers = {}, status = 200 } = options
-  return typeof body === "string" || body instanceof Uint8Array
-    ? { status, headers, body: body as string | Uint8Array<ArrayBuffer> } // sound: tests do not use shared memory
-    : { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) }
+  if (typeof body === "string" || body instanceof Uint8Array) {
+    return { status, headers, body: body as string | Uint8Array<ArrayBuffer> } // sound: tests do not use shared memory
+  }
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type")
+  return {
+    status,
+    headers: hasType ? headers : { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body)
+  }
 }
 
 /**

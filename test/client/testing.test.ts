@@ -197,6 +197,18 @@ describe("Testing.layerHttp", () => {
       body: {}
     })))))
 
+  it.effect.each(["Content-Type", "CONTENT-TYPE"])(
+    "%s replaces the content type of JSON, too",
+    (name) =>
+      Effect.gen(function*() {
+        const { headers } = yield* get("/")
+        assert.strictEqual(headers["content-type"], "application/problem+json")
+      }).pipe(Effect.provide(Testing.layerHttp(Testing.reply({
+        headers: { [name]: "application/problem+json" },
+        body: {}
+      }))))
+  )
+
   it.effect("bytes are sent unchanged", () =>
     Effect.gen(function*() {
       const response = yield* get("/")

@@ -2,10 +2,21 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Endpoint from "../../Endpoint.js"
-import { emptyResponse, eventsResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
+import {
+  emptyResponse,
+  eventsResponse,
+  failure,
+  isStatus,
+  jsonResponse,
+  type PlainResponse
+} from "../server/response.js"
 import { routeKey, type ServedOperation } from "./routes.js"
 
-/** A failure that a test sets: its status, or also the message and the code in its body. @since 0.1.0 @category models */
+/**
+ * A failure that a test sets: its status, or also the message and the code in its body. A status that is no integer from 200 to 599 is a
+ * defect.
+ * @since 0.1.0 @category models
+ */
 export type FailureResponse = number | {
   readonly status: number
   /** Default: `A failure that the test has set`. */
@@ -24,11 +35,15 @@ export interface Responders {
   readonly respond: (served: ServedOperation, input: never) => Effect.Effect<PlainResponse> | undefined
 }
 
-const failed = (response: FailureResponse): PlainResponse => {
+const failed = (operation: string, response: FailureResponse): Effect.Effect<PlainResponse> => {
   const { errorCode, message = "A failure that the test has set", status } = typeof response === "number"
     ? { status: response }
     : response
-  return failure(status, message, errorCode === undefined ? {} : { errorCode })
+  return isStatus(status)
+    ? Effect.succeed(failure(status, message, errorCode === undefined ? {} : { errorCode }))
+    : Effect.dieMessage(
+      `Invalid status ${status} set by \`respond\` for ${operation}: it must be an integer from 200 to 599`
+    )
 }
 
 export const make = (served: ReadonlyArray<ServedOperation>): Responders => {
@@ -43,11 +58,13 @@ export const make = (served: ReadonlyArray<ServedOperation>): Responders => {
         : Effect.dieMessage(`The tenant does not serve ${endpoint.name}: list it in the option \`operations\``),
     respond: ({ endpoint, handler: { status } }, input) => {
       const respond = responders.get(routeKey(endpoint))
-      return respond && Effect.match(respond(input), {
-        onFailure: failed,
+      return respond && Effect.matchEffect(respond(input), {
+        onFailure: (response) => failed(endpoint.name, response),
         onSuccess: (value) => {
-          if (endpoint.events !== undefined) return eventsResponse(Predicate.isIterable(value) ? value : [value])
-          return value === undefined ? emptyResponse(status) : jsonResponse(status, value)
+          if (endpoint.events === undefined) {
+            return Effect.succeed(value === undefined ? emptyResponse(status) : jsonResponse(status, value))
+          }
+          return Effect.succeed(eventsResponse(Predicate.isIterable(value) ? value : [value]))
         }
       })
     }

@@ -100,7 +100,7 @@ export interface FaultInput {
   readonly times?: number | undefined
   /** The status of the response, 200 to 599. */
   readonly status?: number | undefined
-  /** Headers to add or replace; `null` removes one. */
+  /** Headers to add or replace; `null` removes one. None of those that say how long the body is. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /** A text is sent as it is, any other value as JSON. Default: the service's body for the status. */
   readonly body?: unknown

@@ -8,7 +8,7 @@ import type { Action, Connection, Job, Profile, State, Stream, User } from "../a
 import type { Fault, PendingFault } from "../server/faults.js"
 import type { Controlled } from "./controlled.js"
 import { FaultInput as FaultSchema, maxOffset, time, TokenView } from "./http/schemas.js"
-import type { FaultInput, SavedState as Saved } from "./messages.js"
+import type { FaultInput, Refusal, SavedState as Saved } from "./messages.js"
 import { maskValue } from "./recording/masking.js"
 import { limitDelay, limitTimes, tokenView } from "./snapshot.js"
 
@@ -21,6 +21,10 @@ const dateTime = Schema.String.pipe(
 )
 
 const { optional } = Schema
+
+/** The fields of jobs and events that may be infinite: JSON has `null` for that. */
+const infiniteFields = ["limit", "ended_at", "queued_at", "failsAgain"]
+const orInfinite = (schema: Schema.Schema<number>) => optional(Schema.NullOr(schema))
 const text = optional(Schema.String)
 
 const job = {
@@ -31,13 +35,13 @@ const job = {
   connection: text,
   connection_id: text,
   format: text,
-  limit: optional(number({ min: 0 })),
+  limit: orInfinite(number({ min: 0 })),
   fields: optional(items({ name: Schema.String, export_as: text })),
   percentage_done: optional(number()),
   time_left_seconds: optional(number()),
   status_details: text,
   failure: text,
-  ended_at: optional(Schema.NullOr(time)), // `null` was infinite
+  ended_at: orInfinite(time),
   links: optional(items({ signature: Schema.String, expires_at: time }))
 }
 
@@ -55,10 +59,10 @@ const action = {
 const event = {
   id: Schema.String,
   state: Schema.Literal("failed", "queued", "delivered"),
-  queued_at: optional(time),
+  queued_at: orInfinite(time),
   event_type: text,
   attempts: optional(items({ timestamp: dateTime, error_message: text })),
-  failsAgain: optional(number({ min: 0 }))
+  failsAgain: orInfinite(number({ min: 0 }))
 }
 
 const stream = {
@@ -141,24 +145,43 @@ export const save = (
     }
   })
 
-/** Replaces the state by a saved one, and gives the number of its items. */
+/** Puts back the numbers that JSON has no form for. */
+const restoreInfinite = <Item extends object>(item: Item): Item => {
+  const entries = Object.entries(item)
+  const isInfinite = ([name, value]: readonly [string, unknown]) => value === null && infiniteFields.includes(name)
+  // Sound: only numbers are put in place of `null`.
+  return Object.fromEntries(entries.map((entry) => isInfinite(entry) ? [entry[0], Infinity] : entry)) as Item
+}
+
+const invalidKey: Refusal = {
+  status: 400,
+  field: "signingKey.k",
+  message: "signingKey.k: Expected a key of at least 256 bits in base64url"
+}
+
+/** Replaces the state by a saved one, and gives the number of its items. Nothing is changed before all of it is known to be good. */
 export const load = (
   { buckets, clock, faults, state, tokens }: Controlled,
   saved: Saved
-): Effect.Effect<number> =>
+): Effect.Effect<number, Refusal> =>
   Effect.gen(function*() {
+    const key = saved.signingKey && (yield* tokens.importKey(saved.signingKey))
+    if (saved.signingKey !== undefined && key === undefined) return yield* Effect.fail(invalidKey)
     clock.setOffset(saved.clockOffset)
     const { actions, connections, jobs, profiles, streams, users } = saved.state
     yield* Ref.update(state, (before): State => ({
       // Sound: the schema has checked the fields that the tenant needs, and it only sends the others.
       actions: actions as ReadonlyArray<Action>,
       connections: connections as ReadonlyArray<Connection>,
-      jobs: (jobs as ReadonlyArray<Job>).map((job) => job.ended_at === null ? Struct.omit(job, "ended_at") : job),
+      jobs: (jobs as ReadonlyArray<Job>).map(restoreInfinite),
       profiles: profiles as ReadonlyArray<Profile>,
-      streams: streams as ReadonlyArray<Stream>,
+      streams: (streams as ReadonlyArray<Stream>).map((stream) => ({
+        ...stream,
+        events: stream.events.map(restoreInfinite)
+      })),
       users: users as ReadonlyArray<User> | undefined ?? before.users
     }))
-    yield* tokens.load(saved.tokens, saved.signingKey)
+    yield* tokens.load(saved.tokens, key)
     for (const name of ["tenant", "profileUpdates"] as const) {
       yield* clock.provide(buckets[name].setLeft(Math.min(saved.buckets[name], buckets[name].burst)))
     }

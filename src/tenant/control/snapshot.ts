@@ -54,7 +54,7 @@ const eventView = (event: StreamEvent, deliveryMillis: number): EventView => ({
   state: event.state,
   queuedAt: event.queued_at ?? null,
   dueAt: event.state === "queued" && event.queued_at !== undefined ? event.queued_at + deliveryMillis : null,
-  failsAgain: event.failsAgain ?? 0,
+  failsAgain: limitTimes(event.failsAgain ?? 0),
   attempts: (event.attempts ?? []).slice(-maxAttempts).map(({ error_message, timestamp }) => ({
     time: Date.parse(timestamp),
     error: error_message ?? null

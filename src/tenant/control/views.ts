@@ -132,7 +132,7 @@ export interface EventView {
   readonly queuedAt: number | null
   /** The time of the next attempt to deliver it. */
   readonly dueAt: number | null
-  /** The number of attempts that will fail before it is delivered. */
+  /** The number of attempts that will fail before it is delivered; 1,000,000 stands for more. */
   readonly failsAgain: number
   /** The attempts that have failed, the oldest first, at most the last 20. */
   readonly attempts: ReadonlyArray<{ readonly time: number; readonly error: string | null }>

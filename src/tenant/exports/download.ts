@@ -1,6 +1,7 @@
 /** Responds to downloads as object storage does: by the link alone, whatever token is sent. */
 import type * as Headers from "@effect/platform/Headers"
 import { addHeaders, bytesResponse, type PlainResponse, xmlResponse } from "../server/response.js"
+import type { ExportFile } from "./files.js"
 
 const failure = (status: number, code: string, message: string): PlainResponse =>
   xmlResponse(
@@ -26,18 +27,18 @@ const rangeOf = (header: string | undefined, size: number) => {
 }
 
 /** Responds with the file, or with the part of it that the headers ask for. */
-export const download = (file: Uint8Array, headers: Headers.Headers, etag: string): PlainResponse => {
-  const size = file.length
+export const download = ({ bytes, etag }: ExportFile, headers: Headers.Headers): PlainResponse => {
+  const size = bytes.length
   const ifRange = headers["if-range"]
   const range = ifRange === undefined || ifRange === etag ? rangeOf(headers["range"], size) : undefined
   const common = { "accept-ranges": "bytes", etag }
-  if (range === undefined) return addHeaders(bytesResponse(200, "application/gzip", file), common)
+  if (range === undefined) return addHeaders(bytesResponse(200, "application/gzip", bytes), common)
   if (range === "unsatisfiable") {
     const unsatisfiable = failure(416, "InvalidRange", "The requested range is not satisfiable")
     return addHeaders(unsatisfiable, { "content-range": `bytes */${size}` })
   }
   const { end, start } = range
-  return addHeaders(bytesResponse(206, "application/gzip", file.subarray(start, end)), {
+  return addHeaders(bytesResponse(206, "application/gzip", bytes.subarray(start, end)), {
     ...common,
     "content-range": `bytes ${start}-${end - 1}/${size}`
   })

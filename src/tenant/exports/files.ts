@@ -1,5 +1,6 @@
 /** The compressed files of export jobs. A file is made when it is first downloaded; users may be too many to keep them. */
 import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
 import type { Job, Users } from "../api/state.js"
 import { lines } from "./rows.js"
 
@@ -21,7 +22,7 @@ function* chunks(lines: Iterable<string>): Generator<string> {
 }
 
 /** Compresses the text piece by piece, so that only the compressed bytes are in memory. */
-const gzip = (text: Iterator<string>): Effect.Effect<Uint8Array> => {
+const gzip = (text: Iterator<string>): Effect.Effect<ArrayBuffer> => {
   const encoder = new TextEncoder()
   const plain = new ReadableStream<BufferSource>({
     pull: (controller) => {
@@ -30,22 +31,43 @@ const gzip = (text: Iterator<string>): Effect.Effect<Uint8Array> => {
     }
   })
   const compressed = plain.pipeThrough(new CompressionStream("gzip"))
-  return Effect.map(Effect.promise(() => new Response(compressed).arrayBuffer()), (bytes) => new Uint8Array(bytes))
+  return Effect.promise(() => new Response(compressed).arrayBuffer())
 }
 
+/** A compressed file. Another content has another tag: a download that goes on later must not get parts of two files. */
+export interface ExportFile {
+  readonly bytes: Uint8Array
+  readonly etag: string
+}
+
+const compress = (job: Job, users: Users): Effect.Effect<ExportFile> =>
+  Effect.flatMap(
+    gzip(chunks(lines(users, job))),
+    (bytes) =>
+      Effect.map(
+        Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", bytes)),
+        (digest) => ({ bytes: new Uint8Array(bytes), etag: `"${Encoding.encodeHex(new Uint8Array(digest))}"` })
+      )
+  )
+
+/** Identifies the content of a file with these users. */
+const contentOf = ({ connection, fields, format, limit }: Job): string =>
+  JSON.stringify([connection, fields, format, limit])
+
 /** Gives the file of a job, with these users. */
-export type Files = (job: Job, users: Users) => Effect.Effect<Uint8Array>
+export type Files = (job: Job, users: Users) => Effect.Effect<ExportFile>
 
 export const make = (): Files => {
-  const files = new Map<string, { readonly users: Users; readonly file: Effect.Effect<Uint8Array> }>()
+  const files = new Map<string, { readonly users: Users; readonly file: Effect.Effect<ExportFile> }>()
   return (job, users) =>
     Effect.suspend(() => {
-      const known = files.get(job.id)
+      const content = contentOf(job)
+      const known = files.get(content)
       if (known?.users === users) return known.file
       return Effect.flatMap(
-        Effect.cached(Effect.uninterruptible(Effect.suspend(() => gzip(chunks(lines(users, job)))))),
+        Effect.cached(Effect.uninterruptible(Effect.suspend(() => compress(job, users)))),
         (file) => {
-          files.set(job.id, { users, file })
+          files.set(content, { users, file })
           const [oldest = ""] = files.keys()
           if (files.size > maxFiles) files.delete(oldest)
           return file

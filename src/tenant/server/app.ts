@@ -1,10 +1,12 @@
 /** The tenant as one HTTP application: the operations, the token endpoint, files of exports, and the documentation. */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
+import type * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -130,6 +132,20 @@ export const restrict = (app: Router.App, address: HttpServer.Address): Router.A
           )
     )
 
+/**
+ * Ends the responses of an application that go on without an end, such as events, when its server closes: it would wait for them, and
+ * then for their connections.
+ */
+export const endStreams = (app: Router.App, closing: Deferred.Deferred<void>): Router.App =>
+  Effect.map(app, (response) => {
+    const { body } = response
+    if (body._tag !== "Stream" || body.contentLength !== undefined) return response
+    const stream = Stream.interruptWhenDeferred(body.stream, closing)
+    return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType)).pipe(
+      HttpServerResponse.setHeader("connection", "close")
+    )
+  })
+
 export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
   const {
     advance,
@@ -155,7 +171,7 @@ export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
     Effect.gen(function*() {
       const at = yield* Clock.currentTimeMillis
       const request = yield* HttpServerRequest.HttpServerRequest
-      const { headers, method, source } = request
+      const { headers, method } = request
       const contentType = headers["content-type"]
       const { content: read, problem, size } = yield* readBody(request, bodySize)
       const content = problem === "tooLarge" ? undefined : read
@@ -199,8 +215,8 @@ export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
           (exit) => Exit.isFailure(exit) ? observation.ended({ outcome: "aborted" }) : Effect.void
         )
       const date = DateTime.toDate(yield* DateTime.now).toUTCString()
-      const response = addHeaders(plain, { date, ...fault?.headers })
-      return yield* sendResponse(response, fault?.cut, source, (status) => {
+      const response = addHeaders(addHeaders(plain, { date }), fault?.headers ?? {})
+      return yield* sendResponse(response, fault?.cut, request, (status) => {
         const recorded = status === undefined ? Effect.void : recordStatus(status)
         if (observation === undefined) return recorded
         const ending = fault?.cut === undefined
@@ -267,7 +283,7 @@ export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
       const current = advance(yield* Ref.get(state), now)
       const job = linkedJob(current, { ...yield* HttpRouter.params, signature: query.get("signature") }, now)
       if (job === undefined) return forbidden
-      return download(yield* files(job, current.users), headers, `"${job.id}"`)
+      return download(yield* files(job, current.users), headers)
     }))
 
   const notFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {

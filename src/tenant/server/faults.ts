@@ -1,7 +1,7 @@
 /** Injects the faults of `Tenant.injectFault` and of the control interface, instead of, before or after the genuine response. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { emptyResponse, failure, jsonResponse, type PlainResponse, textResponse } from "./response.js"
+import { emptyResponse, failure, isStatus, jsonResponse, type PlainResponse, textResponse } from "./response.js"
 
 /**
  * A fault, and the calls that it applies to. Fields that are not set leave the genuine response as it is.
@@ -14,7 +14,10 @@ export interface Fault {
   readonly times?: number | undefined
   /** The status of the response, 200 to 599; 200 if only `body` is set. */
   readonly status?: number | undefined
-  /** Headers to add or replace; `undefined` removes one of the genuine response. */
+  /**
+   * Headers to add or replace; `undefined` removes one of the genuine response. `content-length`, `transfer-encoding` and `trailer` are left to
+   * the server: with others than its own the response would break HTTP.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
   /** A string is sent as it is (`text/plain`), anything else as JSON. Default: the service's body for the status. */
   readonly body?: unknown
@@ -37,11 +40,19 @@ export interface PendingFault {
 
 export type FaultQueue = ReturnType<typeof make>
 
+/** The fields of HTTP: a name is a token, a value has no control characters. */
+export const headerName = /^[\w!#$%&'*+.^`|~-]+$/
+export const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Tells that a header says where the body ends, which only the server knows. */
+export const isFraming = (name: string): boolean =>
+  ["content-length", "transfer-encoding", "trailer"].includes(name.toLowerCase())
+
 /** HTTP allows the status and the headers. */
 const isSendable = ({ headers, status = 200 }: Fault): boolean =>
-  Number.isInteger(status) && status >= 200 && status <= 599 &&
+  isStatus(status) &&
   Object.entries(headers ?? {}).every(([name, value]) =>
-    /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value ?? "")
+    headerName.test(name) && headerValue.test(value ?? "") && !isFraming(name)
   )
 
 /** Makes an empty queue. Adding a fault with an invalid status or header dies. */
@@ -58,7 +69,8 @@ export const make = () => {
           return added
         })
         : Effect.dieMessage(
-          "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP"
+          "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP and say nothing " +
+            "about the length of the body"
         ),
     /** Removes the fault with this id, or all, and gives the number of those removed. */
     remove: (id?: number): Effect.Effect<number> =>

@@ -10,6 +10,7 @@ import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
 import { check } from "./fieldErrors.js"
 import { decodeForm, decodeMultipart, decodeQuery, type FieldError, structOf } from "./formDecoding.js"
+import { parseJson } from "./json.js"
 import { failure, type PlainResponse } from "./response.js"
 
 /** A request as operations and the token endpoint read it. */
@@ -59,10 +60,7 @@ export const parseBody = (
     case "application/x-www-form-urlencoded":
       return Effect.succeed(decodeForm(body ?? structOf(payload ?? noFields), new URLSearchParams(text)))
     case "application/json":
-      return Effect.succeed(Either.try({
-        try: (): unknown => JSON.parse(text),
-        catch: () => ({ path: "", message: "The body is not valid JSON" })
-      }))
+      return Effect.succeed(parseJson(text))
     default:
       return Effect.succeed(Either.left(unsupported))
   }

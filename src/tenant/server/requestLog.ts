@@ -13,7 +13,10 @@ export interface ReceivedRequest {
   readonly method: string
   /** The path as received: not decoded, without the query. */
   readonly path: string
-  /** The decoded query parameters, in their order. The signatures of links to files are left out. */
+  /**
+   * The decoded query parameters, in their order. The values of client secrets and assertions are redacted, of signatures of links to
+   * files, and of any parameter of a token request that could be a secret.
+   */
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** Headers by lower-case name; `authorization`, `proxy-authorization` and `cookie` are redacted. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted<string>>>
@@ -40,9 +43,10 @@ export const make = (size: number) => {
       Effect.sync(() => {
         const recorded: ReceivedRequest = {
           ...request,
-          query: request.operation === fileOperation
-            ? request.query.map(([name, value]) => [name, name === "signature" ? "<redacted>" : value])
-            : request.query,
+          query: request.query.map(([name, value]) => [
+            name,
+            isSecretParameter(request.operation, name) ? "<redacted>" : value
+          ]),
           headers: Headers.redact(request.headers, ["authorization", "proxy-authorization", "cookie"]),
           body: request.operation === "token" ? redactTokenRequest(request.body) : request.body,
           status: undefined
@@ -60,7 +64,14 @@ export const make = (size: number) => {
 
 const secretParameters = ["client_secret", "client_assertion"]
 
-const grantParameters = ["grant_type", "client_id", ...secretParameters, "client_assertion_type", "audience", "scope"]
+const openParameters = ["grant_type", "client_id", "client_assertion_type", "audience", "scope"]
+
+const grantParameters = [...openParameters, ...secretParameters]
+
+const isSecretParameter = (operation: string | undefined, name: string): boolean =>
+  secretParameters.includes(name) ||
+  (operation === fileOperation && name === "signature") ||
+  (operation === "token" && !openParameters.includes(name))
 
 /** Redacts the client's secret and assertion, or the whole body if it has any other field: that could be a secret, too. */
 const redactTokenRequest = (body: unknown): unknown => {

@@ -47,6 +47,9 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   504: "Gateway Timeout"
 }
 
+/** Tells that a response can have this status: HTTP knows others, but not for a final response. */
+export const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 200 && status <= 599
+
 export const reasonPhrase = (status: number): string => reasonPhrases[status] ?? "Error"
 
 const plain = (status: number, contentType: string, body: PlainResponse["body"]): PlainResponse => ({

@@ -1,4 +1,6 @@
 /** Hands a response to the HTTP server: whole, or with the connection cut before or within the body. */
+import * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -25,6 +27,16 @@ const cutConnection = (source: unknown): Effect.Effect<void, ConnectionReset> =>
     return Effect.void
   })
 
+/**
+ * Keeps Node from adding a `date` of its own in place of one that was removed. Only the request of Node's server has the response that
+ * is sent for it.
+ */
+const withoutOwnDate = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const response = Predicate.hasProperty(request, "resolvedResponse") ? request.resolvedResponse : undefined
+    if (Predicate.hasProperty(response, "sendDate")) response.sendDate = false
+  })
+
 /** The statuses that HTTP allows no body. */
 const bodiless = [204, 205, 304]
 
@@ -32,28 +44,32 @@ const bodiless = [204, 205, 304]
 export const sendResponse = (
   { body, headers, status }: PlainResponse,
   cut: "before" | "within" | undefined,
-  source: unknown,
+  request: HttpServerRequest.HttpServerRequest,
   record: (status: number | undefined) => Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const content = bodiless.includes(status) ? "" : body
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
   if (cut === "before" || (cut === "within" && bytes.length < 2)) {
     return Effect.as(
-      Effect.zipRight(record(undefined), Effect.orDie(cutConnection(source))),
+      Effect.zipRight(record(undefined), Effect.orDie(cutConnection(request.source))),
       HttpServerResponse.empty()
     )
   }
+  const options = { status, headers }
   const firstHalf = Stream.succeed(bytes.subarray(0, bytes.length >> 1))
-  return Effect.as(
-    record(status),
-    cut === "within"
-      ? HttpServerResponse.stream(Stream.concat(firstHalf, Stream.execute(cutConnection(source))), {
-        status,
-        headers,
-        contentLength: bytes.length
-      })
-      : bytes.length === 0
-      ? HttpServerResponse.empty({ status, headers })
-      : HttpServerResponse.uint8Array(bytes, { status, headers })
-  )
+  // Only these ways of making a response add no content type where there is none.
+  const response = bytes.length === 0
+    ? HttpServerResponse.empty(options)
+    : cut === undefined
+    ? HttpServerResponse.raw(bytes, { ...options, contentLength: bytes.length })
+    : HttpServerResponse.setBody(
+      HttpServerResponse.empty(options),
+      HttpBody.stream(
+        Stream.concat(firstHalf, Stream.execute(cutConnection(request.source))),
+        headers["content-type"] ?? "",
+        bytes.length
+      )
+    )
+  const prepared = headers["date"] === undefined ? withoutOwnDate(request) : Effect.void
+  return Effect.as(Effect.zipRight(prepared, record(status)), response)
 }

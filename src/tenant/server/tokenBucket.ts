@@ -36,6 +36,12 @@ export interface TokenBucket {
   readonly refillPerSecond: number
 }
 
+/** The time at which a bucket is full, as it was known at a time. A clock that is set back later takes both with it. */
+interface Level {
+  readonly at: number
+  readonly fullAt: number
+}
+
 /** No bucket is larger: its level stays a number that JSON has, and exact. */
 const maxBurst = 1_000_000_000
 
@@ -47,13 +53,15 @@ export const make = ({ burst: size, per, refill }: BucketSize): Effect.Effect<To
     return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")
   }
   // Stores only the time at which the bucket is full again: no fiber has to refill it, and nothing drifts.
-  const leftAt = (fullAt: number, now: number) => burst - Math.max(0, fullAt - now) / millisPerCall
-  return Effect.map(Ref.make(-Infinity), (fullAt) => ({
+  const fullAtBy = ({ at, fullAt }: Level, now: number) => fullAt - Math.max(0, at - now)
+  const leftAt = (level: Level, now: number) => burst - Math.max(0, fullAtBy(level, now) - now) / millisPerCall
+  return Effect.map(Ref.make<Level>({ at: -Infinity, fullAt: -Infinity }), (level) => ({
     take: Effect.flatMap(
       Clock.currentTimeMillis,
       (now) =>
-        Ref.modify(fullAt, (before): readonly [TakeResult, number] => {
-          const found = leftAt(before, now) + 1e-9
+        Ref.modify(level, (last): readonly [TakeResult, Level] => {
+          const before = fullAtBy(last, now)
+          const found = leftAt(last, now) + 1e-9
           const allowed = found >= 1
           const left = allowed ? found - 1 : found
           const after = allowed ? Math.max(before, now) + millisPerCall : before
@@ -64,12 +72,15 @@ export const make = ({ burst: size, per, refill }: BucketSize): Effect.Effect<To
             "x-ratelimit-reset": String(Math.ceil(after / 1000)),
             ...(!allowed && { "retry-after": String(retryAfter) })
           }
-          return [{ allowed, left, headers }, after]
+          return [{ allowed, left, headers }, { at: now, fullAt: after }]
         })
     ),
-    left: Effect.zipWith(Ref.get(fullAt), Clock.currentTimeMillis, leftAt),
+    left: Effect.zipWith(Ref.get(level), Clock.currentTimeMillis, leftAt),
     setLeft: (left) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(fullAt, now + (burst - left) * millisPerCall)),
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => Ref.set(level, { at: now, fullAt: now + (burst - left) * millisPerCall })
+      ),
     burst,
     refillPerSecond: 1000 / millisPerCall
   }))

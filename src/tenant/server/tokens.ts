@@ -14,6 +14,9 @@ import { failure, oauthFailure, type PlainResponse, tokenEndpointResponse } from
 
 type AnyClient = ClientAuthentication.Client | ClientAuthentication.ClientWithoutSecret
 
+/** A key that signs tokens, and verifies them. */
+type SigningKey = Jose.CryptoKey | Uint8Array
+
 /** A token that the issuer has signed; not the token itself. */
 export interface IssuedToken {
   /** Its `jti`. */
@@ -41,10 +44,12 @@ export interface TokenIssuer {
   readonly revoke: (selects?: (token: IssuedToken) => boolean) => Effect.Effect<number>
   /** Makes all tokens valid again that this issuer has signed by its first key, and no others. */
   readonly restore: Effect.Effect<void>
-  /** Replaces the tokens by those of a saved state. Those of unknown clients are left out. */
+  /** Imports the key of a saved state; `undefined` if it is none. */
+  readonly importKey: (signingKey: Jose.JWK) => Effect.Effect<SigningKey | undefined>
+  /** Replaces the tokens by those of a saved state, and the key by this one. Those of unknown clients are left out. */
   readonly load: (
     tokens: ReadonlyArray<Omit<IssuedToken, "client"> & { readonly client: string }>,
-    signingKey: Jose.JWK | undefined
+    signingKey: SigningKey | undefined
   ) => Effect.Effect<void>
   /** The key that signs, and verifies. */
   readonly signingKey: Effect.Effect<Jose.JWK>
@@ -77,6 +82,9 @@ export const TokenBody = Schema.Struct({
   scope: Schema.String.annotations({ description: "the token's scopes, separated by spaces" })
 }).annotations({ identifier: "Token" })
 
+/** No token lives longer, in seconds: ten years. The time at which it expires stays one that a JWT can hold. */
+const maxLifetime = 10 * 366 * 24 * 60 * 60
+
 const unauthorized = (message: string) => failure(401, message, { attributes: { error: message } })
 
 /** Reads the token of `Authorization: Bearer …`. */
@@ -105,13 +113,13 @@ export const make = (
 ): Effect.Effect<TokenIssuer> =>
   Effect.gen(function*() {
     const firstKey = yield* Effect.promise(() => Jose.generateSecret(algorithm, { extractable: true }))
-    let key: Jose.CryptoKey | Uint8Array = firstKey
+    let key: SigningKey = firstKey
     const clientsById = new Map(clients.map((client) => [client.id, client]))
     const issued = new Map<string, IssuedToken>() // by the `jti` of a token, the oldest first
     /** Those of them that the first key has signed, as they were issued. No saved state replaces these. */
     const own = new Map<string, IssuedToken>()
     const refusalOf = ClientAuthentication.make()
-    const expiresIn = Math.floor(Duration.toSeconds(lifetime))
+    const expiresIn = Math.floor(Math.min(Duration.toSeconds(lifetime), maxLifetime))
 
     const remember = (tokens: Map<string, IssuedToken>, token: IssuedToken) => {
       tokens.set(token.id, token)
@@ -207,18 +215,22 @@ export const make = (
         issued.clear()
         for (const token of own.values()) issued.set(token.id, token)
       }),
-      load: (tokens, signingKey) =>
+      importKey: (signingKey) =>
         Effect.gen(function*() {
-          if (signingKey !== undefined) {
-            const { k } = yield* Effect.promise(() => Jose.exportJWK(firstKey))
-            key = k === signingKey.k
-              ? firstKey
-              : yield* Effect.promise(() => Jose.importJWK(signingKey, algorithm, { extractable: true }))
-          }
+          const { k } = yield* Effect.promise(() => Jose.exportJWK(firstKey))
+          if (k === signingKey.k) return firstKey
+          return yield* Effect.orElseSucceed(
+            Effect.tryPromise(() => Jose.importJWK(signingKey, algorithm, { extractable: true })),
+            () => undefined
+          )
+        }),
+      load: (tokens, signingKey = key) =>
+        Effect.sync(() => {
+          key = signingKey
           issued.clear()
-          for (const { client: id, ...token } of tokens.slice(-size)) {
+          for (const { client: id, ...token } of tokens) {
             const client = clientsById.get(id)
-            if (client !== undefined) issued.set(token.id, { ...token, client })
+            if (client !== undefined) remember(issued, { ...token, client })
           }
         }),
       signingKey: Effect.promise(() => Jose.exportJWK(key))

@@ -340,6 +340,31 @@ describe("the file of a job", () => {
       assert.deepStrictEqual(JSON.parse(gunzipSync((yield* download(link)).bytes).toString()), { user_id: "only" })
     }))
 
+  itInProcess(
+    "is another one, with another tag, as soon as the users or the fields of its job change",
+    () =>
+      Effect.gen(function*() {
+        const { seed, state } = yield* Tenant.Tenant
+        const link = yield* linkOf({ fields: [{ name: "user_id" }] })
+        const first = yield* download(link)
+        const tag = String(first.headers["etag"])
+        const resume = download(link, { range: "bytes=1-", "if-range": tag })
+        yield* seed({ users: [...users] })
+        const same = yield* resume
+        assert.deepStrictEqual([same.status, same.headers["etag"]], [206, tag])
+        yield* seed({ users: [{ user_id: "4", name: "Bo" }] })
+        const more = yield* resume
+        assert.strictEqual(more.status, 200)
+        assert.include(gunzipSync(more.bytes).toString(), "{\"user_id\":\"4\"}")
+        yield* seed({ jobs: (yield* state).jobs.map((job) => ({ ...job, fields: [{ name: "name" }] })) })
+        const other = yield* resume
+        assert.strictEqual(other.status, 200)
+        assert.include(gunzipSync(other.bytes).toString(), "{\"name\":\"Bo\"}")
+        assert.strictEqual(new Set([first, more, other].map(({ headers }) => headers["etag"])).size, 3)
+      }),
+    { seed }
+  )
+
   itInProcess("is made again if the tenant has kept other files since", () =>
     Effect.gen(function*() {
       const links: Array<string> = []

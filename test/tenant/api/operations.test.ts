@@ -17,7 +17,7 @@ import { deleteEventStream, listActionVersions, redeliverEvent } from "../../../
 import * as Pagination from "../../../src/Pagination.js"
 import * as Tenant from "../../../src/Tenant.js"
 import * as Timestamp from "../../../src/Timestamp.js"
-import { action, host, itInProcess, send, stream, tokenOf } from "../support/calls.js"
+import { action, call, host, itInProcess, send, stream, tokenOf } from "../support/calls.js"
 import {
   added,
   clientOf,
@@ -248,6 +248,20 @@ describe("an operation that the tenant is given", () => {
       const { paths } = tenant.openapi as any
       assert.deepStrictEqual(Object.keys(paths["/api/v2/events"].get.responses["200"].content), ["text/event-stream"])
     }))
+
+  itInProcess(
+    "fails with a status from 200 to 599 only: any other is a defect that names it",
+    () =>
+      Effect.gen(function*() {
+        const { respond } = yield* Tenant.Tenant
+        for (const status of [99, 199, 600, 404.5, NaN]) {
+          yield* respond(getUser, () => Effect.fail({ status }))
+          const exit = yield* Effect.exit(call(getUser.endpoint, { params: { id: "1" } }))
+          assert.include(String(exit), `Invalid status ${status} set by \`respond\` for getUser`)
+        }
+      }),
+    { operations }
+  )
 
   itInProcess("needs its scope, which the demo's clients have if they are the default", () =>
     Effect.gen(function*() {

@@ -346,6 +346,8 @@ describe("bad input", () => {
     ["/faults", { status: 500, operation: "nothing" }, "operation"],
     ["/faults", { headers: { ok: "line\nbreak" } }, "headers.ok"],
     ["/faults", { headers: { "a b": "x" } }, "headers.a b"],
+    ["/faults", { headers: { "Content-Length": "3" } }, "headers.Content-Length"],
+    ["/faults", { headers: { "transfer-encoding": null } }, "headers.transfer-encoding"],
     ["/faults", { status: 500, other: 1 }, "other"],
     ["/faults", [], undefined],
     ["/faults", null, undefined],
@@ -397,6 +399,32 @@ describe("bad input", () => {
       }
       assert.deepStrictEqual([...statuses], [200, 400])
     }))
+
+  itControlled(
+    "that is nested too deeply is refused with 400, and the tenant can still be saved",
+    () =>
+      Effect.gen(function*() {
+        const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
+        const saved = (yield* control("GET", "/save")).text
+        const load = (users: string) => saved.replace(/"users":\[/, `"users":[{"user_id":"deep","nested":${users}},`)
+        const tooDeep = [["/faults", `{"status":503,"body":${nested(30_000)}}`], [
+          "/load",
+          load(nested(30_000))
+        ]] as const
+        for (const [path, text] of tooDeep) {
+          const { json, status } = yield* control("POST", path, { text })
+          assert.deepStrictEqual([status, json.message], [
+            400,
+            "The body is nested too deeply: it may have at most 500 levels"
+          ])
+        }
+        assert.strictEqual((yield* control("POST", "/faults", { text: `{"body":${nested(499)}}` })).status, 200)
+        assert.strictEqual((yield* control("POST", "/load", { text: load(nested(400)) })).status, 200)
+        for (const path of ["/save", "/save?secrets=include"]) {
+          assert.strictEqual((yield* control("GET", path)).status, 200)
+        }
+      })
+  )
 
   itControlled("that is too large is refused with 413", () =>
     Effect.gen(function*() {

@@ -1,4 +1,5 @@
 /** Requests are recorded in bounded memory, with clients, retries and buckets; a reader gets samples of them. */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -132,6 +133,21 @@ describe("a recorded request without a response", () => {
       yield* Effect.exit(list(token))
       assert.deepInclude((yield* snapshot).requests.items[0], { outcome: "aborted", status: null })
     }))
+
+  itControlled(
+    "or with a body that is nested too deeply has its details, without secrets",
+    () =>
+      Effect.gen(function*() {
+        const nested = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
+        yield* HttpClient.post("https://tenant.test/oauth/token", {
+          body: HttpBody.text(`{"a":${nested},"client_secret":"canary"}`, "application/json")
+        })
+        const { request, response, status } = yield* act("request", "GET", "/requests/1")
+        assert.strictEqual(status, 400)
+        assert.strictEqual(request.body, `{"a":${nested},"client_secret":<masked>`)
+        assert.include(response?.body ?? "", "nested too deeply")
+      })
+  )
 
   itControlled("or with a body that is too large has the size of it", () =>
     Effect.gen(function*() {

@@ -2,6 +2,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
@@ -16,7 +17,7 @@ import {
   stream,
   tokenOf
 } from "../support/calls.js"
-import { act, control, itControlled, key, snapshot } from "../support/control.js"
+import { act, control, itControlled, key, loops, snapshot } from "../support/control.js"
 
 const statusOf = (token: string) =>
   Effect.map(send(listActionVersions, { params: { actionId: action.id }, token }), ({ status }) => status)
@@ -176,6 +177,22 @@ describe("a saved state", () => {
       assert.deepStrictEqual((yield* snapshot).faults.map(({ left }) => left), [1_000_000, 2])
     }), { durations: { export: Infinity } })
 
+  itControlled("brings back deliveries that fail forever, and jobs without a limit", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const failing = { id: "evt_1", state: "failed", failsAgain: Infinity } as const
+      const waiting = { id: "evt_2", state: "queued", queued_at: Infinity } as const
+      yield* tenant.seed({
+        jobs: [{ ...job, limit: Infinity }],
+        streams: [{ id: "est_1", events: [failing, waiting] }]
+      })
+      const before = yield* tenant.state
+      yield* act("load", "POST", "/load", yield* act("save", "GET", "/save"))
+      assert.deepStrictEqual(yield* tenant.state, before)
+      const { events } = (yield* snapshot).streams.items[0]!
+      assert.deepStrictEqual(events.items.map(({ failsAgain }) => failsAgain), [1_000_000, 0])
+    }), { seed: {} })
+
   itControlled("with a signing key that is none is refused", () =>
     Effect.gen(function*() {
       const saved = yield* act("save", "GET", "/save")
@@ -184,6 +201,46 @@ describe("a saved state", () => {
         assert.strictEqual(status, 400)
         assert.match(json.field, /^signingKey\b/)
       }
+    }))
+
+  itControlled(
+    "with a signing key that cannot be read is refused before anything is changed",
+    () =>
+      Effect.gen(function*() {
+        const saved = yield* act("save", "GET", "/save?secrets=include")
+        const before = yield* snapshot
+        const { json, status } = yield* control("POST", "/load", {
+          body: {
+            ...saved,
+            clockOffset: 1000,
+            state: { ...saved.state, profiles: [] },
+            signingKey: { ...saved.signingKey, k: "a".repeat(45) }
+          }
+        })
+        assert.deepStrictEqual([status, json.field], [400, "signingKey.k"])
+        assert.deepStrictEqual(yield* snapshot, before)
+      })
+  )
+
+  itControlled("is loaded as a whole or not at all if the program hangs up", () =>
+    Effect.gen(function*() {
+      const saved = yield* act("save", "GET", "/save?secrets=include")
+      const loaded = { ...saved, clockOffset: 1000, faults: [{ status: 500, operation: "nothing" }] }
+      const whole = new Set<number>()
+      const step = Effect.promise(() => Promise.resolve())
+      const few = Array.from({ length: 30 }, (_, nth) => Effect.repeatN(step, nth))
+      const many = Array.from({ length: 20 }, (_, nth) => Effect.repeatN(loops, nth))
+      for (const [nth, wait] of [...few, ...many].entries()) {
+        yield* act("reset", "POST", "/reset")
+        const running = yield* Effect.fork(act("load", "POST", "/load", loaded))
+        yield* wait
+        yield* Fiber.interrupt(running)
+        yield* Effect.repeatN(loops, 5)
+        const { clockOffset, faults } = yield* snapshot
+        assert.strictEqual(faults.length, clockOffset / 1000, `wait ${nth}`)
+        whole.add(faults.length)
+      }
+      assert.deepStrictEqual([...whole].toSorted(), [0, 1])
     }))
 
   itControlled("goes on from the time at which it was saved", () =>

@@ -206,6 +206,18 @@ describe("masking", () => {
     }
   })
 
+  it("hides tokens wherever they stand, also in a very long text", () => {
+    const token = "eyJhbGciOi.eyJzdWI.c2ln"
+    for (const before of ["", " ", "(", "a.", "a-b-", "/x/", "{"]) {
+      assert.strictEqual(maskTarget(`${before}${token}/`, []), `${before}${masked}/`)
+    }
+    assert.strictEqual(maskTarget("a_eyJhbGciOi.eyJzdWI.c2ln", []), `a_eyJhbGciOi.eyJzdWI.c2ln`)
+    for (const long of ["eyJ-".repeat(250_000), "-eyJ".repeat(250_000), "a-".repeat(500_000)]) {
+      assert.strictEqual(maskTarget(`/${long}`, []), `/${long}`)
+      assert.strictEqual(maskBody(`${long} ${token}`, []), `${long} ${masked}`)
+    }
+  })
+
   it("hides links with signatures in JSON, and secrets that are known in any text", () => {
     assert.strictEqual(
       maskBody("{\"location\":\"http://a.test/f?signature=abc\",\"note\":\"known-secret\"}", ["known-secret"]),

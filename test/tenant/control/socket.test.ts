@@ -82,6 +82,22 @@ describe("on a loopback address", () => {
         assert.strictEqual((await fetch(`${origin}/_tenant/state`, { headers: withKey })).status, 200)
       })))
 
+  it.live("a server that closes ends the streams of its readers, and does not wait for them", () =>
+    Effect.gen(function*() {
+      const reader = yield* serving("127.0.0.1", (port) =>
+        Effect.promise(async () => {
+          const stream = await fetch(`http://127.0.0.1:${port}/_tenant/events`, { headers: withKey })
+          const reader = stream.body!.getReader()
+          assert.isFalse((await reader.read()).done)
+          return reader
+        }))
+      const ended = Effect.promise(async () => {
+        while (!(await reader.read()).done);
+        return true
+      })
+      assert.isTrue(yield* ended)
+    }))
+
   it.live("a program that hangs up before the response is recorded as that", () =>
     serving("127.0.0.1", (port) =>
       Effect.promise(async () => {

@@ -152,6 +152,11 @@ describe("every operation", () => {
               ["application/json", "", "'The body is not valid JSON'"],
               ["Application/JSON ;charset=utf-8", "{", "'The body is not valid JSON'"],
               ["application/json", "[]", "'Expected an object'"],
+              [
+                "application/json",
+                `{"a":${"[".repeat(500)}${"]".repeat(500)}}`,
+                "'The body is nested too deeply: it may have at most 500 levels'"
+              ],
               ["application/json", "null", "'Expected an object'"],
               ["text/plain", "{}", "'The content type text/plain is not supported'"],
               [undefined, "", "'The content type (none) is not supported'"],

@@ -122,6 +122,17 @@ describe("faults", () => {
       assert.isFalse("x-ratelimit-limit" in headers)
     }))
 
+  itInProcess("remove headers however they are spelt, and put nothing in their place", () =>
+    Effect.gen(function*() {
+      const tenant = yield* Tenant.Tenant
+      const removed = { "Content-Type": undefined, DATE: undefined, "x-ratelimit-limit": undefined }
+      for (const fault of [{}, { body: "text" }, { status: 201 }, { cut: "within" }] as const) {
+        yield* tenant.injectFault({ ...fault, headers: removed })
+        const { headers } = yield* HttpClient.get(`${host}/`)
+        for (const name of ["content-type", "date"]) assert.isNotOk(headers[name], `${name} ${JSON.stringify(fault)}`)
+      }
+    }))
+
   itInProcess("delay the genuine response by the Clock", () =>
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
@@ -212,9 +223,16 @@ describe("faults", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       for (
-        const fault of [{ status: 600 }, { status: 101 }, { status: 200.5 }, { headers: { "a b": "" } }, {
-          headers: { a: "1\r\nb: 2" }
-        }]
+        const fault of [
+          { status: 600 },
+          { status: 101 },
+          { status: 200.5 },
+          { headers: { "a b": "" } },
+          { headers: { a: "1\r\nb: 2" } },
+          { headers: { "Content-Length": "3" } },
+          { headers: { "transfer-encoding": "chunked" } },
+          { headers: { trailer: "date" } }
+        ]
       ) {
         const exit = yield* Effect.exit(tenant.injectFault(fault))
         assert.match(String(exit), /status must be an integer from 200 to 599, and headers must be valid in HTTP/)

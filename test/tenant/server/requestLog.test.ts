@@ -1,7 +1,7 @@
 /** Tests of the request log. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -130,6 +130,22 @@ describe("the request log", () => {
   )
 
   itInProcess(
+    "shows no secret in the query of a token request, nor a client's secret in any query",
+    () =>
+      Effect.gen(function*() {
+        const tenant = yield* Tenant.Tenant
+        const given = "client_secret=canary&client_assertion=canary"
+        yield* HttpClient.post(`${host}/oauth/token?grant_type=a&client_id=b&${given}&password=canary`)
+        yield* HttpClient.get(`${host}/oauth/token?${given}&page=1`)
+        const redacted = [["client_secret", "<redacted>"], ["client_assertion", "<redacted>"]] as const
+        assert.deepStrictEqual((yield* tenant.requests).map(({ query }) => query), [
+          [["grant_type", "a"], ["client_id", "b"], ...redacted, ["password", "<redacted>"]],
+          [...redacted, ["page", "1"]]
+        ])
+      })
+  )
+
+  itInProcess(
     "records a body without a content type as text, and a missing body as undefined",
     () =>
       Effect.gen(function*() {
@@ -171,4 +187,15 @@ describe("the request log", () => {
       }),
     { limits: { requests: 3 } }
   )
+
+  it.effect("has a limit that is a whole number or none at all, as the other limits are", () =>
+    Effect.gen(function*() {
+      for (const name of ["requests", "tokens", "bodySize"]) {
+        for (const limit of [0.5, -1, NaN, -Infinity]) {
+          const exit = yield* Effect.exit(Tenant.make({ limits: { [name]: limit } }))
+          assert.include(String(exit), `Invalid limits.${name}: it must be a whole number of at least 0, or Infinity`)
+        }
+        for (const limit of [0, 1, Infinity, undefined]) yield* Tenant.make({ limits: { [name]: limit } })
+      }
+    }))
 })

@@ -83,6 +83,16 @@ describe("the tenant on a socket", () => {
       assert.match(received, /\r\ncontent-length: 10\r\n[^]*\r\n\r\n01234$/i)
     }))
 
+  socket("sends no date and no content type if a fault removes them", (origin, tenant) =>
+    Effect.gen(function*() {
+      yield* tenant.injectFault({ headers: { Date: undefined, "Content-Type": undefined } })
+      const received = yield* raw(origin, "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+      assert.match(received, /^HTTP\/1.1 404 Not Found\r\n/)
+      assert.notMatch(received, /\r\n(?:date|content-type):/i)
+      const next = yield* raw(origin, "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+      assert.match(next, /\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n/i)
+    }))
+
   socket(
     "reads a target that is a whole URL, contains a URL, or contains a raw `#`",
     (origin, tenant) =>

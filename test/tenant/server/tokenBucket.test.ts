@@ -61,6 +61,22 @@ describe("token buckets", () => {
       assert.deepStrictEqual(limits(yield* list), [2, 1, 3611])
     }), { buckets: { tenant: small } })
 
+  itInProcess("keep their calls when the clock is set back, and refill from then on", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const token = yield* tokenOf()
+      const list = send(listActionVersions, { params: { actionId: action.id }, token })
+      yield* list
+      yield* TestClock.setTime(1_000_000)
+      assert.deepStrictEqual(limits(yield* list), [2, 0, 1001])
+      yield* TestClock.setTime(10_000)
+      const refused = yield* list
+      assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [429, "1"])
+      assert.deepStrictEqual(limits(refused), [2, 0, 11])
+      yield* TestClock.adjust("500 millis")
+      assert.deepStrictEqual(limits(yield* list), [2, 0, 12])
+    }), { buckets: { tenant: small } })
+
   itInProcess("report the whole seconds until the next call in `retry-after`", () =>
     Effect.gen(function*() {
       const list = call(listActionVersions, { params: { actionId: action.id } })

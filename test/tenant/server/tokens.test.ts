@@ -64,6 +64,14 @@ describe("the token endpoint", () => {
       })
     }), { tokenLifetime: "1 minute" })
 
+  itInProcess("issues tokens for ten years if they shall live forever", () =>
+    Effect.gen(function*() {
+      const { json } = yield* requestToken(credentials(demoClients.full))
+      assert.strictEqual(json.expires_in, 10 * 366 * 24 * 60 * 60)
+      const { status } = yield* send(listActionVersions, { params: { actionId: action.id }, token: json.access_token })
+      assert.strictEqual(status, 200)
+    }), { tokenLifetime: Infinity })
+
   const full = credentials(demoClients.full)
   for (
     const [reason, parameters, status, error, description] of [

@@ -11,6 +11,7 @@ import { text as bodyText } from "../../../internal/http/errorBody.js"
 import { readBody, splitTarget } from "../../server/app.js"
 import { check } from "../../server/fieldErrors.js"
 import { decodeQuery, type FieldError } from "../../server/formDecoding.js"
+import { parseJson } from "../../server/json.js"
 import * as Router from "../../server/router.js"
 import * as Actions from "../actions.js"
 import type { Controlled } from "../controlled.js"
@@ -41,10 +42,7 @@ const invalid = ({ message, path }: FieldError): Refusal => ({
 })
 
 const parse = (text: string): Either.Either<unknown, FieldError> =>
-  text.trim() === "" ? Either.right({}) : Either.try({
-    try: (): unknown => JSON.parse(text),
-    catch: () => ({ path: "", message: "The body is not valid JSON" })
-  })
+  text.trim() === "" ? Either.right({}) : parseJson(text)
 
 const checkFields = (fields: Fields | undefined, decoded: Either.Either<unknown, FieldError>) =>
   fields === undefined
@@ -91,7 +89,8 @@ export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Ef
     // Sound: `readInput` validates with the declaration, whose types are those of the action.
     const action: (input: never) => Effect.Effect<unknown, Refusal> = actions[name]
     return Effect.match(
-      Effect.flatMap(readInput(name, declarations[name]), (input) => action(input as never)),
+      // A program that hangs up leaves no change half done.
+      Effect.flatMap(readInput(name, declarations[name]), (input) => Effect.uninterruptible(action(input as never))),
       { onFailure: refuse, onSuccess: (body) => json(body) }
     )
   }

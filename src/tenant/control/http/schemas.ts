@@ -1,6 +1,7 @@
 /** The schemas of the control interface: requests are validated with them, and its OpenAPI document is made from them. */
 import * as Schema from "effect/Schema"
 import { integer, number, string } from "../../../Schemas.js"
+import { headerName, headerValue, isFraming } from "../../server/faults.js"
 import * as Messages from "../messages.js"
 
 const { Array: list, Boolean, NullOr, Number, String, Unknown, optional } = Schema
@@ -98,12 +99,13 @@ const StreamView: Schema.Schema<Messages.StreamView> = Schema.Struct({
 
 const cut = Schema.Literal("before", "within")
 
-/** The fields of HTTP: a name is a token, a value has no control characters. */
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
-
 const headers = Schema.Record({
-  key: String.pipe(Schema.pattern(headerName, { description: "a name of a header" })),
+  key: String.pipe(
+    Schema.pattern(headerName),
+    Schema.filter((name) => !isFraming(name), {
+      description: "a name of a header that says nothing about the length of the body"
+    })
+  ),
   value: NullOr(String.pipe(Schema.pattern(headerValue, { description: "a value of a header" })))
 })
 

@@ -4,6 +4,7 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { parseJson } from "../../server/json.js"
 import { masked } from "../messages.js"
 
 /** Ends of names whose values are secret; `client_secret` and `webhook-authorization` are, `token_type` is not. */
@@ -15,10 +16,16 @@ const isSecretName = (name: string): boolean => secretName.test(name)
 /** Fields that a secret may have beside its value. */
 const openFields = ["id", "name", "type", "method", "username", "created_at", "updated_at"]
 
+/**
+ * A token, and what may stand before it. Only at the beginning of a word is a token looked for, and only in one with two dots after
+ * it: the time that it takes grows with the length of the text, not with its square.
+ */
+const jwt = /(?<![\w-])(?=[\w-]+\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]+\.[\w-]+\.[\w-]*/g
+
 /** Hides what stands alone: tokens, and what follows `Bearer`. */
 const maskTokens = (text: string): string =>
   text
-    .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, masked)
+    .replace(jwt, `$1${masked}`)
     .replace(/\b(bearer|basic) +(?=\S*\d)[\w.~+/=-]{8,}/gi, (_, scheme: string) => `${scheme} ${masked}`)
 
 /** Hides the secrets in a JSON value. Within a field whose name is secret, all that is not listed above is. */
@@ -95,10 +102,10 @@ const maskLinks = (json: string): string =>
 
 /**
  * Hides the secrets of a body by the names of fields, whatever its type is said to be. Of a text that is neither JSON nor a form,
- * such as JSON that was cut off, nothing is left after a name of a secret with a colon or a bracket.
+ * such as JSON that was cut off or is nested too deeply, nothing is left after a name of a secret with a colon or a bracket.
  */
 export const maskBody = (body: string, known: ReadonlyArray<string>): string => {
-  const json = Either.try((): unknown => JSON.parse(body))
+  const json = parseJson(body)
   const hidden = Either.isRight(json) && typeof json.right === "object"
     ? maskLinks(JSON.stringify(maskValue(json.right)))
     : maskAfter(maskParameters(body), /(?<![^\s=?#"'<>;:,&{}])([^\s=?#"'<>;:,&{}]+)["']?\s*[:>]/g)
