@@ -1,7 +1,7 @@
 /** Grants permits to this process's waiting calls so that every other waiting process can take as many. */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
-import { startsBefore, type WaitingCall } from "../limiter/queue.js"
+import { startsBefore, type WaitingCall } from "../limiter/waitingCall.js"
 
 type Waiting = WaitingCall<OperationState>
 

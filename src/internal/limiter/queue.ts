@@ -8,7 +8,7 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
-import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
+import { LinkedList } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
 import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
@@ -18,6 +18,7 @@ import { readRateLimit } from "./bucketReading.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
+import { QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** The default of `reserve`. */
@@ -31,47 +32,6 @@ export interface CallQueue<State> extends Limiter {
   readonly queues: () => Iterable<Iterable<WaitingCall<State>>>
   /** Looks again for calls that may start, after a change that came from no call of this queue. */
   readonly wake: () => void
-}
-
-/** The part of a waiting call that decides when it starts. */
-export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "since" | "isBackground">
-
-class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
-  /** Ends its wait. */
-  resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
-  /** Set if the bucket delays it; unset if only earlier calls do. */
-  reason: WaitReason | undefined = undefined
-  readonly call: Call
-  readonly state: State
-  readonly isBackground: boolean
-  readonly fiber: AnyFiber
-  /** Its number: calls that came before have a lower one. */
-  readonly nth: number
-  /** The time of its arrival, in milliseconds. */
-  readonly since: number
-
-  constructor(call: Call, state: State, isBackground: boolean, fiber: AnyFiber, nth: number, since: number) {
-    super()
-    this.call = call
-    this.state = state
-    this.isBackground = isBackground
-    this.fiber = fiber
-    this.nth = nth
-    this.since = since
-  }
-}
-
-/**
- * Order of start: first a call whose response will reveal its operation's bucket; then foreground before background; then by
- * arrival.
- */
-export const startsBefore = <State>(
-  { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
-  one: WaitingCall<State>,
-  other: WaitingCall<State>
-): boolean => {
-  if (isFirst(one.state) !== isFirst(other.state)) return isFirst(one.state)
-  return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
 }
 
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */

@@ -1,0 +1,49 @@
+/** Calls that wait for a permit, and the order in which they start. */
+import type * as Effect from "effect/Effect"
+import type { RateLimited } from "../../Errors.js"
+import type { AnyFiber } from "../runtime/fiber.js"
+import { LinkedNode } from "../runtime/linkedList.js"
+import type { Call, Permit, WaitReason } from "./limiter.js"
+import type { LimitStrategy } from "./strategy.js"
+
+/** The part of a waiting call that decides when it starts. */
+export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "since" | "isBackground">
+
+/** A call that waits for a permit. */
+export class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
+  /** Ends its wait. */
+  resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
+  /** Set if the bucket delays it; unset if only earlier calls do. */
+  reason: WaitReason | undefined = undefined
+  readonly call: Call
+  readonly state: State
+  readonly isBackground: boolean
+  readonly fiber: AnyFiber
+  /** Its number: calls that came before have a lower one. */
+  readonly nth: number
+  /** The time of its arrival, in milliseconds. */
+  readonly since: number
+
+  constructor(call: Call, state: State, isBackground: boolean, fiber: AnyFiber, nth: number, since: number) {
+    super()
+    this.call = call
+    this.state = state
+    this.isBackground = isBackground
+    this.fiber = fiber
+    this.nth = nth
+    this.since = since
+  }
+}
+
+/**
+ * Order of start: first a call whose response will reveal its operation's bucket; then foreground before background; then by
+ * arrival.
+ */
+export const startsBefore = <State>(
+  { isFirst }: Pick<LimitStrategy<State, never>, "isFirst">,
+  one: WaitingCall<State>,
+  other: WaitingCall<State>
+): boolean => {
+  if (isFirst(one.state) !== isFirst(other.state)) return isFirst(one.state)
+  return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
+}
