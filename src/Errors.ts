@@ -34,7 +34,7 @@ export interface Quota {
   readonly limit?: number | undefined
   /** The number of calls that were left. */
   readonly remaining?: number | undefined
-  /** The time at which the bucket is full again, on the service's clock, to the second. */
+  /** The time at which the bucket is full again: on the service's clock, to the second, or as the rate limiter expects it, on this machine's. */
   readonly resetAt?: DateTime.Utc | undefined
 }
 

@@ -80,7 +80,8 @@ export interface Defaults {
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
- * unencrypted, and if `retry.attempts`, `retryBudget`, `maxBodySize` or a field of `circuit` is no such number or time.
+ * unencrypted, if `retry.attempts`, `retryBudget` or `maxBodySize` is below zero or not a number, and if a field of `circuit` is out of
+ * range.
  * @since 0.1.0 @category constructors
  */
 export const make = (options: Options): Effect.Effect<

@@ -120,7 +120,7 @@ export interface Options {
   readonly control?: boolean | { readonly key: Redacted.Redacted<string> } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). More than ten years count as ten years. */
   readonly tokenLifetime?: Duration.DurationInput | undefined
-  /** Limits on what a tenant keeps in memory: whole numbers, or `Infinity` for none. Any other number is a defect. */
+  /** Limits on what a tenant keeps in memory: whole numbers of at least 0, or `Infinity` for none. Others are a defect. */
   readonly limits?: {
     /** The number of the newest requests in `requests` (default: 10,000). With their bodies they can take 650 MB. */
     readonly requests?: number | undefined

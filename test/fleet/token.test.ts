@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Clock,
   Config,
   ConfigProvider,
   Context,
@@ -98,6 +99,22 @@ describe("a fleet's token", () => {
       yield* Effect.sleep("2 seconds")
       assert.deepStrictEqual(yield* all(fleet.map(({ get }) => get)), Array.from({ length: 8 }, () => "t2"))
       assert.strictEqual(requests(), 2)
+    })))
+
+  it.effect("is requested once although its source dates it by a clock that is ahead", () =>
+    virtually(Effect.gen(function*() {
+      const { request, requests } = endpoint()
+      const ahead = Effect.zipWith(request, Clock.currentTimeMillis, (issued, now) => ({
+        ...issued,
+        requestedAt: now + 2000
+      }))
+      const store = yield* flakyStore
+      for (const _ of [1, 2, 3]) {
+        const { get } = yield* process(store, ahead)
+        assert.strictEqual(yield* get, "t1")
+        yield* Effect.sleep(100)
+      }
+      assert.strictEqual(requests(), 1)
     })))
 
   it.effect("is requested by the next process if the one with the lease is gone", () =>

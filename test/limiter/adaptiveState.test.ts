@@ -151,6 +151,23 @@ describe("the state of a tenant", () => {
     })
   }
 
+  it("has the prior of the same operations where another process lists them in another order, or has more", () => {
+    const prior = (burst: number, ...operations: ReadonlyArray<string>) => ({
+      burst,
+      limit: burst,
+      interval: 1000,
+      operations: operations.length === 0 ? undefined : operations
+    })
+    const other = makeStrategy({ ceilings: [], priors: [prior(50), prior(20, "b", "c")] })
+    const own = makeStrategy({ ceilings: [], priors: [prior(10, "a"), prior(20, "c", "b"), prior(50)] })
+    for (const operation of ["b", "d"]) other.start(operation, 1_000_000)
+    own.load(other.save())
+    const statusOf = (operation: string) => own.strategy.statusOf(own.stateOf(operation), 1_000_000)
+    assert.include(statusOf("b"), { limit: 20, remaining: 19 })
+    assert.include(statusOf("c"), { limit: 20, remaining: 19 })
+    assert.include(statusOf("d"), { limit: 50, remaining: 49 })
+  })
+
   it("is empty after the import of an empty state, but keeps its operations", () => {
     const { call, load, save, stateOf } = makeStrategy()
     for (const operation of ["a", "b"]) stateOf(operation)

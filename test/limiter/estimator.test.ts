@@ -5,11 +5,11 @@ import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
 import * as BucketServer from "../support/bucketServer.js"
 import { rateLimited, reading } from "../support/readings.js"
 
-/** Makes a call that ends at `now` after `millis` milliseconds. */
 /** A reading with the server's time, unless it has one. */
 const dated = (response: BucketReading, now: number): BucketReading =>
   response.date === 0 ? { ...response, date: Math.floor(now / 1000) } : response
 
+/** Makes a call that ends at `now` after `millis` milliseconds. */
 const exchange = (
   estimator: Estimator,
   response: BucketReading | undefined,

@@ -25,6 +25,20 @@ describe("the strategy for a fixed limit", () => {
     assert.strictEqual(remaining(), 1)
   })
 
+  it("lets no call of a slow limit start early", () => {
+    const strategy = Fixed.make(1, 1 / 3_600_000)
+    const state = strategy.stateOf(call)
+    const wait = (now: number) => strategy.wait(state, now, 0, 0, 0)
+    strategy.start(state, 1_000_000, false)
+    assert.closeTo(wait(4_599_000), 1000, 0.001)
+    assert.closeTo(wait(4_599_990), 10, 0.001)
+  })
+
+  it("is full now before the first call", () => {
+    const strategy = Fixed.make(2, 1 / 100)
+    assert.deepStrictEqual(strategy.statusOf(strategy.stateOf(call), 5000), { limit: 2, remaining: 2, fullAt: 5000 })
+  })
+
   it("has one state for all calls", () => {
     const strategy = Fixed.make(2, 1 / 100)
     const other = strategy.stateOf({ tenant: "https://u.example.com", operation: "b" })

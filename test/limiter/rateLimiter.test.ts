@@ -146,7 +146,8 @@ describe("layerFixed", () => {
       ["reserve", { limit: 1, interval: "1 second", reserve: 20 }]
     ] as const
   ) {
-    it.scoped(`with ${JSON.stringify(Object.entries(options).flat().map(String))} is InvalidInput: ${setting}`, () =>
+    const { interval, limit, reserve } = { reserve: 0.2, ...options }
+    it.scoped(`of ${limit} calls in ${interval} with a reserve of ${reserve} is InvalidInput: ${setting}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Layer.build(RateLimiter.layerFixed(options)))
         assert.strictEqual(error.operation, "RateLimiter.layerFixed")

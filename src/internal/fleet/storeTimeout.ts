@@ -8,9 +8,11 @@ import { invalidSetting } from "../schema/issues.js"
 export const validate = (
   operation: string,
   timeout: Duration.DurationInput | undefined
-): Effect.Effect<void, InvalidInput> => {
-  const millis = timeout === undefined ? 1 : Duration.toMillis(timeout)
-  return millis > 0 && millis < Infinity
-    ? Effect.void
-    : invalidSetting(operation, "timeout", "expected a finite time above zero")
-}
+): Effect.Effect<void, InvalidInput> =>
+  Effect.suspend(() => {
+    if (timeout === undefined) return Effect.void
+    const millis = Duration.toMillis(timeout)
+    return millis > 0 && millis < Infinity
+      ? Effect.void
+      : invalidSetting(operation, "timeout", "expected a finite time above zero")
+  })

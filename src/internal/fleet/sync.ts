@@ -78,7 +78,7 @@ export class TenantSync {
       return wait
     }
     const pause = this.notBefore - now
-    if (pause > 0 && pause <= timing.pace.most) return pause // longer if the clock was set back
+    if (pause > 0) return pause
     this.visit()
     return Infinity
   }

@@ -44,7 +44,8 @@ export const make = (
     /** Stores a token unless the store has a newer one. One that is dated in the future does not count: the store's clock was set back. */
     const publish = (issued: DatedToken) =>
       update(({ now, token: other }) => {
-        const token = { ...issued, requestedAt: now - (monotonicMillis(clock) - issued.requestedAt) }
+        const age = monotonicMillis(clock) - issued.requestedAt
+        const token = { ...issued, requestedAt: now - Math.max(0, age) } // a source may date it by a clock that is ahead
         const hasNewer = other !== undefined && other.requestedAt > token.requestedAt && other.requestedAt <= now
         return hasNewer ? undefined : { token }
       })

@@ -69,8 +69,8 @@ export class TenantState {
     this.name = name
     this.ceilings = ceilings.map((options) => new CeilingCounter(options))
     this.priors = priors
-    for (const [nth, prior] of priors.entries()) {
-      const bucket = new SharedBucket(priorId(nth), prior.burst)
+    for (const prior of priors) {
+      const bucket = new SharedBucket(priorId(prior), prior.burst)
       bucket.estimator.assume(prior.burst, rateOf(prior))
       this.buckets.add(bucket)
     }
@@ -91,18 +91,19 @@ export class TenantState {
 
   /** The bucket that is known beforehand for an operation. */
   priorOf(name: string): SharedBucket | undefined {
-    const named = this.priors.findIndex(({ operations }) => operations?.includes(name))
-    const id = priorId(named >= 0 ? named : this.priors.findIndex(({ operations }) => operations === undefined))
-    return this.priors.length === 0 ? undefined : Array.from(this.buckets).find((bucket) => bucket.id === id)
+    const prior = this.priors.find(({ operations }) => operations?.includes(name)) ??
+      this.priors.find(({ operations }) => operations === undefined)
+    return prior && Array.from(this.buckets).find(({ id }) => id === priorId(prior))
   }
 
   /** The prior whose bucket has an id. */
   priorWith(id: string): Prior | undefined {
-    return this.priors.find((_, nth) => priorId(nth) === id)
+    return this.priors.find((prior) => priorId(prior) === id)
   }
 }
 
-const priorId = (nth: number): string => `prior ${nth}`
+/** The id of a prior's bucket: what it is for, since the processes of a fleet may have other priors, or in another order. */
+const priorId = ({ operations }: Prior): string => `prior ${operations?.toSorted().join() ?? "*"}`
 
 const rateOf = ({ interval, limit }: Prior): number => limit / interval
 

@@ -1,6 +1,6 @@
 /** A strategy for a known limit that all calls share and no other client uses. */
 import type { Call } from "./limiter.js"
-import { type LimitStrategy, reserved, rounding } from "./strategy.js"
+import { type LimitStrategy, reserved, rounding, waitFor } from "./strategy.js"
 
 interface FixedState {
   readonly call: Call
@@ -23,7 +23,7 @@ export const make = (limit: number, rate: number): LimitStrategy<FixedState, voi
     statusOf: (_, now) => ({
       limit,
       remaining: Math.max(0, Math.floor(left(now) + rounding)),
-      fullAt: at + Math.max(0, Math.ceil((limit - tokens) / rate))
+      fullAt: now + Math.max(0, Math.ceil((limit - left(now)) / rate))
     }),
     ceilingWait: () => 0,
     sharesCeilings: false,
@@ -31,8 +31,7 @@ export const make = (limit: number, rate: number): LimitStrategy<FixedState, voi
     isPaused: () => false,
     isFirst: () => false,
     wait: (_, now, share, ahead) => {
-      const missing = 1 + reserved(share, limit) + ahead - left(now)
-      return missing > rounding ? missing / rate : 0
+      return waitFor(1 + reserved(share, limit) + ahead - left(now), rate)
     },
     start: (_, now) => {
       tokens = left(now) - 1

@@ -75,16 +75,16 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
 
+    const listIn = (lists: Lists | undefined, { isBackground }: Waiting) => lists?.[isBackground ? 1 : 0]
+
     const add = (one: Waiting): void => {
-      getOrInsert(queues, one.state, (): Lists => [new LinkedList(), new LinkedList()])[one.isBackground ? 1 : 0].add(
-        one
-      )
+      listIn(getOrInsert(queues, one.state, (): Lists => [new LinkedList(), new LinkedList()]), one)?.add(one)
       waiting++
     }
 
     /** Takes a call out of its queue; returns `false` if it has left before. */
     const remove = (one: Waiting): boolean => {
-      const hasLeft = queues.get(one.state)?.[one.isBackground ? 1 : 0].remove(one) === true
+      const hasLeft = listIn(queues.get(one.state), one)?.remove(one) === true
       if (hasLeft) waiting--
       // Each start looks at all queues, so a program with many tenants must not keep empty ones.
       if (sizeOf(one.state) === 0) queues.delete(one.state)
@@ -98,7 +98,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     /**
      * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
-     * of their own hold for longer, and before one that goes first only others that do.
+     * of their own hold for longer, and before one that goes first only the first of other operations.
      */
     const countAheadOf =
       (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
@@ -106,7 +106,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
         let sum = 0
         for (const [other, [interactive, background]] of queues) {
           if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
-          const size = interactive.size + (isBackground ? background.size : 0)
+          const inTurn = interactive.size + (isBackground ? background.size : 0)
+          const size = isFirst && other !== state ? Math.min(1, inTurn) : inTurn
           sum += countWithin(until, size, (ahead) => strategy.waitApart(other, state, now, ahead))
         }
         return sum
@@ -267,7 +268,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     /** Without this, the memory of a program with many tenants would only grow. */
     const forgetIdle = (now: number): void => {
-      if (Math.abs(now - forgotAt) < idleTime) return
+      if (now - forgotAt < idleTime) return
       forgotAt = now
       strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
     }

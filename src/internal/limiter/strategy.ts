@@ -1,4 +1,8 @@
-/** Strategies: they decide when calls may start. Times are milliseconds of a clock that nobody sets: the monotonic one, or a fleet's. */
+/**
+ * Strategies: they decide when calls may start. Times are milliseconds, by the monotonic clock or, in a fleet, by that of the store,
+ * which may be set back.
+ */
+import { grain } from "../runtime/timer.js"
 import type { BucketReading } from "./bucketReading.js"
 import type { Call } from "./limiter.js"
 
@@ -63,8 +67,14 @@ export interface LimitStrategy<State, Grant> {
   readonly forgetIdle: (now: number, isNeeded: (state: State) => boolean) => void
 }
 
-/** Levels are sums of fractions, and the clock counts microseconds: a difference of a thousandth of a call is an error of rounding. */
-export const rounding = 1e-3
+/** Levels are sums of fractions: a difference of a millionth of a call is an error of rounding. */
+export const rounding = 1e-6
+
+/** The milliseconds until a number of calls has come back. The clock counts microseconds, so what is back within one is back. */
+export const waitFor = (missing: number, rate: number): number => {
+  const millis = missing / rate
+  return missing <= rounding || millis <= grain ? 0 : millis
+}
 
 /** The calls that a `share` of a limit leaves to others: never all. */
 export const reserved = (share: number, limit: number): number =>

@@ -15,8 +15,8 @@ export interface Fault {
   /** The status of the response, 200 to 599; 200 if only `body` is set. */
   readonly status?: number | undefined
   /**
-   * Headers to add or replace; `undefined` removes one of the genuine response. `content-length`, `transfer-encoding` and `trailer` are left to
-   * the server: with others than its own the response would break HTTP.
+   * Headers to add or replace; `undefined` removes one of the genuine response. `content-length`, `transfer-encoding` and `trailer` are a
+   * defect: with others than the server's own the response would break HTTP.
    */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
   /** A string is sent as it is (`text/plain`), anything else as JSON. Default: the service's body for the status. */

@@ -13,7 +13,7 @@ const defaults = {
 
 type Limits = typeof defaults
 
-/** Fills in the defaults. A limit that is no number of things is a defect. */
+/** Fills in the defaults. A limit that is neither a whole number of at least 0 nor `Infinity` is a defect. */
 export const make = (limits: { readonly [Name in keyof Limits]?: number | undefined }): Effect.Effect<Limits> => {
   const all = Record.map(defaults, (value, name) => limits[name] ?? value)
   const invalid = Object.entries(all).find(([, limit]) => !(limit === Infinity || Number.isInteger(limit)) || limit < 0)

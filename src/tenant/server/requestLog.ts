@@ -14,8 +14,8 @@ export interface ReceivedRequest {
   /** The path as received: not decoded, without the query. */
   readonly path: string
   /**
-   * The decoded query parameters, in their order. The values of client secrets and assertions are redacted, of signatures of links to
-   * files, and of any parameter of a token request that could be a secret.
+   * The decoded query parameters, in their order. Redacted are the values of client secrets and assertions, of signatures of links
+   * to files, and of any other parameter of a token request that could be a secret.
    */
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** Headers by lower-case name; `authorization`, `proxy-authorization` and `cookie` are redacted. */

@@ -224,9 +224,9 @@ export const make = (
             () => undefined
           )
         }),
-      load: (tokens, signingKey = key) =>
+      load: (tokens, loadedKey) =>
         Effect.sync(() => {
-          key = signingKey
+          if (loadedKey !== undefined) key = loadedKey
           issued.clear()
           for (const { client: id, ...token } of tokens) {
             const client = clientsById.get(id)

@@ -1,9 +1,9 @@
 /**
  * Estimates a bucket from the rate-limit headers of responses: the calls left, how fast they come back, and whether other
- * clients take some. Times are local milliseconds, rates calls per millisecond.
+ * clients take some. Times are milliseconds by the clock of the strategy, rates calls per millisecond.
  */
 import type { BucketReading } from "../bucketReading.js"
-import { type BucketStatus, reserved, rounding } from "../strategy.js"
+import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
 import { EstimatorState } from "./state.js"
@@ -14,7 +14,7 @@ const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: {
 export interface Reservation {
   /** The time at which it was sent. */
   readonly sentAt: number
-  /** The milliseconds by which the clock had been set back until then. */
+  /** The milliseconds by which the store's clock had been set back until then. */
   readonly setBack: number
   /** The number of calls that had ended when it started. */
   readonly endedBefore: number
@@ -24,7 +24,7 @@ export interface Reservation {
 
 /** A bucket that is known from responses alone: what is known of it, and how it learns. */
 export class Estimator extends EstimatorState {
-  /** The milliseconds by which the clock was set back so far; no part of the state. */
+  /** The milliseconds by which the store's clock was set back so far; no part of the state. */
   #setBack = 0
   /** The rate that is known beforehand; no part of the state. */
   #priorRate = 0
@@ -115,7 +115,7 @@ export class Estimator extends EstimatorState {
     const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
     const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
     const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelNow(limit, now)
-    return missing <= rounding ? 0 : missing / netRate
+    return waitFor(missing, netRate)
   }
 
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
@@ -157,7 +157,7 @@ export class Estimator extends EstimatorState {
     this.reported -= calls
   }
 
-  /** Moves all times back when the clock was set back. */
+  /** Moves all times back when the store's clock was set back. */
   private keepUp(now: number): void {
     const back = this.latest - now
     this.latest = now

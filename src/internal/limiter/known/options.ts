@@ -23,7 +23,7 @@ export interface Prior {
   readonly burst: number
   readonly limit: number
   readonly interval: Duration.DurationInput
-  /** The names of the operations that share it. Default: all that no other prior names. */
+  /** The names of the operations that share it; an operation has one prior. Default: all that no other prior names. */
   readonly operations?: ReadonlyArray<string> | undefined
 }
 
