@@ -103,11 +103,12 @@ export class TenantState {
 }
 
 /** The id of a prior's bucket: what it is for, since the processes of a fleet may have other priors, or in another order. */
-const priorId = ({ operations }: Prior): string => `prior ${operations?.toSorted().join() ?? "*"}`
+const priorId = ({ operations }: Prior): string =>
+  `prior ${operations === undefined ? "*" : [...operations].sort().join()}`
 
 const rateOf = ({ interval, limit }: Prior): number => limit / interval
 
-/** A call that has ended, and what its response said. Times are local milliseconds. */
+/** A call that has ended, and what its response said. Times are milliseconds by the clock of the strategy. */
 export interface Observation {
   readonly sentAt: number
   readonly endedAt: number

@@ -1,7 +1,7 @@
 /** Tells fixed windows, all of whose calls come back at once, from a bucket that refills, and knows when a window ends. */
 import { second } from "./constants.js"
 
-/** All that is known of the fixed windows of a bucket, as plain data. Times are local milliseconds; `-Infinity`: never. */
+/** All that is known of the fixed windows of a bucket, as plain data. Times are milliseconds by the clock of the strategy; `-Infinity`: never. */
 export class FixedWindowState {
   /** True if the responses can only be those of fixed windows. */
   isFound = false

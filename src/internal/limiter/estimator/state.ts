@@ -1,4 +1,4 @@
-/** The state of an estimator as plain data. Times are local milliseconds, rates calls per millisecond. */
+/** The state of an estimator as plain data. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
 import { constants } from "./constants.js"
 import { FixedWindowState } from "./fixedWindow.js"
 

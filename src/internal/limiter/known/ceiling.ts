@@ -114,7 +114,7 @@ export class CeilingCounter {
     this.groups = groups
   }
 
-  /** Moves all times back when the clock was set back, and forgets the calls before the last interval. */
+  /** Moves all times back when the store's clock was set back, and forgets the calls before the last interval. */
   private keepUp(now: number): void {
     const back = this.latest - now
     this.latest = now

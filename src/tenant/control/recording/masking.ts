@@ -17,8 +17,8 @@ const isSecretName = (name: string): boolean => secretName.test(name)
 const openFields = ["id", "name", "type", "method", "username", "created_at", "updated_at"]
 
 /**
- * A token, and what may stand before it. Only at the beginning of a word is a token looked for, and only in one with two dots after
- * it: the time that it takes grows with the length of the text, not with its square.
+ * A token, and the part of its word that may stand before it. It is looked for once in each word, and only if two dots follow: so the
+ * time grows with the length of the text, not with its square.
  */
 const jwt = /(?<![\w-])(?=[\w-]+\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]+\.[\w-]+\.[\w-]*/g
 
