@@ -97,7 +97,7 @@ const testsOf: Readonly<Record<string, Tests>> = {
     others: ["tenant", "client/node", "client/testing", "support/bucketServer"]
   },
   "tenant/api": { own: ["tenant/api"], others: ["tenant", "client/testing"] },
-  "tenant/exports": { own: ["tenant/api/jobs"], others: ["tenant", "exports"] },
+  "tenant/exports": { own: ["tenant/exports", "tenant/api/jobs"], others: ["tenant", "exports"] },
   "tenant/control": { own: ["tenant/control"], others: ["tenant"] },
   "tenant/docs": { own: ["tenant/docs"], others: ["tenant"] },
   "tenant/page": { own: ["tenant/page", "tenant/docs/routes", "tenant/control/access"], others: ["tenant"] },

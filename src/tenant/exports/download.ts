@@ -22,7 +22,7 @@ const rangeOf = (header: string | undefined, size: number) => {
   if (first === "" && last === "") return undefined
   const start = first === "" ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === "" || last === "" ? size : Math.min(size, Number(last) + 1)
-  if (first !== "" && last !== "" && Number(last) < Number(first)) return undefined // such a header is ignored
+  if (last !== "" && Number(last) < Number(first)) return undefined // such a header is ignored
   return start < end ? { start, end } : "unsatisfiable"
 }
 

@@ -1,4 +1,5 @@
 /** The compressed files of export jobs. A file is made when it is first downloaded; users may be too many to keep them. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import type { Job, Users } from "../api/state.js"
@@ -21,17 +22,25 @@ function* chunks(lines: Iterable<string>): Generator<string> {
   yield chunk
 }
 
-/** Compresses the text piece by piece, so that only the compressed bytes are in memory. */
+/**
+ * Compresses the text piece by piece, so that only the compressed bytes are in memory. Waits for each piece: a `CompressionStream`
+ * that is fed by a pipe takes thousands of them at once.
+ */
 const gzip = (text: Iterator<string>): Effect.Effect<ArrayBuffer> => {
   const encoder = new TextEncoder()
-  const plain = new ReadableStream<BufferSource>({
-    pull: (controller) => {
-      const { done, value } = text.next()
-      return done === true ? controller.close() : controller.enqueue(encoder.encode(value))
-    }
+  const { readable, writable } = new CompressionStream("gzip")
+  const writer = writable.getWriter()
+  const writeNext = Effect.suspend(() => {
+    const { done, value } = text.next()
+    return done === true
+      ? Effect.as(Effect.promise(() => writer.close()), true)
+      : Effect.as(Effect.promise(() => writer.write(encoder.encode(value))), false)
   })
-  const compressed = plain.pipeThrough(new CompressionStream("gzip"))
-  return Effect.promise(() => new Response(compressed).arrayBuffer())
+  const write = Effect.repeat(writeNext, { until: (closed) => closed }).pipe(
+    Effect.onError((cause) => Effect.promise(() => writer.abort(Cause.squash(cause))))
+  )
+  const read = Effect.promise(() => new Response(readable).arrayBuffer())
+  return Effect.zipLeft(read, write, { concurrent: true })
 }
 
 /** A compressed file. Another content has another tag: a download that goes on later must not get parts of two files. */

@@ -18,7 +18,7 @@ const defaultFields: ReadonlyArray<Field> = [
 ].map((name) => ({ name }))
 
 /** Splits the name of a field within another, for example `user_metadata.country` or `identities[0].connection`. */
-const pathOf = (name: string): ReadonlyArray<string> => name.split(/[.[\]]+/).filter((part) => part !== "")
+const pathOf = (name: string): ReadonlyArray<string> => name.split(/[.[\]]/).filter((part) => part !== "")
 
 const valueAt = (user: User, path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(
