@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { InvalidInput } from "../../src/Errors.js"
 import * as Node from "../../src/Node.js"
+import { settings } from "../../src/node/environment.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as Tenant from "../../src/Tenant.js"
 import { bundledExample } from "../support/bundledExample.js"
@@ -160,6 +161,12 @@ describe("Node.layer refuses", () => {
       }))
   }
 
+  it.effect("the name of a file that no file can have", () =>
+    Effect.map(
+      failureOf({ ...client, IDENTITY_PRIVATE_KEY_FILE: "a\0b" }),
+      (error) => assert.strictEqual(textOf(error), "IDENTITY_PRIVATE_KEY_FILE: the file cannot be read (BadArgument)")
+    ))
+
   const noFit = "does not fit the certificate, or is not PEM"
   const otherKeys = {
     "of another type": [pem, noFit],
@@ -211,7 +218,64 @@ describe("Node.layer refuses", () => {
     }))
 })
 
+it.scoped("the certificate, its key and the passphrase are options of the connections, beside any credential", () =>
+  Effect.gen(function*() {
+    const path = yield* files({ cert, key, encryptedKey })
+    const token = { IDENTITY_BASE_URL: "https://t.example.com/api/v2", IDENTITY_TOKEN: "t" }
+    const address = { baseUrl: token.IDENTITY_BASE_URL }
+    const certificate = { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert") }
+    const rows: ReadonlyArray<readonly [Variables, unknown]> = [
+      [token, { options: address, connections: { connect: {} } }],
+      [
+        { ...token, IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"), IDENTITY_CLIENT_KEY_FILE: path("key") },
+        { options: address, connections: { connect: { cert, key } } }
+      ],
+      [
+        {
+          ...domain,
+          ...certificate,
+          IDENTITY_CLIENT_KEY_FILE: path("encryptedKey"),
+          IDENTITY_CLIENT_KEY_PASSPHRASE: "word"
+        },
+        {
+          options: { domain: "t.example.com" },
+          connections: { connect: { cert, key: encryptedKey, passphrase: "word" } }
+        }
+      ]
+    ]
+    for (const [variables, expected] of rows) {
+      const { connections, options } = yield* withVariables(variables)(settings)
+      assert.deepStrictEqual<unknown>({ connections, options }, expected)
+    }
+  }))
+
 describe("over sockets", () => {
+  it.scoped("a certificate is the only credential, if no other one is set", () =>
+    Effect.gen(function*() {
+      const path = yield* files({ cert, key })
+      const { arrived, url } = yield* listen((request, response) =>
+        request.url.startsWith("/oauth/token")
+          ? json(response, 200, { access_token: "issued" })
+          : void response.writeHead(204).end()
+      )
+      yield* deleteEventStream({ id: "est_0123456789012345678901" }).pipe(
+        Effect.provide(Node.layer),
+        withVariables({
+          IDENTITY_BASE_URL: `${url}/api/v2`,
+          IDENTITY_AUTH_URL: url,
+          IDENTITY_CLIENT_ID: "i",
+          IDENTITY_CLIENT_CERTIFICATE_FILE: path("cert"),
+          IDENTITY_CLIENT_KEY_FILE: path("key")
+        })
+      )
+      assert.deepStrictEqual(form(arrived[0]?.body ?? ""), {
+        grant_type: "client_credentials",
+        client_id: "i",
+        audience: "/api/v2/"
+      })
+      assert.strictEqual(arrived[1]?.headers.authorization, "Bearer issued")
+    }))
+
   it.scoped("a private key is read from a variable on one line, or from a file", () =>
     Effect.gen(function*() {
       const path = yield* files({ key: pem })

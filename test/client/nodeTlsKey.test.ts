@@ -28,7 +28,8 @@ describe("a key that TLS takes is accepted", () => {
     ["PEM with the common passphrase", { cert, key: [{ pem: encryptedKey }], passphrase: "word" }],
     ["a key of another type beside the one that fits", { cert, key: [first.pkcs1, key] }],
     ["an empty list", { cert, key: [] }],
-    ["no key", { cert }]
+    ["no key", { cert }],
+    ["null, which TLS takes as no key", { cert, key: null as never }] // programs without types may pass it
   ]
   for (const [name, options] of accepted) {
     it(name, () => {
@@ -36,6 +37,10 @@ describe("a key that TLS takes is accepted", () => {
       assert.isUndefined(problem(options, "connect.passphrase"))
     })
   }
+})
+
+it("a certificate that is no PEM is no problem of a key that is not there", () => {
+  assert.isUndefined(problem({ cert: "kq7zv3" }, "connect.passphrase"))
 })
 
 describe("a key that TLS cannot use is refused", () => {

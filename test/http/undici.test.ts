@@ -1,6 +1,6 @@
 /** The lean transport: its connections, its options, its outcomes, and its use as a client of the platform. */
 import { Headers, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Dispatcher } from "@effect/platform-node/Undici"
+import { Agent, Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock, Tracer } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -65,6 +65,38 @@ describe("a request", () => {
       yield* remove.pipe(Effect.provide(lean(server.url)), Effect.withTracer(tracer))
       assert.deepStrictEqual(found, ["DELETE /api/v2/event-streams/{id}"])
     }))
+})
+
+describe("the body of a request", () => {
+  const pieces = async function*() {
+    yield Buffer.from("a")
+    yield Buffer.from("b")
+  }
+  const stream = HttpBody.stream(Stream.empty) // it comes as the iterable
+  const bodies: ReadonlyArray<readonly [string, HttpBody.HttpBody, AsyncIterable<Uint8Array> | undefined, string]> = [
+    ["bytes", HttpBody.text("ab"), undefined, "ab"],
+    ["a stream", stream, pieces(), "ab"],
+    ["nothing", HttpBody.empty, undefined, ""]
+  ]
+  for (const [name, body, streamed, sent] of bodies) {
+    it.scopedLive(`is sent if it is ${name}`, () =>
+      Effect.gen(function*() {
+        const agent = yield* Effect.acquireRelease(
+          Effect.sync(() => new Agent()),
+          (agent) => Effect.promise(() => agent.destroy())
+        )
+        const { arrived, url } = yield* listen((_, response) => json(response, 200, {}))
+        const request = { method: "POST", url: `${url}/`, headers: {}, body } as const
+        const exchange = exchanges(agent)(request, () => Infinity, streamed)
+        const response = yield* Effect.flatten(
+          Effect.async<Effect.Effect<RawResponse, NoResponse>>((resume) =>
+            void exchange((result) => resume(Effect.succeed(result)))
+          )
+        )
+        assert.strictEqual(response.status, 200)
+        assert.deepStrictEqual(arrived.map(({ body }) => body), [sent])
+      }))
+  }
 })
 
 describe("connections", () => {
@@ -309,8 +341,9 @@ describe("a response", () => {
             const bytes = Buffer.from(text.repeat(size / 2))
             return [bytes.subarray(0, 5), bytes.subarray(5)]
           }
-          const { body } = yield* received(pieces(one))
+          const { body, completeness } = yield* received(pieces(one))
           yield* received(pieces(other))
+          assert.strictEqual(completeness, "complete")
           assert.isTrue(Buffer.concat(pieces(one)).equals(Buffer.from(body)))
         }
       }
@@ -326,6 +359,18 @@ describe("a running request", () => {
       yield* Deferred.await(arrived)
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(call)))
       yield* Deferred.await(server.closed)
+    }))
+
+  it.scopedLive("that is aborted is told apart by instrumentation of undici", () =>
+    Effect.gen(function*() {
+      const found: Array<unknown> = []
+      const look = (message: unknown) => void found.push(message)
+      subscribe("undici:request:error", look)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("undici:request:error", look)))
+      const { url } = yield* rawServer((_, socket) => void socket.write(responseBytes(200, {}, "x".repeat(65_537))))
+      yield* Effect.provide(remove, lean(url)) // the rest of its body is of no interest
+      assert.lengthOf(found, 1)
+      assert.nestedPropertyVal(found[0], "error.message", "stopped")
     }))
 
   it.scopedLive("ends if the server sends nothing for `headersTimeout`", () =>

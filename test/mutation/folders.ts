@@ -81,6 +81,7 @@ const testsOf: Readonly<Record<string, Tests>> = {
       "http/undici",
       "redelivery/fileJournal",
       "jobs/fileJobs",
+      "jobs/fileKeeper",
       "jobs/store"
     ],
     others: ["http/sockets", "token/mutualTls", "redelivery", "jobs", "security"]

@@ -1,6 +1,6 @@
 /** The files of a journal in a directory: readable by their user only, whole at any time, and synced before a run goes on. */
 import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { NodeContext, NodePath } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FiberId, Option } from "effect"
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -127,6 +127,23 @@ describe("a file journal", () => {
       const journal = yield* Effect.provideService(FileJournal.make(path), FileSystem.FileSystem, recorded)
       yield* journal.set("a", "1")
       assert.deepStrictEqual(steps, ["write a.new", "sync a.new", "rename a.new to a"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("fails on a drive of Windows that does not exist, after it has looked for each directory once", () =>
+    Effect.gen(function*() {
+      const { recorded } = yield* recording
+      const asked: Array<string> = []
+      const failure = yield* Effect.flip(recorded.readFileString(join(yield* directory, "none")))
+      const error = yield* Effect.flip(FileJournal.make("Z:\\of\\journal")).pipe(
+        Effect.provideService(FileSystem.FileSystem, {
+          ...recorded,
+          exists: (path) => Effect.sync(() => asked.push(path) > 9), // it does so at last, if it is asked again and again
+          makeDirectory: () => Effect.fail(failure)
+        }),
+        Effect.provide(NodePath.layerWin32)
+      )
+      assert.strictEqual(error, failure)
+      assert.deepStrictEqual(asked, ["Z:\\of\\journal", "Z:\\of", "Z:\\"])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("holds an empty entry, and writes nothing outside its directory", () =>

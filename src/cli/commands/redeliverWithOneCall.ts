@@ -139,9 +139,9 @@ export const redeliverWithOneCall = (
         yield* Console.log("Nothing was sent.")
         return yield* new Exited({ code: 1 })
       }
-      const begin = yield* Clock.currentTimeMillis
-      const status = Effect.zipWith(progress, Clock.currentTimeMillis, (now, time) =>
-        statusOf(now, (time - begin) / 1000))
+      const begin = yield* Clock.currentTimeNanos // goes on evenly, also if the time of day is set
+      const status = Effect.zipWith(progress, Clock.currentTimeNanos, (now, time) =>
+        statusOf(now, Number(time - begin) / 1e9))
       yield* Effect.scoped(Effect.gen(function*() {
         if (!json) {
           yield* ProgressBar.show(status)

@@ -1,9 +1,9 @@
 /** Downloads the file of an export as a stream of bytes, each once, over links that end and connections that break. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { defined } from "../runtime/defined.js"
+import { stopwatch } from "../runtime/monotonicClock.js"
 import { mapParts } from "../runtime/streams/parts.js"
 import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
@@ -38,6 +38,7 @@ interface State {
   isComplete: boolean
   /** The failures since the last new byte. */
   failures: number
+  /** The link, and when the download got it, in milliseconds after its begin. */
   link: { readonly url: URL; readonly since: number } | undefined
 }
 
@@ -110,17 +111,17 @@ export const download = <E>(
   { client, freshLink, track }: DownloadOptions<E>,
   firstLink: URL
 ): Stream.Stream<Uint8Array, E | ExportError> =>
-  Stream.unwrap(Effect.map(Clock.currentTimeMillis, (startedAt) => {
+  Stream.unwrap(Effect.map(stopwatch, (elapsed) => {
     const state: State = {
       offset: 0,
       total: undefined,
       etag: undefined,
       isComplete: false,
       failures: 0,
-      link: { url: firstLink, since: startedAt }
+      link: { url: firstLink, since: 0 }
     }
 
-    const link = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const link = Effect.flatMap(elapsed, (now) => {
       if (state.link !== undefined && now - state.link.since < linkMillis) return Effect.succeed(state.link.url)
       return Effect.map(freshLink, (url) => {
         state.link = { url, since: now }

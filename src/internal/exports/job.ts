@@ -1,5 +1,4 @@
 /** The job of an export: starts it so that its id is not lost, waits for its end, and gives its link. */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -7,6 +6,7 @@ import type { ClaimedCall } from "../call/claim.js"
 import { isLoopback } from "../http/baseUrl.js"
 import { redact } from "../http/redact.js"
 import { inOwnFiber } from "../runtime/fiber.js"
+import { stopwatch } from "../runtime/monotonicClock.js"
 import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
 
@@ -80,7 +80,7 @@ export const awaitEnd = <E, R>(
   isPassing: (error: E) => boolean,
   track: Track
 ): Effect.Effect<Job, E | ExportError, R> =>
-  Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+  Effect.flatMap(stopwatch, (elapsed) => {
     const look = (wait: number, percentage: number | undefined, failures: number): Effect.Effect<
       Job,
       E | ExportError,
@@ -95,8 +95,8 @@ export const awaitEnd = <E, R>(
           const problem = problemOf(job)
           if (problem !== undefined) return problem
           if (job.status === "completed") return Effect.succeed(job)
-          return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const left = secondsLeft(job, now - startedAt)
+          return Effect.flatMap(elapsed, (millis) => {
+            const left = secondsLeft(job, millis)
             const next = nextWait(left, wait, job.percentage_done !== percentage)
             return track({ phase: "waiting", percentage: job.percentage_done, secondsLeft: left }).pipe(
               Effect.zipRight(Effect.sleep(Duration.millis(next))),

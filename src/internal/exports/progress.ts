@@ -1,8 +1,8 @@
 /** The progress of an export. */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { stopwatch } from "../runtime/monotonicClock.js"
 
 /** The progress of an export. @since 0.1.0 @category models */
 export interface Progress {
@@ -71,11 +71,11 @@ export const make = (ref: SubscriptionRef.SubscriptionRef<Progress> | undefined)
   if (ref === undefined) return Effect.succeed(() => Effect.void)
   let progress = initial
   let downloadStart = 0
-  return Effect.flatMap(Clock.currentTimeMillis, (start) => {
+  return Effect.flatMap(stopwatch, (elapsed) => {
     const track: Track = ({ secondsLeft, ...change }) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(elapsed, (now) => {
         if (change.phase === "downloading") downloadStart = now
-        const next = { ...progress, ...change, elapsed: Duration.millis(now - start) }
+        const next = { ...progress, ...change, elapsed: Duration.millis(now) }
         progress = { ...next, remaining: remainingOf(next, secondsLeft, now - downloadStart) }
         return SubscriptionRef.set(ref, progress)
       })

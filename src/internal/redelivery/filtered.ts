@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { estimate, stopwatch } from "./progress.js"
+import { stopwatch } from "../runtime/monotonicClock.js"
+import { estimate } from "./progress.js"
 
 /** All outcomes of `runFiltered`. @since 0.1.0 @category constants */
 export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const

@@ -2,7 +2,6 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { Outcome, Reason, Result } from "./outcome.js"
 
 /** The progress of a run. @since 0.1.0 @category models */
@@ -39,12 +38,6 @@ export const initial: Progress = {
   stopped: false,
   paused: undefined
 }
-
-/** Begins to measure; the effect gives the whole milliseconds since then, also if the time of day is set meanwhile. */
-export const stopwatch: Effect.Effect<Effect.Effect<number>> = /* @__PURE__ */ Effect.map(Effect.clock, (clock) => {
-  const startedAt = monotonicMillis(clock)
-  return Effect.sync(() => Math.floor(monotonicMillis(clock) - startedAt))
-})
 
 /** Estimates the rate and the time left, `millis` after the run began, from the number of results of this run. */
 export const estimate = (
