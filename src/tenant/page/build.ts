@@ -21,14 +21,8 @@ export const build = (esbuild: typeof Esbuild, folder: string, name: PageName): 
     write: false,
     bundle: true,
     minify: true,
-    format: "iife",
-    platform: "browser",
     target: "es2022",
-    charset: "utf8",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    legalComments: "none", // the licence of the library is beside the bundle
-    logLevel: "warning"
+    charset: "utf8"
   }).then(({ outputFiles }) => {
     const text = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text.trim() ?? ""
     return { script: text(".js"), style: text(".css") }

@@ -1,0 +1,78 @@
+/** Tests of the HTML of the pages, and of the scripts and style sheets in it. `test/docs` opens the pages in a browser. */
+import { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { pageNames } from "../../../src/tenant/page/build.js"
+import { bundle } from "../../../src/tenant/page/bundle.js"
+import { itInProcess } from "../support/calls.js"
+import { itControlled, origin } from "../support/control.js"
+
+const get = (path: string) => HttpClient.get(`${origin}${path}`)
+
+describe.each([["/docs", "Operations of the tenant"], ["/", "Tenant"]])("the page at %s", (path, title) => {
+  itControlled("has its title, an icon, and nothing in its body but the script", () =>
+    Effect.gen(function*() {
+      const response = yield* get(path)
+      assert.deepInclude(response.headers, { "cache-control": "no-store", "x-content-type-options": "nosniff" })
+      const html = yield* response.text
+      assert.deepStrictEqual(
+        html.replace(/<style>[^]*?<\/style>/, "<style>…</style>").replace(
+          /<script>[^]*?<\/script>/,
+          "<script>…</script>"
+        )
+          .replace(/data:image\/svg\+xml,[^"]*/, "data:…").split("\n"),
+        [
+          "<!doctype html>",
+          "<html lang=\"en\">",
+          "<head>",
+          "<meta charset=\"utf-8\">",
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+          "<meta name=\"color-scheme\" content=\"light dark\">",
+          `<title>${title}</title>`,
+          "<link rel=\"icon\" href=\"data:…\">",
+          "<style>…</style>",
+          "</head>",
+          "<body>",
+          "<noscript>This page needs JavaScript.</noscript>",
+          "<script>…</script>",
+          "</body>",
+          "</html>",
+          ""
+        ]
+      )
+      const [, icon = ""] = /data:image\/svg\+xml,([^"]*)/.exec(html) ?? []
+      assert.strictEqual(
+        decodeURIComponent(icon),
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\">" +
+          "<rect width=\"16\" height=\"16\" rx=\"4\" fill=\"#4056c6\"/>" +
+          "<path d=\"M4 3h8v10H4z\" fill=\"#fff\" opacity=\".35\"/><path d=\"M4 6h8v7H4z\" fill=\"#fff\"/></svg>"
+      )
+    }))
+})
+
+itInProcess("the page at / is not served without control", () =>
+  Effect.gen(function*() {
+    assert.strictEqual((yield* get("/")).status, 404)
+    assert.strictEqual((yield* get("/docs")).status, 200)
+  }))
+
+describe("a bundle", () => {
+  it("is made once for each page", async () => {
+    const bundles = await Promise.all(pageNames.map(bundle))
+    for (const [index, name] of pageNames.entries()) assert.strictEqual(await bundle(name), bundles[index])
+    assert.strictEqual(new Set(bundles.map(({ script }) => script)).size, pageNames.length)
+  })
+
+  it.each(pageNames)("of the page %s is minified, needs no other file, and keeps its characters", async (name) => {
+    const { script, style } = await bundle(name)
+    for (const text of [script, style]) {
+      assert.isAbove(text.length, 1000)
+      assert.isAbove(text.length / text.split("\n").length, 1000, "one line, but for those of texts")
+      assert.strictEqual(text, text.trim())
+    }
+    assert.match(script, /^"use strict";\(\(\)=>\{[^]*\}\)\(\);$/)
+    assert.notMatch(script, /\brequire\(|\bimport\b/)
+    assert.match(script, /[^\0-\x7f]/, "as they are, not as \\u escapes")
+    assert.match(style, /^[^{}<>]+\{/)
+  })
+})
