@@ -1,5 +1,6 @@
 /** The routes that the tenant serves: the operations of this package, those that it is given, tokens, and files of exports. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Endpoint from "../../Endpoint.js"
 import * as operations from "../../operations/index.js"
@@ -54,7 +55,8 @@ export const allScopes = (served: ReadonlyArray<ServedOperation>): ReadonlyArray
   ...new Set(served.flatMap(({ endpoint }) => Endpoint.scopesOf(endpoint)))
 ]
 
-const isOperation = (value: unknown): value is AnyOperation => typeof value === "function" && "endpoint" in value
+const isOperation = (value: unknown): value is AnyOperation =>
+  Predicate.hasProperty(value, "endpoint") && Predicate.hasProperty(value.endpoint, "path")
 
 /** The first value that occurs twice. */
 const repeated = (values: ReadonlyArray<string>): string | undefined =>

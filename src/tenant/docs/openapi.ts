@@ -8,7 +8,7 @@ import { FailureBody, OAuthFailureBody, reasonPhrase } from "../server/response.
 import { TokenBody, TokenRequest } from "../server/tokens.js"
 import { type Description, descriptions } from "./descriptions.js"
 import { examples } from "./examples.js"
-import { type Converter, isJsonObject, type Json, type JsonObject, make as makeConverter } from "./jsonSchema.js"
+import { type Converter, type Json, type JsonObject, make as makeConverter } from "./jsonSchema.js"
 
 const contentTypes: ReadonlyArray<ContentType> = ["application/json", "application/x-www-form-urlencoded"]
 
@@ -27,22 +27,35 @@ const descriptionOf = ({ endpoint: { name, path } }: ServedOperation): Descripti
     ? descriptionsByName[name]
     : undefined
 
+/** A parameter of an operation. */
+type Parameter = {
+  readonly name: string
+  readonly in: "path" | "query" | "header"
+  readonly required: boolean
+  readonly schema: JsonObject
+  readonly example?: Json
+}
+
 /** The tenant refuses larger pages than the declarations, which leave that to the service. */
-const limitPage = ({ handler }: ServedOperation, parameters: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+const limitPage = ({ handler }: ServedOperation, parameters: ReadonlyArray<Parameter>): ReadonlyArray<Parameter> =>
   parameters.map((parameter) =>
-    isJsonObject(parameter) && parameter["name"] === "per_page" && handler.numbered === true &&
-      isJsonObject(parameter["schema"])
-      ? { ...parameter, schema: { ...parameter["schema"], maximum: maxPerPage } }
+    parameter.name === "per_page" && handler.numbered === true
+      ? { ...parameter, schema: { ...parameter.schema, maximum: maxPerPage } }
       : parameter
   )
 
 /** Tells that a text of a path, which is never empty, may not fit its schema: the tenant refuses it with 400. */
-const canBeRefused = (parameter: Json): boolean =>
-  isJsonObject(parameter) && isJsonObject(parameter["schema"]) &&
-  Object.entries(parameter["schema"]).some(([name, value]) =>
+const canBeRefused = ({ schema }: Parameter): boolean =>
+  Object.entries(schema).some(([name, value]) =>
     !["type", "description", "title", "examples", "example"].includes(name) &&
     !(name === "minLength" && Number(value) <= 1)
   )
+
+/** The schema of a text of a path. It is never empty: an empty segment makes another path. */
+const notEmpty = (schema: JsonObject): JsonObject => ({
+  ...schema,
+  minLength: Math.max(1, Number(schema["minLength"] ?? 1))
+})
 
 /** The part of the operation's example that these fields carry. */
 const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
@@ -51,19 +64,19 @@ const exampleOf = ({ name }: Any, fields: Fields): JsonObject =>
 const parameters = (
   { convert }: Converter,
   endpoint: Any,
-  place: "path" | "query" | "header",
+  place: Parameter["in"],
   fields: Fields = {}
-): ReadonlyArray<Json> => {
+): ReadonlyArray<Parameter> => {
   const example = exampleOf(endpoint, fields)
   // Sound: this is the JSON Schema of a struct without an identifier.
-  const { properties = {}, required = [] } = convert(Schema.Struct(fields), "request") as {
+  const { properties = {}, required } = convert(Schema.Struct(fields), "request") as {
     readonly properties?: Readonly<Record<string, JsonObject>>
     readonly required?: ReadonlyArray<string>
   }
   return Object.entries(properties).map(([name, property]) => {
-    const schema = place === "path" ? { minLength: 1, ...property } : property // an empty segment is another path
+    const schema = place === "path" ? notEmpty(property) : property
     const value = example[name]
-    const isRequired = required.includes(name)
+    const isRequired = required?.includes(name) === true
     return { name, in: place, required: isRequired, schema, ...(value !== undefined && { example: value }) }
   })
 }
@@ -153,7 +166,7 @@ const failures = (converter: Converter, served: ReadonlyArray<ServedOperation>):
 const failuresOf = (
   { error }: Any,
   description: Description | undefined,
-  pathParameters: ReadonlyArray<Json>
+  pathParameters: ReadonlyArray<Parameter>
 ): JsonObject =>
   Object.fromEntries(
     [...pathParameters.some(canBeRefused) ? [{ status: 400 }] : [], ...error, { status: "default" }].map(

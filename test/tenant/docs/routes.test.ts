@@ -77,6 +77,22 @@ describe("the documentation", () => {
       }
     }))
 
+  for (const control of [false, true]) {
+    itInProcess(
+      `is ${control ? "" : "not "}beside a live page at / ${control ? "with" : "without"} a control interface`,
+      () =>
+        Effect.gen(function*() {
+          const { headers, status } = yield* get("/")
+          assert.deepStrictEqual(
+            [status, headers["content-type"]],
+            control ? [200, "text/html"] : [404, "application/json; charset=utf-8"]
+          )
+          assert.strictEqual((yield* get("/docs")).status, 200)
+        }),
+      { control }
+    )
+  }
+
   itInProcess("is served at these two paths only, and only to GET and HEAD", () =>
     Effect.gen(function*() {
       for (const path of ["/docs/", "/docs/x", "/Docs", "/openapi.json/", "/openapi", "/api/v2/docs"]) {
