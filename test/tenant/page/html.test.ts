@@ -1,20 +1,26 @@
 /** Tests of the HTML of the pages, and of the scripts and style sheets in it. `test/docs` opens the pages in a browser. */
-import { HttpClient } from "@effect/platform"
+import { HttpClient, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { pageNames } from "../../../src/tenant/page/build.js"
+import * as esbuild from "esbuild"
+import { fileURLToPath } from "node:url"
+import { build, pageNames } from "../../../src/tenant/page/build.js"
 import { bundle } from "../../../src/tenant/page/bundle.js"
+import { page } from "../../../src/tenant/page/html.js"
 import { itInProcess } from "../support/calls.js"
 import { itControlled, origin } from "../support/control.js"
 
+const folder = fileURLToPath(new URL("../../../src/tenant/page", import.meta.url))
+
 const get = (path: string) => HttpClient.get(`${origin}${path}`)
 
-describe.each([["/docs", "Operations of the tenant"], ["/", "Tenant"]])("the page at %s", (path, title) => {
-  itControlled("has its title, an icon, and nothing in its body but the script", () =>
+const titles = { live: "Tenant", docs: "Operations of the tenant" }
+
+describe.each(pageNames)("the page %s", (name) => {
+  it.effect("has its title, an icon, and nothing in its body but the script", () =>
     Effect.gen(function*() {
-      const response = yield* get(path)
-      assert.deepInclude(response.headers, { "cache-control": "no-store", "x-content-type-options": "nosniff" })
-      const html = yield* response.text
+      const response = HttpServerResponse.toWeb(yield* page(name))
+      const html = yield* Effect.promise(() => response.text())
       assert.deepStrictEqual(
         html.replace(/<style>[^]*?<\/style>/, "<style>…</style>").replace(
           /<script>[^]*?<\/script>/,
@@ -28,7 +34,7 @@ describe.each([["/docs", "Operations of the tenant"], ["/", "Tenant"]])("the pag
           "<meta charset=\"utf-8\">",
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
           "<meta name=\"color-scheme\" content=\"light dark\">",
-          `<title>${title}</title>`,
+          `<title>${titles[name]}</title>`,
           "<link rel=\"icon\" href=\"data:…\">",
           "<style>…</style>",
           "</head>",
@@ -50,6 +56,15 @@ describe.each([["/docs", "Operations of the tenant"], ["/", "Tenant"]])("the pag
     }))
 })
 
+itControlled("the pages are served as new and by their type", () =>
+  Effect.gen(function*() {
+    for (const [path, title] of [["/", titles.live], ["/docs", titles.docs]]) {
+      const { headers, text } = yield* get(String(path))
+      assert.include(yield* text, `<title>${title}</title>`)
+      assert.deepInclude(headers, { "cache-control": "no-store", "x-content-type-options": "nosniff" })
+    }
+  }))
+
 itInProcess("the page at / is not served without control", () =>
   Effect.gen(function*() {
     assert.strictEqual((yield* get("/")).status, 404)
@@ -64,7 +79,8 @@ describe("a bundle", () => {
   })
 
   it.each(pageNames)("of the page %s is minified, needs no other file, and keeps its characters", async (name) => {
-    const { script, style } = await bundle(name)
+    const { script, style } = await build(esbuild, folder, name)
+    assert.deepStrictEqual(await bundle(name), { script, style })
     for (const text of [script, style]) {
       assert.isAbove(text.length, 1000)
       assert.isAbove(text.length / text.split("\n").length, 1000, "one line, but for those of texts")
