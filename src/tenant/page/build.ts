@@ -24,6 +24,7 @@ export const build = (esbuild: typeof Esbuild, folder: string, name: PageName): 
     target: "es2022",
     charset: "utf8"
   }).then(({ outputFiles }) => {
-    const text = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text.trim() ?? ""
+    const text = (extension: string) =>
+      outputFiles.filter(({ path }) => path.endsWith(extension)).map(({ text }) => text.trim()).join("")
     return { script: text(".js"), style: text(".css") }
   })
