@@ -39,11 +39,11 @@ describe("a cipher", () => {
     }))
 
   for (
-    const [title, encrypted, name] of [
-      ["an empty text", "", "a"],
-      ["a text that was not encrypted", "clear.text", "a"],
+    const [title, encrypted, name, reason] of [
+      ["an empty text", "", "a", "unknown key"],
+      ["a text that was not encrypted", "clear.text", "a", "unknown key"],
       ["a text of another name", early, "b"],
-      ["a text of an unknown key", early.replace(/^\w+/, "000000000000"), "a"],
+      ["a text of an unknown key", early.replace(/^\w+/, "000000000000"), "a", "unknown key"],
       ["a text without nonce", early.replace(/\.[^.]+\./, ".."), "a"],
       ["a text without its end", early.slice(0, -4), "a"],
       ["a text without content", early.replace(/\.[^.]+$/, ""), "a"],
@@ -54,6 +54,7 @@ describe("a cipher", () => {
       Effect.gen(function*() {
         const exit = yield* Effect.exit((yield* cipherOf(keyOf(1))).decrypt(encrypted, name))
         assert.isTrue(Exit.isFailure(exit) && Cause.isFailure(exit.cause), "a failure, not a defect")
+        if (reason !== undefined) assert.deepStrictEqual(exit, Exit.fail(reason))
       }))
   }
 
@@ -71,6 +72,21 @@ describe("a cipher", () => {
       }))
   }
 
+  it.effect("takes a key that has a zero byte", () =>
+    Effect.gen(function*() {
+      const cipher = yield* cipherOf(Buffer.alloc(32, 1).fill(0, 31).toString("base64"))
+      assert.strictEqual(yield* cipher.decrypt(yield* cipher.encrypt("text", "a"), "a"), "text")
+    }))
+
+  it.scoped("keeps its keys where no code can read them", () =>
+    Effect.gen(function*() {
+      const importKey = vi.spyOn(globalThis.crypto.subtle, "importKey")
+      yield* Effect.addFinalizer(() => Effect.sync(() => importKey.mockRestore()))
+      yield* cipherOf(keyOf(1), keyOf(2))
+      const keys = yield* Effect.promise(() => Promise.all(importKey.mock.results.map(({ value }) => value)))
+      assert.deepStrictEqual(keys.map(({ extractable }) => extractable), [false, false])
+    }))
+
   it.effect("cannot be made in a runtime without cryptography", () =>
     Effect.gen(function*() {
       yield* Effect.acquireRelease(
@@ -86,7 +102,7 @@ describe("no cipher", () => {
     Effect.gen(function*() {
       assert.strictEqual(yield* Cipher.none.decrypt(yield* Cipher.none.encrypt("text", "a"), "a"), "text")
       for (const encrypted of [early, "text", ""]) {
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(Cipher.none.decrypt(encrypted, "a"))))
+        assert.strictEqual(yield* Effect.flip(Cipher.none.decrypt(encrypted, "a")), "encrypted")
       }
     }))
 })

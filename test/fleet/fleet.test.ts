@@ -109,6 +109,20 @@ describe("a fleet as one client", () => {
       "3 hours"
     ))
 
+  it.effect("keeps tenants that had a call within the last hour", () =>
+    virtually(
+      Effect.gen(function*() {
+        const limiter = yield* makeProcess(yield* flakyStore)
+        yield* exchange(limiter, respond(50, 49, 1))
+        yield* Effect.sleep("59 minutes")
+        yield* exchange(limiter, respond(50, 49, 1), abroad)
+        yield* Effect.sleep("1 minute")
+        yield* exchange(limiter, respond(50, 49, 1), { ...call, tenant: "third" })
+        assert.deepStrictEqual((yield* limiter.status).map(({ tenant }) => tenant), [abroad.tenant, "third"])
+      }),
+      "2 hours"
+    ))
+
   it.effect("forgets a tenant although another process had a call in flight when this one last read the store", () =>
     virtually(
       Effect.gen(function*() {

@@ -18,9 +18,9 @@ describe("members", () => {
   it("are present until they have not written for long", () => {
     const members = membersOf({
       now: member(now),
-      recent: member(now - 3000),
+      recent: member(now - 9999),
       ahead: member(now + 60_000),
-      gone: member(now - 60_000)
+      gone: member(now - 10_000)
     })
     assert.deepStrictEqual(Array.from(present(members, now).keys()), ["now", "recent", "ahead"])
   })

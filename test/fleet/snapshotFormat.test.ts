@@ -93,6 +93,9 @@ describe("the format of a fleet's state", () => {
     assert.deepStrictEqual(JSON.parse(format.encode(snapshot)), early)
     assert.strictEqual(snapshot.limits.startedAt, -Infinity)
     assert.isUndefined(snapshot.limits.unknown.limit)
+    assert.deepStrictEqual(snapshot.limits.operations, {
+      a: { ...early.limits.operations.a, bucket: undefined }
+    })
   })
 
   it("has its version in the value and in the key", () => {
@@ -122,7 +125,9 @@ describe("the format of a fleet's state", () => {
       [
         "a damaged operation",
         JSON.stringify({ ...early, limits: { ...early.limits, operations: { [callOf("a").operation]: null } } })
-      ]
+      ],
+      ["an empty operation", JSON.stringify({ ...early, limits: { ...early.limits, operations: { a: {} } } })],
+      ["an empty ceiling", JSON.stringify({ ...early, limits: { ...early.limits, ceilings: { 1000: {} } } })]
     ] as const
   ) {
     it(`does not match ${title}`, () => {

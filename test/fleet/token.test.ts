@@ -159,7 +159,7 @@ describe("a fleet's token", () => {
     virtually(Effect.gen(function*() {
       let requests = 0
       const slow = Effect.suspend(() =>
-        Effect.delay(Effect.succeed({ token: Redacted.make(`t${++requests}`) }), "20 seconds")
+        Effect.delay(Effect.succeed({ token: Redacted.make(`t${++requests}`) }), "3 seconds")
       )
       const store = yield* flakyStore
       const fleet = yield* all(Array.from({ length: 3 }, () => process(store, slow)))
@@ -703,6 +703,44 @@ describe("the stored value", () => {
       )
       yield* Effect.sleep(100)
       assert.include((yield* entry)?.value, "t0")
+    })))
+
+  for (
+    const [title, requestedAt, expected] of [
+      ["is replaced by a token of the same time", -199, "t1"],
+      ["is not replaced by a token that is a millisecond older", -198, "t0"],
+      ["is not replaced if it was requested just now", 1, "t0"],
+      ["is replaced if it is dated in the future, because the clock was set back", 2, "t1"]
+    ] as const
+  ) {
+    it.effect(title, () =>
+      virtually(Effect.gen(function*() {
+        const { entry, process, put } = yield* world
+        const fiber = yield* Effect.fork((yield* process(endpoint().request)).request)
+        yield* Effect.sleep(199)
+        yield* put({ token: { ...token, requestedAt } })
+        yield* Fiber.join(fiber)
+        yield* Effect.sleep(1)
+        assert.include((yield* entry)?.value, expected)
+      })))
+  }
+
+  it.effect("need not hold a token that was refused", () =>
+    virtually(Effect.gen(function*() {
+      const lines: Array<unknown> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(message))
+      const { entry, process, put } = yield* world
+      const refusing = Effect.zipRight((yield* process(Effect.never)).forget(Redacted.make("t0")), Effect.sleep(1))
+      const refusingLoudly = refusing.pipe(
+        Logger.withMinimumLogLevel(LogLevel.All),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      yield* refusingLoudly
+      assert.isUndefined(yield* entry)
+      yield* put({ lease })
+      yield* refusingLoudly
+      assert.include((yield* entry)?.value, "\"owner\":\"x\"")
+      assert.deepStrictEqual(lines, [])
     })))
 
   it.effect("is refused with a warning by a process that has seen a newer token; another one cannot know", () =>
