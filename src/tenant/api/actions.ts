@@ -40,8 +40,8 @@ const publicAction = (action: Action): object => {
 
 /** Spells sixteen random characters as an id of the form that versions have. */
 const versionId = (random: string): string =>
-  Array.from(random, (character) => (character.charCodeAt(0) * 2).toString(16).padStart(2, "0")).join("")
-    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5")
+  Array.from(random, (character) => (character.charCodeAt(0) * 2).toString(16)).join("")
+    .replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, "$1-$2-4$3-8$4-$5")
 
 export const actionHandlers: Handlers<
   "listActions" | "getAction" | "listActionVersions" | "getActionVersion" | "deployActionVersion"

@@ -1,4 +1,5 @@
 /** Makes a value that fits a JSON Schema. The same schema always gives the same value. */
+import * as Arr from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import { isJsonObject, type Json, type JsonObject, referredName } from "../docs/jsonSchema.js"
 import { textsOf } from "./pattern.js"
@@ -91,11 +92,9 @@ const sampleArray = ({ items, minItems, prefixItems }: JsonObject, of: Sample): 
   const first = [...listOf(prefixItems), ...listOf(items)].map(of)
   const rest = isJsonObject(items) ? of(items) : undefined
   const least = numberOf(minItems) ?? 0
-  const count = Math.max(least, rest === undefined ? 0 : 1)
-  const made = [...first, ...Array.from({ length: Math.max(0, count - first.length) }, () => rest)]
-  const end = made.indexOf(undefined)
-  if (end < 0) return made.filter(Predicate.isNotUndefined)
-  return end < least ? undefined : made.slice(0, end).filter(Predicate.isNotUndefined)
+  const more = Array.from({ length: Math.max(0, Math.max(least, 1) - first.length) }, () => rest)
+  const made = Arr.takeWhile([...first, ...more], Predicate.isNotUndefined)
+  return made.length < least ? undefined : made
 }
 
 const sampleObject = ({ properties, required }: JsonObject, of: Sample): Json | undefined => {

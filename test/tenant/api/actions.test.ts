@@ -1,5 +1,5 @@
 /** Tests of the tenant's actions and their versions, and of deployment. */
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
@@ -13,6 +13,17 @@ const getAction = operations.getAction.endpoint
 const getActionVersion = operations.getActionVersion.endpoint
 const deployActionVersion = operations.deployActionVersion.endpoint
 const [newest, earlier, oldest] = action.versions
+
+/** The part of an OpenAPI document that has the parameters of reading calls. */
+interface Document {
+  readonly paths: Readonly<
+    Record<string, {
+      readonly get: {
+        readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: { readonly maximum?: number } }>
+      }
+    }>
+  >
+}
 
 const list = (query = "") => call(operations.listActions.endpoint, { query })
 const actionOf = (id: string = action.id) => Effect.map(call(getAction, { params: { id } }), ({ json }) => json)
@@ -56,14 +67,37 @@ describe("actions", () => {
       }
       const { seed } = yield* Tenant.Tenant
       yield* seed({ actions: [{ id: "1", ...own, draft: { code: "draft" }, versions: action.versions }] })
-      assert.deepInclude(yield* actionOf("1"), { ...own, code: "draft", all_changes_deployed: false })
-      yield* seed({ actions: [{ id: "2", versions: [] }] })
-      assert.deepStrictEqual(yield* actionOf("2"), {
-        id: "2",
-        supported_triggers: [],
+      assert.deepStrictEqual(yield* actionOf("1"), {
+        id: "1",
+        ...own,
+        code: "draft",
         status: "built",
-        all_changes_deployed: false
+        built_at: newest.built_at,
+        all_changes_deployed: false,
+        deployed_version: JSON.parse(JSON.stringify(newest))
       })
+    }))
+
+  itInProcess("have the content of the version that is deployed, or else of the newest", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      const [second, first] = [{ id: "v2", code: "b" }, { id: "v1", code: "a" }]
+      const deployed = { ...first, deployed: true }
+      for (
+        const [versions, expected] of [
+          [[], { all_changes_deployed: false }],
+          [[second, first], { code: "b", all_changes_deployed: false }],
+          [[second, deployed], { code: "a", all_changes_deployed: true, deployed_version: deployed }]
+        ] as const
+      ) {
+        yield* seed({ actions: [{ id: "1", versions }] })
+        assert.deepStrictEqual(yield* actionOf("1"), {
+          id: "1",
+          supported_triggers: [],
+          status: "built",
+          ...expected
+        })
+      }
     }))
 
   itInProcess("are listed, by page, trigger, name and deployment", () =>
@@ -83,7 +117,22 @@ describe("actions", () => {
       assert.deepStrictEqual(yield* ids("?installed=true"), [[], 0])
       assert.deepStrictEqual(yield* ids("?installed=false"), [[first, second], 2])
       assert.strictEqual((yield* list("?per_page=101")).status, 400)
+      const triggers = ["post-login", "credentials-exchange"].map((id) => ({ id, version: "v2" }))
+      const { seed } = yield* Tenant.Tenant
+      yield* seed({ actions: [{ id: "new", supported_triggers: triggers, versions: [] }] })
+      assert.deepStrictEqual(yield* ids("?triggerId=credentials-exchange"), [["new"], 1])
+      assert.deepStrictEqual(yield* ids("?triggerId=post-login"), [[first, "new"], 2])
+      assert.deepStrictEqual(yield* ids("?deployed=false"), [["new"], 1])
+      assert.deepStrictEqual(yield* ids("?deployed=true"), [[first, second], 2])
     }), { buckets: largeBuckets })
+
+  it("are documented with the size of their largest page, as are versions", () => {
+    const { paths } = Tenant.openapi as unknown as Document // sound: other tests check that it is OpenAPI
+    for (const path of ["/api/v2/actions/actions", "/api/v2/actions/actions/{actionId}/versions"]) {
+      const size = paths[path]?.get.parameters.find(({ name }) => name === "per_page")
+      assert.strictEqual(size?.schema.maximum, 100, path)
+    }
+  })
 
   itInProcess("and versions that do not exist are a 404", () =>
     Effect.gen(function*() {
@@ -105,6 +154,7 @@ describe("deployment", () => {
   itInProcess("makes a new version, which is built and deployed two seconds later", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.parse("2026-01-01T00:00:00.000Z"))
+      const before = yield* actionOf()
       const { json, status } = yield* deploy(oldest.id)
       assert.strictEqual(status, 202)
       const content = Struct.omit(oldest, "built_at")
@@ -118,8 +168,9 @@ describe("deployment", () => {
         created_at: "2026-01-01T00:00:00.000Z",
         updated_at: "2026-01-01T00:00:00.000Z"
       })
-      assert.deepStrictEqual((yield* actionOf()).deployed_version.number, 3)
-      assert.strictEqual((yield* deploy(json.id)).status, 400)
+      assert.deepStrictEqual(yield* actionOf(), { ...Struct.omit(before, "built_at"), updated_at: json.updated_at })
+      const refused = yield* deploy(json.id)
+      assert.deepStrictEqual([refused.status, refused.json.message], [400, "The action version is not built."])
       yield* TestClock.adjust("1999 millis")
       assert.deepStrictEqual(
         (yield* call(getActionVersion, { params: { actionId: action.id, id: json.id } })).json,

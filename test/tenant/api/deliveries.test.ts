@@ -73,6 +73,7 @@ describe("failed deliveries", () => {
       assert.deepStrictEqual(yield* numbers(), [1, 2, 3, 5])
       assert.deepStrictEqual(yield* numbers("?take=3"), [1, 2, 3])
       assert.deepStrictEqual(yield* numbers(`?take=3&from=${eventId(3)}`), [5])
+      assert.deepStrictEqual(yield* numbers(`?from=${eventId(1)}`), [2, 3, 5])
       assert.deepStrictEqual(yield* numbers(`?from=${eventId(5)}`), [])
       const unknown = yield* list("?from=evt_none")
       assert.deepStrictEqual(
@@ -99,10 +100,33 @@ describe("failed deliveries", () => {
       assert.deepStrictEqual(yield* numbers("?date_to=2026-01-01T00:02:00Z"), [1, 2])
       assert.deepStrictEqual(yield* numbers("?date_from=2026-01-01T00:02:00Z&date_to=2026-01-01T00:03:00Z"), [2, 3])
       for (
-        const [query, field] of [["statuses=ok", "statuses"], ["date_from=x", "date_from"], ["date_to=", "date_to"]]
+        const [query, message] of [
+          ["statuses=ok", "'Expected \"failed\"' on property statuses"],
+          ["statuses=failed,ok", "'Expected \"failed\"' on property statuses"],
+          ["date_from=x", "'Expected a date and time' on property date_from"],
+          ["date_to=", "'Expected a date and time' on property date_to"]
+        ]
       ) {
         const { json, status } = yield* list(`?${query}`)
-        assert.deepStrictEqual([status, json.message.split(" ").at(-1)], [400, field])
+        assert.deepStrictEqual([status, json.message], [400, `Query validation error: ${message}`])
+      }
+    }), options)
+
+  itInProcess("have no times if no attempt is known, and match no filter by time", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      yield* seed({ streams: [{ id, events: [{ id: eventId(1), state: "failed", attempts: [] }] }] })
+      assert.deepStrictEqual((yield* list()).json, [{
+        id: eventId(1),
+        event_stream_id: id,
+        status: "failed",
+        event_type: "user.created",
+        attempts: [],
+        event: { id: eventId(1), source: "urn:tenant", specversion: "1.0", type: "user.created" }
+      }])
+      for (const query of ["?date_from=1970-01-01T00:00:00Z", "?date_to=2100-01-01T00:00:00Z"]) {
+        const { json, status } = yield* list(query)
+        assert.deepStrictEqual([status, json], [200, []])
       }
     }), options)
 

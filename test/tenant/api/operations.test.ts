@@ -15,6 +15,7 @@ import * as Errors from "../../../src/Errors.js"
 import * as Operation from "../../../src/Operation.js"
 import { deleteEventStream, listActionVersions, redeliverEvent } from "../../../src/operations/index.js"
 import * as Pagination from "../../../src/Pagination.js"
+import { omittable } from "../../../src/Schemas.js"
 import * as Tenant from "../../../src/Tenant.js"
 import * as Timestamp from "../../../src/Timestamp.js"
 import { action, call, host, itInProcess, send, stream, tokenOf } from "../support/calls.js"
@@ -60,6 +61,23 @@ describe("an operation that the tenant is given", () => {
       assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listUsers, {}))], [user])
     })))
 
+  it.effect("responds with all fields if it has no pages, also with one that is called `next`", () => {
+    const declaration = { method: "GET", scope: [], idempotent: true, error: [Errors.RateLimited] } as const
+    const getStep = Operation.make("getStep", {
+      path: "/step",
+      success: Schema.Struct({ next: omittable(Schema.String) }),
+      ...declaration
+    })
+    const getText = Operation.make("getText", { path: "/text", success: Schema.String, ...declaration })
+    return withTenant(
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* getStep({}), { next: "string" })
+        assert.strictEqual(yield* getText({}), "string")
+      }),
+      { operations: { getStep, getText } }
+    )
+  })
+
   it.effect("responds with what the test sets, made from the decoded input", () =>
     withTenant(Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
@@ -81,6 +99,14 @@ describe("an operation that the tenant is given", () => {
       yield* deleteUser({ id: "1" })
       assert.strictEqual((yield* tenant.requests).at(-1)?.status, 204)
     })))
+
+  itInProcess("responds without a body if the test sets none, and labels it as JSON", () =>
+    Effect.gen(function*() {
+      const { respond } = yield* Tenant.Tenant
+      yield* respond(deleteUser, () => Effect.void)
+      const { headers, status, text } = yield* call(deleteUser.endpoint, { params: { id: "1" } })
+      assert.deepStrictEqual([status, text, headers["content-type"]], [204, "", "application/json"])
+    }), { operations })
 
   itInProcess("refuses an invalid path, query or body, and names the field", () =>
     Effect.gen(function*() {
@@ -306,7 +332,10 @@ describe("an operation that the tenant is given", () => {
 
   it.effect("is served beside those of the contract, in any form of list", () =>
     Effect.forEach(
-      [[getUser, deleteEventStream], { getUser, anything: 1, User, redeliverEvent }],
+      [
+        [getUser, deleteEventStream],
+        { getUser, anything: 1, nothing: null, User, settings: { endpoint: "https://a.example" }, redeliverEvent }
+      ],
       (operations) =>
         withTenant(
           Effect.gen(function*() {

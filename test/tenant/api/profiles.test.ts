@@ -25,13 +25,13 @@ describe("token exchange profiles", () => {
   itInProcess("are listed by checkpoints", () =>
     Effect.gen(function*() {
       const { seed } = yield* Tenant.Tenant
-      const other = { ...profile, id: "tep_1" }
+      const other = { ...profile, id: "1" }
       yield* seed({ profiles: [other] })
       const list = (query: string) => Effect.map(call(listProfiles, { query }), ({ json }) => json)
       const both = [other, profile].map((each) => ({ ...each }))
       assert.deepStrictEqual(yield* list(""), { token_exchange_profiles: both })
       assert.deepStrictEqual(yield* list("?take=2"), { token_exchange_profiles: both })
-      assert.deepStrictEqual(yield* list("?take=1"), { token_exchange_profiles: both.slice(0, 1), next: "tep_1" })
-      assert.deepStrictEqual(yield* list("?take=1&from=tep_1"), { token_exchange_profiles: both.slice(1) })
+      assert.deepStrictEqual(yield* list("?take=1"), { token_exchange_profiles: both.slice(0, 1), next: "1" })
+      assert.deepStrictEqual(yield* list("?take=1&from=1"), { token_exchange_profiles: both.slice(1) })
     }))
 })

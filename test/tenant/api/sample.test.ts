@@ -25,7 +25,18 @@ const possible: ReadonlyArray<readonly [title: string, schema: JsonObject, value
   ["text of a length", { type: "string", minLength: 8, maxLength: 9 }, "stringst"],
   ["short text", { type: "string", maxLength: 2 }, "st"],
   ["text of a pattern that the usual text fits", { type: "string", pattern: "^[a-z]+$" }, "string"],
-  ["a format", { type: "string", format: "uuid" }, "00000000-0000-4000-8000-000000000000"],
+  ["text of a pattern that the usual text does not fit", { type: "string", pattern: "^a{2}$", maxLength: 2 }, "aa"],
+  ...Object.entries({
+    "date-time": "2026-01-01T00:00:00.000Z",
+    date: "2026-01-01",
+    email: "user@example.com",
+    uri: "https://example.com/",
+    url: "https://example.com/",
+    uuid: "00000000-0000-4000-8000-000000000000",
+    hostname: "example.com",
+    ipv4: "192.0.2.1",
+    ipv6: "2001:db8::1"
+  }).map(([format, text]) => [`the format ${format}`, { type: "string", format }, text] as const),
   ["a number", { type: "number" }, 1],
   ["a number above a limit", { type: "number", minimum: 7.5 }, 8],
   ["a number above a limit that it must not have", { type: "number", exclusiveMinimum: 7 }, 8],
@@ -38,13 +49,25 @@ const possible: ReadonlyArray<readonly [title: string, schema: JsonObject, value
   ["one of several values", { enum: ["b", "c"] }, "b"],
   ["a union, which is null last", { anyOf: [{ type: "null" }, string] }, "string"],
   ["a union: known values come first", { oneOf: [{ type: "number" }, { const: "x" }] }, "x"],
+  [
+    "a union: a definition comes first",
+    { anyOf: [string, { $ref: "#/components/schemas/Tree" }] },
+    { name: "string", children: [] }
+  ],
+  ["a union of which one is impossible", { anyOf: [{ not: {} }, string] }, "string"],
+  ["a union with one that allows anything", { anyOf: [true, { type: "number" }] }, 1],
   ["a list", { type: "array", items: string }, ["string"]],
   ["a list of a length", { type: "array", items: string, minItems: 2 }, ["string", "string"]],
   ["an empty list of nothing", { type: "array", items: { not: {} } }, []],
   ["a tuple", { type: "array", prefixItems: [string, { type: "number" }], minItems: 2, items: false }, ["string", 1]],
   [
+    "a tuple with others behind it",
+    { type: "array", prefixItems: [string], items: { type: "number" }, minItems: 2 },
+    ["string", 1]
+  ],
+  [
     "a tuple that ends where a value is impossible",
-    { type: "array", prefixItems: [string, { not: {} }], minItems: 1 },
+    { type: "array", prefixItems: [string, { not: {} }, string], minItems: 1 },
     ["string"]
   ],
   ["an object", { type: "object", properties: { a: string, b: { not: {} } }, required: ["a"] }, { a: "string" }],
@@ -56,6 +79,10 @@ const impossible: ReadonlyArray<readonly [title: string, schema: JsonObject]> = 
   ["nothing", { not: {} }],
   ["a union of nothing", { anyOf: [{ not: {} }] }],
   ["a field of nothing", { type: "object", properties: { a: { not: {} } }, required: ["a"] }],
+  [
+    "a field of nothing beside another",
+    { type: "object", properties: { a: { not: {} }, b: string }, required: ["a"] }
+  ],
   ["a list of something impossible", { type: "array", items: { not: {} }, minItems: 1 }],
   ["an object without end", { $ref: "#/components/schemas/Endless" }],
   ["a list without end", { $ref: "#/components/schemas/List" }],
