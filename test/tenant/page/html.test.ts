@@ -72,12 +72,6 @@ itInProcess("the page at / is not served without control", () =>
   }))
 
 describe("a bundle", () => {
-  it("is made once for each page", async () => {
-    const bundles = await Promise.all(pageNames.map(bundle))
-    for (const [index, name] of pageNames.entries()) assert.strictEqual(await bundle(name), bundles[index])
-    assert.strictEqual(new Set(bundles.map(({ script }) => script)).size, pageNames.length)
-  })
-
   it.each(pageNames)("of the page %s is minified, needs no other file, and keeps its characters", async (name) => {
     const { script, style } = await build(esbuild, folder, name)
     assert.deepStrictEqual(await bundle(name), { script, style })
