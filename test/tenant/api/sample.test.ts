@@ -54,7 +54,7 @@ const possible: ReadonlyArray<readonly [title: string, schema: JsonObject, value
     { anyOf: [string, { $ref: "#/components/schemas/Tree" }] },
     { name: "string", children: [] }
   ],
-  ["a union of which one is impossible", { anyOf: [{ not: {} }, string] }, "string"],
+  ["a union with an impossible type", { anyOf: [{ not: {} }, string] }, "string"],
   ["a union with one that allows anything", { anyOf: [true, { type: "number" }] }, 1],
   ["a list", { type: "array", items: string }, ["string"]],
   ["a list of a length", { type: "array", items: string, minItems: 2 }, ["string", "string"]],

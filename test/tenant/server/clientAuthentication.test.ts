@@ -1,12 +1,14 @@
 /** Assertions at the tenant's token endpoint: it accepts and refuses them as the service does. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
-import { SignJWT } from "jose"
-import { createPrivateKey } from "node:crypto"
+import { SignJWT, UnsecuredJWT } from "jose"
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import * as Tenant from "../../../src/Tenant.js"
+import * as ClientAuthentication from "../../../src/tenant/server/clientAuthentication.js"
+import { cert, issuedCert } from "../../support/certificate.js"
 import { first, second } from "../../support/keys.js"
 import { host, itInProcess, requestToken } from "../support/calls.js"
 
@@ -15,6 +17,7 @@ const { scopes } = Tenant.demoClients.full
 const clients: ReadonlyArray<Tenant.Client | Tenant.ClientWithoutSecret> = [
   { id: "pem", publicKeys: [second.publicKey, first.publicKey], scopes, global: true },
   { id: "jwk", publicKeys: [{ ...first.publicJwk, alg: "PS256", kid: "k" }], scopes, global: true },
+  { id: "jwkOfAnyAlgorithm", publicKeys: [first.publicJwk], scopes, global: true },
   { id: "both", secret: Redacted.make("s"), publicKeys: [first.publicKey], scopes, global: true },
   { id: "none", scopes, global: true }
 ]
@@ -59,6 +62,7 @@ describe("an assertion is accepted", () => {
     "by the first of two keys": { key: second },
     "by RS384": { alg: "RS384" },
     "by PS256, with an identifier": { id: "jwk", alg: "PS256", kid: "k" },
+    "by a JWK that names no algorithm": { id: "jwkOfAnyAlgorithm", alg: "RS384" },
     "beside a secret": { id: "both" },
     "that expires in 5 minutes": { claims: { exp: now + 300 } },
     "that expired 9 s ago": { claims: { exp: now - 9 } },
@@ -126,6 +130,26 @@ describe("an assertion is refused", () => {
       ])
     }))
 
+  test("until 10 s after its expiry if another has its jti, whatever else is sent meanwhile", () =>
+    Effect.gen(function*() {
+      const descriptionOf = (claims: Record<string, unknown>, id?: string) =>
+        Effect.map(
+          Effect.flatMap(sign({ claims, ...(id !== undefined && { id }) }), (assertion) => send(assertion)),
+          ({ json }) => json.error_description
+        )
+      const usedBefore = "Invalid client assertion: \"jti\" was used before"
+      const again = { jti: "again", exp: now + 60 }
+      assert.isUndefined(yield* descriptionOf(again))
+      assert.isUndefined(yield* descriptionOf(again, "both"), "of another client")
+      for (
+        const [seconds, expected] of [[55, usedBefore], [70, usedBefore], [71, undefined]] as const
+      ) {
+        yield* TestClock.setTime((now + seconds) * 1000)
+        assert.isUndefined(yield* descriptionOf({ exp: now + seconds + 60 }), "with another jti")
+        assert.strictEqual(yield* descriptionOf({ ...again, exp: now + seconds + 60 }), expected, `after ${seconds} s`)
+      }
+    }))
+
   test("and does not count as used", () =>
     Effect.gen(function*() {
       const claims = { jti: "mine" }
@@ -161,3 +185,42 @@ test("the log of requests redacts assertions", () =>
       client_assertion: "<redacted>"
     })
   }))
+
+it("no client has sent an assertion that names none, or is none", () => {
+  for (const assertion of [new UnsecuredJWT({ iss: "pem" }).encode(), "x.y.z", ""]) {
+    assert.strictEqual(ClientAuthentication.assertedClientId(assertion), "")
+  }
+  assert.strictEqual(ClientAuthentication.assertedClientId(new UnsecuredJWT({ sub: "pem" }).encode()), "pem")
+})
+
+describe("a certificate", () => {
+  const base64 = (pem: string) => new X509Certificate(pem).raw.toString("base64")
+  const client = { id: "c", certificate: cert, scopes, global: true }
+  const refusalOf = (client: Tenant.ClientWithoutSecret, certificate: string | undefined, client_secret = "") =>
+    ClientAuthentication.make()(client, (name) => name === "client_secret" ? client_secret : "", { host, certificate })
+
+  it.effect("proves the client that has it, unless a secret is sent", () =>
+    Effect.gen(function*() {
+      const refusals = [
+        yield* refusalOf(client, base64(cert)),
+        yield* refusalOf({ ...client, certificate: ` ${cert.replaceAll("\n", "\r\n")}\r\n` }, base64(cert)),
+        yield* refusalOf(client, base64(cert), "secret"),
+        yield* refusalOf(client, base64(issuedCert)),
+        yield* refusalOf(client, undefined),
+        yield* refusalOf({ ...client, certificate: undefined }, base64(cert)),
+        yield* refusalOf({ ...client, certificate: undefined }, undefined)
+      ]
+      const refused = "Unauthorized"
+      assert.deepStrictEqual(refusals, [undefined, undefined, refused, refused, refused, refused, refused])
+    }))
+
+  it("is read from the connection of a TLS server", () => {
+    const read = (certificate: unknown) =>
+      ClientAuthentication.peerCertificate({ socket: { getPeerCertificate: () => certificate } })
+    assert.strictEqual(read({ raw: new X509Certificate(cert).raw }), base64(cert))
+    for (const none of [{}, { raw: "text" }, null]) assert.isUndefined(read(none))
+    for (const source of [undefined, {}, { socket: {} }, { socket: { getPeerCertificate: {} } }]) {
+      assert.isUndefined(ClientAuthentication.peerCertificate(source))
+    }
+  })
+})

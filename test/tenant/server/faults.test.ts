@@ -1,11 +1,12 @@
 /** Tests of injected faults. */
 import * as HttpClient from "@effect/platform/HttpClient"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
+import * as Faults from "../../../src/tenant/server/faults.js"
 import { causeOf, reasonOf } from "../../support/httpErrors.js"
 import {
   action,
@@ -234,8 +235,26 @@ describe("faults", () => {
           { headers: { trailer: "date" } }
         ]
       ) {
-        const exit = yield* Effect.exit(tenant.injectFault(fault))
-        assert.match(String(exit), /status must be an integer from 200 to 599, and headers must be valid in HTTP/)
+        const defect = yield* Effect.catchAllDefect(tenant.injectFault(fault), Effect.succeed)
+        assert.propertyVal(
+          defect,
+          "message",
+          "Invalid fault: status must be an integer from 200 to 599, and headers must be valid in HTTP and say nothing about " +
+            "the length of the body"
+        )
       }
+    }))
+
+  it.effect("are removed by their id, or all at once", () =>
+    Effect.gen(function*() {
+      const faults = Faults.make()
+      const added = yield* Effect.forEach([500, 501, 502, 503], (status) => faults.add({ status }))
+      assert.deepStrictEqual(added.map(({ id, left }) => [id, left]), [[1, 1], [2, 1], [3, 1], [4, 1]])
+      assert.strictEqual(yield* faults.remove(2), 1)
+      assert.strictEqual(yield* faults.remove(2), 0)
+      assert.deepStrictEqual(yield* faults.all, added.filter(({ id }) => id !== 2))
+      assert.strictEqual(yield* faults.remove(), 3)
+      assert.isUndefined(yield* faults.take(undefined))
+      assert.strictEqual((yield* faults.add({})).id, 5)
     }))
 })

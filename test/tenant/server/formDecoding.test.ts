@@ -115,6 +115,13 @@ describe("decodeForm", () => {
     assert.deepStrictEqual(decodeAs("level=3"), Either.right({ level: "3" }))
   })
 
+  it("decodes a boolean only if the declared type has it", () => {
+    const schema = Schema.Struct({ on: Schema.Literal(true), off: Schema.Literal(false) })
+    const decodeAs = (form: string) => decodeForm(schema, new URLSearchParams(form))
+    assert.deepStrictEqual(decodeAs("on=true&off=false"), Either.right({ on: true, off: false }))
+    assert.deepStrictEqual(decodeAs("on=false&off=true"), Either.right({ on: "false", off: "true" }))
+  })
+
   it("cannot change a prototype", () => {
     for (const name of ["__proto__", "constructor", "prototype"]) {
       for (const key of [`${name}[polluted]`, `unknown[${name}][polluted]`, `inner[${name}][polluted]`]) {

@@ -46,7 +46,14 @@ describe("the client in process", () => {
     Effect.gen(function*() {
       const tenant = yield* Tenant.Tenant
       const body = HttpBody.stream(Stream.fail("gone"), "application/json")
-      assert.strictEqual((yield* HttpClient.post(`${host}/oauth/token`, { body })).status, 400)
+      const response = yield* HttpClient.post(`${host}/oauth/token`, { body })
+      assert.strictEqual(response.status, 400)
+      assert.deepStrictEqual(yield* response.json, {
+        statusCode: 400,
+        error: "Bad Request",
+        message: "The body is incomplete",
+        errorCode: "invalid_body"
+      })
       const requests = yield* tenant.requests
       assert.lengthOf(requests, 1)
       assert.strictEqual(Redacted.value(requests[0]!.body as Redacted.Redacted), "")

@@ -1,7 +1,10 @@
 /** Tests of input validation. */
+import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../../../src/Errors.js"
+import * as Operation from "../../../src/Operation.js"
 import * as RequestInput from "../../../src/tenant/server/requestInput.js"
 
 describe("validate", () => {
@@ -30,5 +33,45 @@ describe("validate", () => {
   it("lets valid values pass", () => {
     assert.isUndefined(messageOf({ one: { a: true }, other: 2 }))
     assert.isUndefined(messageOf({ one: 1 }))
+  })
+
+  it.each(["text", 5, true, [[]]])("refuses %o, which is no object, where no fields are declared", (value) => {
+    const refused = RequestInput.invalidField("Payload", { path: "", message: "Expected an object" })
+    assert.deepStrictEqual(RequestInput.validatePart("Payload", {}, Either.right(value)), Either.left(refused))
+  })
+})
+
+describe("readInput", () => {
+  const { endpoint } = Operation.make("readIt", {
+    method: "GET",
+    path: "/it/:id",
+    params: { id: Schema.String },
+    query: { page: Schema.Number },
+    headers: { "x-mine": Schema.String, "x-more": Schema.optional(Schema.String) },
+    scope: "read:it",
+    idempotent: true,
+    error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
+  })
+  const readInput = (headers: Headers.Input) =>
+    RequestInput.readInput(
+      endpoint,
+      {
+        headers: Headers.fromInput(headers),
+        query: new URLSearchParams("page=2"),
+        body: Either.left({ path: "", message: "no body" })
+      },
+      { id: "a" }
+    )
+
+  it("joins the path's parameters, the query's and the declared headers", () => {
+    assert.deepStrictEqual(
+      readInput({ "X-Mine": "b", accept: "c" }),
+      Either.right({ "id": "a", "page": 2, "x-mine": "b" })
+    )
+  })
+
+  it("refuses a request without a declared header", () => {
+    const refused = RequestInput.invalidField("Header", { path: "x-mine", message: "is missing" })
+    assert.deepStrictEqual(readInput({ accept: "c" }), Either.left(refused))
   })
 })

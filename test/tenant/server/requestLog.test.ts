@@ -166,6 +166,14 @@ describe("the request log", () => {
       })
   )
 
+  itInProcess("keeps nothing of a form that is too large", () =>
+    Effect.gen(function*() {
+      const body = HttpBody.text("a=0123456789", "application/x-www-form-urlencoded")
+      yield* HttpClient.post(`${host}/`, { body })
+      const requests = yield* (yield* Tenant.Tenant).requests
+      assert.deepStrictEqual(requests.map(({ body, status }) => [body, status]), [[{}, 413]])
+    }), { limits: { bodySize: 10 } })
+
   itInProcess(
     "keeps the newest requests, and the status of a request that it no longer keeps is of no matter",
     () =>

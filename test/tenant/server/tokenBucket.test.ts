@@ -1,9 +1,10 @@
 /** Tests of the tenant's rate limits. */
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
+import * as TokenBucket from "../../../src/tenant/server/tokenBucket.js"
 import {
   action,
   call,
@@ -106,6 +107,27 @@ describe("token buckets", () => {
       assert.deepStrictEqual(limits(yield* list), [50, 49, 1])
       yield* TestClock.adjust("600 millis")
       assert.strictEqual((yield* update).status, 200)
+    }))
+
+  it.effect("are emptied and filled on demand, and refill from then on", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000)
+      const { burst, left, refillPerSecond, setLeft, take } = yield* TokenBucket.make({ ...small, burst: 4 })
+      assert.deepStrictEqual([burst, refillPerSecond, yield* left], [4, 2, 4])
+      yield* setLeft(0)
+      assert.deepStrictEqual([yield* left, (yield* take).allowed], [0, false])
+      yield* TestClock.adjust("250 millis")
+      assert.strictEqual(yield* left, 0.5)
+      yield* setLeft(3)
+      assert.strictEqual(yield* left, 3)
+      const { allowed, headers } = yield* take
+      assert.deepStrictEqual([allowed, headers["x-ratelimit-remaining"], headers["x-ratelimit-reset"]], [
+        true,
+        "2",
+        "12"
+      ])
+      yield* setLeft(burst)
+      assert.strictEqual(yield* left, 4)
     }))
 
   itInProcess("are refused if they could never hold a call or never refill", () =>

@@ -36,7 +36,10 @@ describe("the token endpoint", () => {
               const response = yield* HttpClient.post(`${host}${path}`, { body })
               const json = (yield* response.json) as any
               assert.deepStrictEqual(Object.keys(json).sort(), ["access_token", "expires_in", "scope", "token_type"])
-              assert.deepStrictEqual([json.expires_in, json.token_type], [86400, "Bearer"])
+              assert.deepStrictEqual(
+                [json.expires_in, json.token_type, json.scope],
+                [86400, "Bearer", demoClients.full.scopes.join(" ")]
+              )
               assert.strictEqual(response.headers["cache-control"], "no-store")
               assert.isFalse("x-ratelimit-limit" in response.headers)
             }
