@@ -1,5 +1,6 @@
 /** Turns one declaration into the function that users call, with the declaration attached as data. */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
@@ -209,6 +210,8 @@ type ValidatedSuccess<D> =
       & (D extends { readonly paging: "checkpoint" | "both" }
         ? Check<Extends<"from" | "take", keyof Part<D, "query">>, "checkpoints need `from` and `take` in `query`">
         : unknown)
+      & (D extends { readonly paging: "checkpoint" } ? unknown
+        : Check<Extends<"page", keyof InputOf<D>>, "pages with numbers need `page` in the input">)
     : unknown)
 
 type IsPaged<D> = D extends { readonly items: string } | { readonly paging: PagingKind } ? true : false
@@ -243,10 +246,11 @@ const endpointOf = (name: string, declaration: Declaration): Any => {
  *
  * The caller's input has the fields of `params`, `query`, `headers`, `payload` and `multipart` in one object, and the whole
  * `body` in the field of that name; no name may occur in two of them. Their schemas validate and never transform: the value is
- * sent as the caller gives it. Fields that are `undefined` are not sent; `null` is.
+ * sent as the caller gives it. What JSON or a form would change, such as a `Set`, a function or a `Redacted`, is `InvalidInput`. Fields
+ * that are `undefined` are not sent; `null` is.
  *
  * A declaration may be a function: it runs once, when the operation is first called or its `endpoint` is first read. So an index
- * of hundreds of operations loads fast.
+ * of hundreds of operations loads fast. If it throws, each call is that defect, and reading `endpoint` throws.
  *
  * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
  * statuses of failure are `UnexpectedResponse`.
@@ -258,15 +262,22 @@ export const make: {
   <const D extends Declaration>(name: string, declaration: D & Validated<D>): Declared<D>
 } = <D extends Declaration>(name: string, declaration: Declaration | (() => Declaration)): Declared<D> => {
   type Declaring = Endpoint<InputOf<D>, SuccessOf<D>, FailureOf<D>>
+  let declared: Declaration | undefined
   let built: Declaring | undefined
+  const declare = () => declared ??= typeof declaration === "function" ? declaration() : declaration
   // Sound: `InputOf` and `SuccessOf` are the types of these schemas, and `FailureOf` is the instance type of these classes.
-  const build = () => endpointOf(name, typeof declaration === "function" ? declaration() : declaration) as Declaring
+  const build = () => endpointOf(name, declare()) as Declaring
   const endpoint = () => built ??= build()
   const call = (input: InputOf<D>) => Effect.flatMap(IdentityClient, (client) => client.execute(endpoint(), input))
   // Sound: the success of an operation with events is the stream of them.
   const subscribe = (input: InputOf<D>) =>
     Stream.unwrap(call(input) as Effect.Effect<unknown> as Effect.Effect<Events<unknown>>)
-  const execute = (input: InputOf<D>) => endpoint().events === undefined ? call(input) : subscribe(input)
+  // What a declaration throws is a defect of the call, not of the code that builds the effect.
+  const execute = (input: InputOf<D>) =>
+    Either.match(Either.try(declare), {
+      onLeft: Effect.die,
+      onRight: ({ events }) => events === undefined ? call(input) : subscribe(input)
+    })
   Object.defineProperties(execute, { name: { value: name }, endpoint: { get: endpoint, enumerable: true } })
   return execute as unknown as Declared<D> // sound: it has the properties that were just defined
 }

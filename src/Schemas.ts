@@ -3,7 +3,9 @@
  * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf` and `nonNull`.
  */
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { beginsWithDate } from "./internal/schema/calendar.js"
 import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 
@@ -52,27 +54,30 @@ const regex = (pattern: string): RegExp =>
   Either.getOrElse(Either.try(() => new RegExp(pattern, "u")), () => new RegExp(pattern))
 
 /**
- * A well-formed string within limits. Issues name the limit that is not met: `a string of 3 to 50 characters`.
+ * A string of well-formed Unicode within limits. Issues name the limit that is not met: `a string of 3 to 50 characters`.
  * @since 0.1.0 @category requests
  */
 export const string = ({ format, max = Infinity, min = 0, pattern }: StringLimits): Schema.Schema<string> => {
   const size = ` of ${plural(words(min, max), "character")}`
   const isSized = min > 0 || max < Infinity
-  let schema: Schema.Schema<string> = Schema.String
-  if (isSized) {
-    schema = checked(schema, `a string${size}`, { minLength: min, maxLength: max }, (value) => {
-      const count = codePoints(value)
-      return count >= min && count <= max && !/\p{Cs}/u.test(value)
-    })
-  }
+  const description = isSized ? `a string${size}` : "a well-formed string"
+  const keywords = isSized ? { minLength: min, maxLength: max } : {}
+  let schema: Schema.Schema<string> = checked(Schema.String, description, keywords, (value) => {
+    const count = codePoints(value)
+    return count >= min && count <= max && !/\p{Cs}/u.test(value)
+  })
   if (pattern !== undefined) {
     const expression = regex(pattern)
     schema = checked(schema, `a string that matches ${pattern}`, { pattern }, (value) => expression.test(value))
   }
   if (format === undefined) return schema
-  const { arbitrary, description, name, test } = format
-  const formatted = checked(schema, `${description}${isSized ? size : ""}`, { format: name }, test)
-  return arbitrary === undefined ? formatted : withGenerator(formatted, arbitrary)
+  const formatted = checked(
+    schema,
+    `${format.description}${isSized ? size : ""}`,
+    { format: format.name },
+    format.test
+  )
+  return format.arbitrary === undefined ? formatted : withGenerator(formatted, format.arbitrary)
 }
 
 /** The limits of a number. @since 0.1.0 @category models */
@@ -87,6 +92,13 @@ export interface NumberLimits {
   readonly below?: number
   /** The value must be a multiple of this. */
   readonly multipleOf?: number
+}
+
+/** Recognizes a multiple, as exactly as floating-point numbers allow: 0.3 is one of 0.1. Integers are exact. */
+const isMultiple = (value: number, step: number): boolean => {
+  if (Number.isInteger(value) && Number.isInteger(step)) return value % step === 0
+  const times = value / step
+  return Math.abs(times - Math.round(times)) <= Math.abs(times) * 2 ** -50
 }
 
 const limited = (
@@ -109,7 +121,7 @@ const limited = (
     (value) =>
       test(value) && !(value < (min ?? value)) && !(value > (max ?? value)) &&
       (above === undefined || value > above) && (below === undefined || value < below) &&
-      (multipleOf === undefined || Math.abs(value / multipleOf - Math.round(value / multipleOf)) < 1e-9)
+      (multipleOf === undefined || isMultiple(value, multipleOf))
   )
 }
 
@@ -129,6 +141,16 @@ export interface SizeLimits {
   readonly max?: number
 }
 
+/** Writes JSON with the fields of objects in the order of their names. */
+const canonicalJson = (value: unknown): string =>
+  JSON.stringify(
+    value,
+    (_, inner: unknown) =>
+      Predicate.isReadonlyRecord(inner)
+        ? Object.fromEntries(Object.keys(inner).sort().map((name) => [name, inner[name]]))
+        : inner
+  )
+
 /** A list within limits; `unique`: no two items are equal as JSON. @since 0.1.0 @category requests */
 export const array = <A>(
   item: Schema.Schema<A>,
@@ -141,7 +163,7 @@ export const array = <A>(
     { minItems: min, maxItems: max, ...unique && { uniqueItems: true } },
     (items) =>
       items.length >= min && items.length <= max &&
-      (!unique || new Set(items.map((each) => JSON.stringify(each))).size === items.length)
+      (!unique || new Set(items.map(canonicalJson)).size === items.length)
   )
 }
 
@@ -186,8 +208,11 @@ export const nonNull: Schema.Schema<unknown> = /* @__PURE__ */ Schema.Unknown.pi
 
 /** A URI by RFC 3986: scheme, optional authority, path, query, fragment. */
 const isUri = (value: string): boolean => {
-  const char = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
-  const authority = `(?://(?:${char}*@)?(?:\\[[0-9A-Fa-f:.]+\\](?::[0-9]*)?|${char}*)(?=[/?#]|$))?`
+  const free = "[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2}"
+  const char = `(?:${free}|@)`
+  // An authority has one `@` at most.
+  const host = `(?:\\[[0-9A-Fa-f:.]+\\](?::[0-9]*)?|(?:${free})*)`
+  const authority = `(?://(?:(?:${free})*@)?${host}(?=[/?#]|$)|(?!//))`
   const uri = `^[A-Za-z][A-Za-z0-9+.-]*:${authority}(?:${char}|/)*(?:\\?(?:${char}|[/?])*)?(?:#(?:${char}|[/?])*)?$`
   return new RegExp(uri).test(value) && URL.canParse(value)
 }
@@ -218,13 +243,15 @@ export const uuid: Format = /* @__PURE__ */ matching(
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 )
 
+/** A second may be a leap second. */
+const dateTimePattern =
+  /^\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
 /** A time with a date and an offset (RFC 3339), for example `2026-06-25T08:00:00Z`. @since 0.1.0 @category formats */
 export const dateTime: Format = {
   name: "date-time",
   description: "a date and time",
-  test: (value) =>
-    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) &&
-    !Number.isNaN(Date.parse(value.slice(0, 10))),
+  test: (value) => dateTimePattern.test(value) && beginsWithDate(value),
   arbitrary: dateTimes
 }
 
@@ -232,14 +259,14 @@ export const dateTime: Format = {
 export const date: Format = {
   name: "date",
   description: "a date",
-  test: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
+  test: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && beginsWithDate(value)
 }
 
-/** An IPv4 address in four decimal parts. @since 0.1.0 @category formats */
+/** An IPv4 address in four decimal parts without leading zeros. @since 0.1.0 @category formats */
 export const ipv4: Format = /* @__PURE__ */ matching(
   "ipv4",
   "an IPv4 address",
-  /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}(?<!\.)$/
+  /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}(?<!\.)$/
 )
 
 /** An IPv6 address, without a zone. @since 0.1.0 @category formats */

@@ -170,7 +170,7 @@ const laws: Readonly<Record<string, () => void>> = {
       method: "PUT",
       path: "/widgets/:widget_id/parts/:part",
       params: { widget_id: Schema.String, part: Schema.String },
-      query: { overwrite: Schema.optional(Schema.Boolean) },
+      query: { overwrite: Schema.optional(Schema.Boolean), page: Schema.optional(Schema.Number) },
       payload: { title: Schema.String },
       success: Schema.Struct({ id: Schema.String, versions: Schema.Array(Schema.Number) }),
       items: "versions",
@@ -185,6 +185,7 @@ const laws: Readonly<Record<string, () => void>> = {
           readonly widget_id: string
           readonly part: string
           readonly overwrite?: boolean | undefined
+          readonly page?: number | undefined
           readonly title: string
         },
         { readonly id: string; readonly versions: ReadonlyArray<number> },
@@ -198,13 +199,14 @@ const laws: Readonly<Record<string, () => void>> = {
       ...shared,
       path: "/a/:id",
       params: { id: Schema.String },
+      query: { page: Schema.optional(Schema.Number) },
       success: Schema.Struct({ things: Schema.Array(Schema.String) }),
       items: "things"
     }))
     same<
       typeof thing,
       Operation.Paged<
-        { readonly id: string },
+        { readonly id: string; readonly page?: number | undefined },
         { readonly things: ReadonlyArray<string> },
         Errors.RateLimited,
         "things"
@@ -311,7 +313,7 @@ const laws: Readonly<Record<string, () => void>> = {
     const both = Operation.make("both", () => ({
       ...shared,
       path: "/a",
-      query,
+      query: { ...query, page: Schema.optional(Schema.Number) },
       success: forms,
       items: "users",
       paging: "both"
@@ -324,6 +326,27 @@ const laws: Readonly<Record<string, () => void>> = {
     Operation.make("bad", { ...shared, path: "/a", query, success: forms, paging: "checkpoint" })
     // @ts-expect-error: no such way
     Operation.make("bad", { ...shared, path: "/a", query, success: list, paging: "cursor" })
+  },
+  "lists whose pages have numbers need `page`": () => {
+    const [list, success] = [Schema.Array(Schema.String), Schema.Struct({ things: Schema.Array(Schema.String) })]
+    const page = Schema.optional(Schema.Number)
+    const checkpoints = { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Number) }
+    const fine = Operation.make("fine", { ...shared, path: "/a", query: { page }, success, items: "things" })
+    void Pagination.stream(fine, {})
+    // @ts-expect-error: no query
+    Operation.make("bad", { ...shared, path: "/a", success, items: "things" })
+    // @ts-expect-error: no number of the page
+    Operation.make("bad", { ...shared, path: "/a", query: { per_page: page }, success: list, paging: "number" })
+    // @ts-expect-error: only checkpoints
+    Operation.make("bad", { ...shared, path: "/a", query: checkpoints, success: list, paging: "both" })
+    Operation.make("fine", {
+      ...shared,
+      method: "POST",
+      path: "/a",
+      payload: { page },
+      success: list,
+      paging: "number"
+    })
   },
   "a placeholder without a parameter does not compile": () => {
     Operation.make("fine", { ...shared, path: "/a/:id", params: { id: Schema.String } })
@@ -377,19 +400,21 @@ const laws: Readonly<Record<string, () => void>> = {
     Operation.make("bad", { ...shared, path: "/a", error: [Errors.RateLimited, Errors.InvalidInput] })
   },
   "items that name no field of the success do not compile": () => {
+    const query = { page: Schema.optional(Schema.Number) }
     const success = Schema.Struct({ things: Schema.Array(Schema.String) })
-    Operation.make("fine", { ...shared, path: "/a", success, items: "things" })
+    Operation.make("fine", { ...shared, path: "/a", query, success, items: "things" })
     // @ts-expect-error: no such field
-    Operation.make("bad", { ...shared, path: "/a", success, items: "items" })
+    Operation.make("bad", { ...shared, path: "/a", query, success, items: "items" })
   },
   "items that name no list do not compile": () => {
+    const query = { page: Schema.optional(Schema.Number) }
     const success = Schema.Struct({
       total: Schema.Number,
       things: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
     })
-    Operation.make("fine", { ...shared, path: "/a", success, items: "things" })
+    Operation.make("fine", { ...shared, path: "/a", query, success, items: "things" })
     // @ts-expect-error: a number
-    Operation.make("bad", { ...shared, path: "/a", success, items: "total" })
+    Operation.make("bad", { ...shared, path: "/a", query, success, items: "total" })
   },
   "Pagination streams the items of pages, with the operation's failures": () => {
     const versions = Pagination.stream(listActionVersions, { actionId: "x", per_page: 50 })
@@ -416,16 +441,6 @@ const laws: Readonly<Record<string, () => void>> = {
     void Pagination.stream(createUsersExport, {})
     // @ts-expect-error: it returns nothing
     void Pagination.streamEither(deleteEventStream, { id: "x" })
-    const success = Schema.Struct({ things: Schema.Array(Schema.String) })
-    const things = Operation.make("things", {
-      ...shared,
-      path: "/a/:id",
-      params: { id: Schema.String },
-      success,
-      items: "things"
-    })
-    // @ts-expect-error: the input has no field `page`
-    void Pagination.stream(things, { id: "x" })
   },
   "an operation without input takes an empty object": () => {
     const ping = Operation.make("ping", { ...shared, path: "/ping" })

@@ -11,6 +11,7 @@ import {
   RateLimiter
 } from "../../src/index.js"
 import { strings } from "../../src/internal/http/requestEncoder.js"
+import * as Schemas from "../../src/Schemas.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, bodyOf, failed, resultOf, sent, sentOne, token } from "../support/client.js"
 import { permit } from "../support/permits.js"
@@ -110,7 +111,10 @@ describe("an invalid input", () => {
         tuple: Schema.optional(Schema.Tuple(Schema.String, Schema.Number)),
         node: Schema.optional(Schema.Struct({ "a-b": Schema.Number })),
         even: Schema.optional(Schema.Number.pipe(Schema.filter((n) => n % 2 === 0))),
-        list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String })))
+        list: Schema.optional(Schema.Array(Schema.Struct({ x: Schema.String }))),
+        few: Schema.optional(Schemas.array(Schema.Struct({ name: Schemas.string({ max: 3 }) }), { max: 2 })),
+        some: Schema.optional(Schemas.sized(Schema.Struct({ a: Schema.optional(Schema.Number) }), { min: 1 })),
+        deep: Schema.optional(Schema.Array(Schema.Number).pipe(Schema.maxItems(3), Schema.minItems(1)))
       },
       scope: "create:odd",
       idempotent: false,
@@ -134,7 +138,14 @@ describe("an invalid input", () => {
       [{ even: 3 }, "even", "expected a number"],
       [{ list: [{ x: "fine" }, { x: 1 }] }, "list[1].x", "expected a string"],
       [{ list: [{ x: "fine", y: "hidden" }] }, "list[0].y", "unknown field"],
-      [{ list: { x: "hidden" } }, "list", "expected a list"]
+      [{ list: { x: "hidden" } }, "list", "expected a list"],
+      [{ few: [{ name: "fine" }] }, "few[0].name", "expected a string of at most 3 characters"],
+      [{ few: [{ name: "x" }, { name: "x" }, { name: "x" }] }, "few", "expected a list of at most 2 items"],
+      [{ few: "hidden" }, "few", "expected a list of at most 2 items"],
+      [{ some: { a: 1, b: 2 } }, "some.b", "unknown field"],
+      [{ some: {} }, "some", "expected an object of at least 1 field"],
+      [{ some: "hidden" }, "some", "expected an object of at least 1 field"],
+      [{ deep: [1, "hidden"] }, "deep[1]", "expected a number"]
     ] as const
   )(
     "%#: by its path and what is expected there, never by its value",
@@ -157,6 +168,16 @@ describe("an invalid input", () => {
       ])
     }))
 
+  it.effect("is reported with all issues within a limited list at once", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(odd(), { few: [{ name: "long" }, { name: "longer", x: 1 }] }, Testing.reply({}))
+      assert.sameDeepMembers([...(error as Errors.InvalidInput).issues], [
+        { path: "few[0].name", message: "expected a string of at most 3 characters" },
+        { path: "few[1].name", message: "expected a string of at most 3 characters" },
+        { path: "few[1].x", message: "unknown field" }
+      ])
+    }))
+
   it.effect("that is not an object has an issue without a path", () =>
     Effect.gen(function*() {
       assert.strictEqual(
@@ -176,7 +197,25 @@ describe("an invalid input", () => {
       })
       assert.strictEqual((yield* sentOne(ping, {})).url, `${baseUrl}/ping`)
       const error = yield* failed(ping, { a: 1, b: 2 }, Testing.reply({}))
-      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path).sort(), ["a", "b"])
+      assert.sameDeepMembers([...(error as Errors.InvalidInput).issues], [
+        { path: "a", message: "unknown field" },
+        { path: "b", message: "unknown field" }
+      ])
+    }))
+
+  it.effect("lacks a parameter of a path whose placeholders the compiler could not see", () =>
+    Effect.gen(function*() {
+      const path: `/${string}` = "/things/:id"
+      const remove = Operation.make("remove", {
+        method: "DELETE",
+        path,
+        scope: "delete:things",
+        idempotent: true,
+        error: [Errors.RateLimited]
+      })
+      const error = yield* failed(remove, {}, Testing.reply({}))
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path: "id", message: "is missing" }])
+      assert.lengthOf(yield* sent(remove, {}), 0)
     }))
 
   it.effect("has no effect on a call if it becomes invalid after it", () =>
@@ -329,9 +368,7 @@ describe("a payload", () => {
 
 describe("texts that messages must not repeat", () => {
   const texts = (fields: Readonly<Record<string, unknown>>, headers: Record<string, string> = {}) =>
-    strings(
-      { fields, headers: Headers.fromInput(headers), method: "GET", target: "", content: undefined, events: false }
-    )
+    strings({ fields, headers: Headers.fromInput(headers) })
 
   it("are the strings of the input, at any depth, also in a cycle", () => {
     const cyclic: Record<string, unknown> = { a: "one", b: [{ c: "two" }, 3, null, "three"] }

@@ -19,6 +19,26 @@ const id = "est_1234567890123456789012"
 const job = { id: "job_0000000000000001", type: "users_export", status: "pending", connection: "größe" }
 
 describe("a response", () => {
+  class NotModified extends Errors.statusError("NotModified", 304) {}
+  const getThing = Operation.make("getThing", {
+    method: "GET",
+    path: "/things",
+    scope: "read:things",
+    idempotent: true,
+    error: [NotModified, Errors.RateLimited]
+  })
+
+  it.effect("with status 304 is the declared error, and no redirect", () =>
+    Effect.gen(function*() {
+      const error = yield* failed(getThing, {}, Testing.reply({ status: 304, headers: { "x-request-id": "7" } }))
+      assert.instanceOf(error, NotModified)
+      assert.deepInclude(error, { operation: "getThing", status: 304 })
+      assert.deepInclude(yield* failed(getThing, {}, Testing.reply({ status: 303 })), { reason: "redirect" })
+      assert.deepInclude(yield* failed(deleteEventStream, { id }, Testing.reply({ status: 304 })), {
+        reason: "redirect"
+      })
+    }))
+
   const packed = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })
 
   it.effect.each(

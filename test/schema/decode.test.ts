@@ -8,6 +8,10 @@ const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { 
 
 const One = Schema.Struct({ id: Schema.String, note: optional(Schema.String) })
 
+const A = Schema.Struct({ kind: Schema.Literal("a"), x: optional(Schema.String), y: optional(Schema.String) })
+const B = Schema.Struct({ kind: Schema.Literal("b"), x: Schema.NullOr(Schema.String), y: optional(Schema.String) })
+const OptionalB = Schema.Struct({ ...B.fields, x: optional(Schema.NullOr(Schema.String)) })
+
 interface Nested {
   readonly note?: string
   readonly inner?: Nested
@@ -45,6 +49,35 @@ describe("a decoder", () => {
       },
       { a: null, one: { id: "1" } }
     ],
+    ["the type of a union that the value is of", Schema.Union(A, B), { kind: "b", x: null, y: null }, {
+      kind: "b",
+      x: null
+    }],
+    [
+      "a list of a union in a union, as the types that the values are of",
+      Schema.NullOr(Schema.Struct({ list: Schema.Array(Schema.Union(A, OptionalB, Schema.Null)) })),
+      { list: [{ kind: "b", x: null, y: null }, { kind: "a", x: null, y: null }, null] },
+      { list: [{ kind: "b", x: null }, { kind: "a" }, null] }
+    ],
+    ["the items of a tuple", Schema.Tuple([One], A), [{ id: "1", note: null }, { kind: "a", x: null }], [{ id: "1" }, {
+      kind: "a"
+    }]],
+    ["a list that is not empty", Schema.NonEmptyArray(One), [{ id: "1", note: null }, { id: "2", note: null }], [
+      { id: "1" },
+      { id: "2" }
+    ]],
+    [
+      "a field beside a union whose value is of one of its types",
+      Schema.Struct({
+        note: optional(Schema.String),
+        one: Schema.Union(
+          Schema.Struct({ email: optional(Schema.String) }),
+          Schema.Struct({ email: Schema.NullOr(Schema.String), phone: Schema.String })
+        )
+      }),
+      { note: null, one: { email: null, phone: "1" } },
+      { one: { email: null, phone: "1" } }
+    ],
     ["a struct, and keeps unknown fields", One, { id: "1", note: null, more: null }, { id: "1", more: null }]
   ]
   for (const [title, schema, value, decoded] of rows) {
@@ -54,6 +87,13 @@ describe("a decoder", () => {
       assert.strictEqual(JSON.stringify(value), before)
     })
   }
+
+  it("keeps what no type of a union changes", () => {
+    const list = [{ kind: "b", x: null }]
+    const schema = Schema.Struct({ list: Schema.Array(Schema.Union(A, B)), one: One })
+    const decoded = Decode.make(schema)({ list, one: { id: "1", note: null } })
+    assert.deepStrictEqual<unknown>(decoded, Either.right({ list, one: { id: "1" } }))
+  })
 
   it("copies only what it changes", () => {
     const list = [{ id: "1" }]
@@ -76,6 +116,7 @@ describe("a decoder", () => {
     ["a string instead of an object", One, "x", "", "expected an object"],
     ["the first of two issues", One, { id: 1, note: 2 }, "id", "expected a string"],
     ["no type of a union", Schema.Union(Schema.String, Schema.Undefined, One), 1, "", "expected a string or an object"],
+    ["a field beside a null", Schema.Union(A, B), { kind: "b", x: 1, y: null }, "x", "expected a string or null"],
     ["a field in a type of a union", Schema.Union(Schema.String, One), { id: 1 }, "id", "expected a string"],
     [
       "a filter without a description",

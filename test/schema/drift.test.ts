@@ -2,7 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { DriftDetector } from "../../src/internal/schema/drift.js"
-import { createUsersExport, listActionVersions, updateTokenExchangeProfile } from "../../src/operations/index.js"
+import {
+  createUsersExport,
+  getEventStream,
+  listActionVersions,
+  updateTokenExchangeProfile
+} from "../../src/operations/index.js"
 
 const detector = (schema: Schema.Schema.AnyNoContext | undefined) => {
   if (schema === undefined) throw new Error("the operation has no success schema")
@@ -118,6 +123,28 @@ describe("DriftDetector", () => {
   it("never reports the keys of a record, and inspects its values", () => {
     const schema = Schema.Record({ key: Schema.String, value: Schema.Struct({ id: Schema.String }) })
     assert.deepStrictEqual(detector(schema).inspect({ "jane@example.com": { id: "1", more: 1 } }), ["*.more"])
+  })
+
+  it("never reports the keys of a record of any values, which is no struct that allows any field", () => {
+    const record = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+    const found = detector(Schema.Struct({ user_metadata: record })).inspect(
+      { user_metadata: { alice_smith: 1, of: { bob: 1 } } },
+      { user_metadata: { carol: 1 } }
+    )
+    assert.deepStrictEqual(found, [])
+    const stream = detector(getEventStream.endpoint.success)
+    assert.deepStrictEqual(
+      stream.inspect({ id: "est_1", destination: { type: "webhook", configuration: { a: 1 } } }),
+      []
+    )
+  })
+
+  it("counts the keys of a record as known where it chooses a type of a union", () => {
+    const record = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+    assert.deepStrictEqual(
+      detector(Schema.Union(Schema.Struct({ one: Schema.Number }), record)).inspect({ one: 1, a: 1 }),
+      []
+    )
   })
 
   it("inspects a value as the type of the union that it matches", () => {

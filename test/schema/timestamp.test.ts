@@ -15,7 +15,14 @@ const time = FastCheck.tuple(
 const anything = FastCheck.oneof(
   time,
   FastCheck.string({ maxLength: 4 }).map(at),
-  FastCheck.constantFrom(at("not a time"), at(""), at("2023-13-01T00:00:00Z"), at("0001-01-01T00:00:00.000Z"))
+  FastCheck.constantFrom(
+    at("not a time"),
+    at(""),
+    at("2023-13-01T00:00:00Z"),
+    at("Status 5"),
+    at("2023-02-30T00:00:00Z"),
+    at("0001-01-01T00:00:00.000Z")
+  )
 )
 
 /** The nanoseconds of a valid time, computed independently of the module. */
@@ -51,6 +58,8 @@ describe("make", () => {
   })
 })
 
+const dateOf = (text: string) => Option.getOrUndefined(Option.map(Timestamp.toDateTime(at(text)), DateTime.formatIso))
+
 describe("toDateTime", () => {
   it("has millisecond precision", () => {
     assert.deepStrictEqual(
@@ -62,8 +71,39 @@ describe("toDateTime", () => {
   })
 
   it("is None for an invalid time", () => {
-    const found = ["", "soon", "2023-13-45T99:00:00Z"].map((text) => Timestamp.toDateTime(at(text)))
-    assert.deepStrictEqual(found.map(Option.isNone), [true, true, true])
+    const found = [
+      "",
+      "soon",
+      "2023-13-45T99:00:00Z",
+      "Status 5",
+      "12",
+      "version 2.1",
+      "2023-02-30T00:00:00Z",
+      "2023-04-31",
+      "2023-01-25T24:30:00Z",
+      "2023-01-25T10:00:00+99:99",
+      "2023-01-25T10:00:00Z and more",
+      "Wed, 25 Jan 2023 10:00:00 GMT"
+    ].map((text) => Timestamp.toDateTime(at(text)))
+    assert.deepStrictEqual(found.filter(Option.isSome), [])
+  })
+
+  it("takes each form of ISO 8601 with a date; without an offset it is UTC", () => {
+    const times = [
+      "2023-01-25T17:42:12Z",
+      "2023-01-25t17:42:12z",
+      "2023-01-25 17:42:12,000Z",
+      "2023-01-25T18:42:12+01:00",
+      "2023-01-25T18:42:12+0100",
+      "2023-01-25T17:42:12",
+      "+002023-01-25T17:42:12Z"
+    ]
+    assert.deepStrictEqual(times.filter((text) => dateOf(text) !== "2023-01-25T17:42:12.000Z"), [])
+    assert.deepStrictEqual(["2023-01-25", "2023-01-25T17:42Z", "2024-02-29T24:00:00Z"].map(dateOf), [
+      "2023-01-25T00:00:00.000Z",
+      "2023-01-25T17:42:00.000Z",
+      "2024-03-01T00:00:00.000Z"
+    ])
   })
 })
 
@@ -102,6 +142,19 @@ describe("Order", () => {
     const now = "2023-01-25T17:42:12Z"
     const sorted = [now, "b?", "a?", "1960-01-01T00:00:00Z", ""].map(at).sort(Timestamp.Order)
     assert.deepStrictEqual<ReadonlyArray<string>>(sorted, ["", "a?", "b?", "1960-01-01T00:00:00Z", now])
+  })
+
+  it("agrees with toDateTime on what is a valid time, and on its zone", () => {
+    const sorted = ["2023-02-27T00:00:00Z", "Status 5", "2023-02-30T00:00:00Z", "12"].map(at).sort(Timestamp.Order)
+    assert.deepStrictEqual<ReadonlyArray<string>>(sorted, [
+      "12",
+      "2023-02-30T00:00:00Z",
+      "Status 5",
+      "2023-02-27T00:00:00Z"
+    ])
+    const times = ["2023-01-25T17:42:12", "2023-01-25t17:42:12z", "2023-01-25T17:42:12.0Z"].map(at)
+    assert.deepStrictEqual(times.flatMap((a) => times.map((b) => Timestamp.Order(a, b))), Array(9).fill(0))
+    assert.strictEqual(Timestamp.Order(at("2023-01-25t17:42:12.5z"), at("2023-01-25T17:42:12.4Z")), 1)
   })
 
   it("is antisymmetric", () => {

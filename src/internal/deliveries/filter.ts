@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { Issue } from "../../Errors.js"
+import { beginsWithDate } from "../schema/calendar.js"
 
 /**
  * A point in time: a `Date`, a `DateTime`, or ISO 8601 text. Text is a date alone, which begins at midnight UTC, or has a time with `Z` or
@@ -28,14 +29,15 @@ export interface EncodedFilter {
   readonly date_to?: string
 }
 
-const isoText = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:\d\d))?$/
+const isoText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** The milliseconds of a text, and whether digits after those of the milliseconds count. `Date.parse` alone accepts February 30. */
+/** The milliseconds of a text, and whether digits after those of the milliseconds count. */
 const parse = (text: string): { readonly millis: number; readonly hasMore: boolean } => {
-  const [, year, month, day, more] = isoText.exec(text) ?? []
-  const midnight = DateTime.make(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  const exists = Option.exists(midnight, (time) => DateTime.getPartUtc(time, "day") === Number(day))
-  return { millis: exists ? Date.parse(text) : NaN, hasMore: Number(more) > 0 }
+  const found = isoText.exec(text)
+  return {
+    millis: found !== null && beginsWithDate(text) ? Date.parse(text) : NaN,
+    hasMore: Number(found?.[1]) > 0
+  }
 }
 
 const read = (time: Time | undefined): { readonly millis: number; readonly hasMore: boolean } =>
@@ -65,7 +67,7 @@ const typeIssues = (types: ReadonlyArray<string> | undefined): ReadonlyArray<Iss
   types?.length === 0
     ? [{ path: "eventTypes", message: "expected at least one type" }]
     : (types ?? []).flatMap((type, index) =>
-      /^[^,]+$/.test(type)
+      /^[^,\p{Cs}]+$/u.test(type) // URLs cannot contain half of a surrogate pair
         ? []
         : [{ path: `eventTypes[${index}]`, message: "expected a type of event, without commas" }]
     )

@@ -8,9 +8,9 @@ import * as Stream from "effect/Stream"
 import type { Any, ContentType, Endpoint } from "../../Endpoint.js"
 import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
-import { append } from "../schema/issues.js"
 import { issuesOf } from "../schema/parseIssues.js"
 import * as Validator from "../schema/validator.js"
+import * as Json from "./media/json.js"
 import * as Multipart from "./media/multipart.js"
 import * as UrlEncoding from "./media/urlEncoding.js"
 import type { RawRequest } from "./rawExchange.js"
@@ -57,7 +57,7 @@ type Plan = ReturnType<typeof planOf>
 
 /**
  * Puts the parameters into the path, percent-encoded. Refuses an empty parameter, a dot segment and a lone surrogate: URL
- * parsers would make another route of them, or fail.
+ * parsers would make another route of them, or fail. One is missing only if the path's type hid its placeholders.
  */
 const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Either.Either<string, Issue> => {
   const parts: Array<string> = []
@@ -67,6 +67,7 @@ const encodePath = (segments: ReadonlyArray<Segment>, params: InputFields): Eith
       continue
     }
     const { parameter } = segment
+    if (params[parameter] === undefined) return Either.left({ path: parameter, message: "is missing" })
     const value = String(params[parameter])
     const encoded = value === "" || value === "." || value === ".." ? undefined : UrlEncoding.component(value)
     if (encoded === undefined) {
@@ -195,44 +196,14 @@ const encodeContent = (
 }
 
 const encodeFields = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>
-  contentType === "application/json" ? encodeJson(fields, fields) : UrlEncoding.encodeForm(fields)
+  contentType === "application/json" ? Json.encode(fields, "") : UrlEncoding.encodeForm(fields)
 
 const encodeBody = (body: unknown, contentType: ContentType): Either.Either<string, Issue> =>
   contentType === "application/json"
-    ? encodeJson(body, { body })
+    ? Json.encode(body, "body")
     : Predicate.isRecord(body)
     ? UrlEncoding.encodeObject(body)
     : Either.left({ path: "body", message: "a form can express only an object" })
-
-/** Encodes a value, which `fields` name. Only a text with a `null` may have lost a number or a date. */
-const encodeJson = (value: unknown, fields: InputFields): Either.Either<string, Issue> => {
-  const text: string | undefined = JSON.stringify(value) // none for a function
-  if (text === undefined) return Either.left({ path: "body", message: "expected a value that JSON can express" })
-  const issue = text.includes("null") && mayLose(value) ? lostValue(fields) : undefined
-  return issue === undefined ? Either.right(text) : Either.left(issue)
-}
-
-/** Looks for what JSON may turn into `null`. It costs less than to find the path. */
-const mayLose = (value: unknown): boolean =>
-  typeof value === "number"
-    ? !Number.isFinite(value)
-    : typeof value === "object" && value !== null &&
-      ("toJSON" in value || Object.values(value).some(mayLose))
-
-/** Finds the first number or date that JSON turns into `null`. */
-const lostValue = (fields: InputFields): Issue | undefined => {
-  let issue: Issue | undefined
-  const paths = new Map<unknown, string>()
-  JSON.stringify(fields, function(this: InputFields, key: string, value: unknown) {
-    const path = append(paths.get(this) ?? "", Array.isArray(this) ? Number(key) : key)
-    paths.set(value, path)
-    issue ??= this[key] instanceof Date && value === null
-      ? { path, message: "expected a valid date" }
-      : UrlEncoding.notFinite(path, value)
-    return value
-  })
-  return issue
-}
 
 /** Validates an input as a call with default settings does. */
 export const validate = <Input, Success, Failure>(
@@ -267,7 +238,7 @@ export const withAuthorization = (
 const isBinary = (value: object): boolean => ArrayBuffer.isView(value) || Stream.StreamTypeId in value
 
 /** Collects what printed messages must not repeat: the strings of a call's input, at any depth, and its longer headers. */
-export const strings = ({ fields, headers }: EncodedRequest): ReadonlyArray<string> => {
+export const strings = ({ fields, headers }: Pick<EncodedRequest, "fields" | "headers">): ReadonlyArray<string> => {
   const found = new Set<unknown>([fields]) // it grows while it is visited; a cycle ends here
   for (const each of found) {
     const inner = typeof each === "object" && each !== null && !isBinary(each) ? Object.values(each) : []

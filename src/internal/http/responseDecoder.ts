@@ -108,7 +108,9 @@ export const interpret = <Input, Success, Failure>(
     const known = { operation, status, errorCode, requestId, retryAfter, raw }
     return Either.left(new UnexpectedResponse(defined({ ...known, reason, message, contentType, path, shape })))
   }
-  if (response.redirected || status === 0 || (status >= 300 && status < 400)) {
+  // 304 is no redirect, but few services send it: an operation that declares it gets its error.
+  const isDeclared304 = status === 304 && endpoint.error.some((error) => error.status === status)
+  if (response.redirected || status === 0 || (status >= 300 && status < 400 && !isDeclared304)) {
     return refuse(
       "redirect",
       response.redirected

@@ -2,6 +2,7 @@
  * Decodes parsed JSON: a valid value is returned as it is, without a copy; `null` counts as absent for optional fields. Unknown fields stay in
  * the value; `drift.ts` finds them for the logs.
  */
+import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -20,8 +21,9 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
   const isValid = Validator.loose(schema)
   const validate = ParseResult.validateEither(schema)
   const node = fromSchema(schema)
+  const validators = new Map<SchemaNode, Validator.Validator>()
   const clean: Decoder = (value) => {
-    const cleaned = withoutNulls(node, value, new Map())
+    const cleaned = withoutNulls(node, value, { known: new Map(), validators })
     return isValid(cleaned)
       ? Either.right(cleaned) // Effect's own result is a copy that lacks fields the schema does not name
       : Either.mapBoth(validate(cleaned), { onLeft: (error) => issuesOf(error)[0], onRight: () => cleaned })
@@ -33,46 +35,65 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
 /** The issue of a value that exhausts the stack. */
 const tooDeep: Issue = { path: "", message: "could not be validated, perhaps because it is nested too deep" }
 
-/** The values that are cleaned already, by the type that they are cleaned as: each type of a union may come back to them. */
-type Cleaned = Map<SchemaNode, Map<unknown, unknown>>
+interface Context {
+  /** The values that are cleaned already, by the type that they are cleaned as: each type of a union may come back to them. */
+  readonly known: Map<SchemaNode, Map<unknown, unknown>>
+  /** The validators of the types of unions, which are compiled when a null within one is first met. */
+  readonly validators: Map<SchemaNode, Validator.Validator>
+}
 
 /** A copy of parsed JSON without the nulls of optional fields, at any depth; the value itself if it has none. */
-const withoutNulls = (node: SchemaNode, value: unknown, cleaned: Cleaned): unknown => {
+const withoutNulls = (node: SchemaNode, value: unknown, context: Context): unknown => {
   switch (node._tag) {
     case "Refinement":
-      return withoutNulls(node.from, value, cleaned)
+      return withoutNulls(node.from, value, context)
     case "Lazy": {
       const target = node.get()
-      const known = getOrInsert(cleaned, target, () => new Map<unknown, unknown>())
+      const known = getOrInsert(context.known, target, () => new Map<unknown, unknown>())
       if (known.has(value)) return known.get(value)
-      const clean = withoutNulls(target, value, cleaned)
+      const clean = withoutNulls(target, value, context)
       known.set(value, clean).set(clean, clean)
       return clean
     }
     case "Union":
-      return node.types.reduce((value, type) => withoutNulls(type, value, cleaned), value)
+      return withoutNullsOfUnion(node.types, value, context)
     case "Array": {
-      const [item] = node.rest
-      return Array.isArray(value) && item !== undefined
-        ? replaced(value, value.map((each) => withoutNulls(item, each, cleaned)))
-        : value
+      if (!Array.isArray(value)) return value
+      const cleaned = value.map((each, index) => {
+        const type = node.elements[index] ?? node.rest[0]
+        return type === undefined ? each : withoutNulls(type, each, context)
+      })
+      return replaced(value, cleaned)
     }
     case "Struct":
-      return Predicate.isRecord(value) ? withoutNullFields(node, value, cleaned) : value
+      return Predicate.isRecord(value) ? withoutNullFields(node, value, context) : value
     default:
       return value
   }
+}
+
+/** Keeps a value that a type accepts, else cleans it as the first type that is then valid: what one accepts as null, another may not. */
+const withoutNullsOfUnion = (types: ReadonlyArray<SchemaNode>, value: unknown, context: Context): unknown => {
+  const candidates = types.map((type) => ({ type, cleaned: withoutNulls(type, value, context) }))
+  const [first, ...others] = Arr.dropWhile(candidates, ({ cleaned }) => cleaned === value)
+  if (first === undefined) return value // no type changes it: without a validation, which visits all of it
+  const fits = (type: SchemaNode, value: unknown) => getOrInsert(context.validators, type, Validator.looseNode)(value)
+  if (types.some((type) => fits(type, value))) return value
+  const valid = candidates.find(({ cleaned, type }) => fits(type, cleaned))
+  return valid === undefined
+    ? others.reduce((value, { type }) => withoutNulls(type, value, context), first.cleaned)
+    : valid.cleaned
 }
 
 /** The old list if the new one is no different. */
 const replaced = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   after.every((each, index) => each === before[index]) ? before : after
 
-const withoutNullFields = ({ fields, indexes: [index] }: Struct, value: InputObject, cleaned: Cleaned): InputObject => {
+const withoutNullFields = ({ fields, indexes: [index] }: Struct, value: InputObject, context: Context): InputObject => {
   let copy: Record<PropertyKey, unknown> | undefined
   const clean = (name: PropertyKey, type: SchemaNode) => {
     const before = (copy ?? value)[name]
-    const after = withoutNulls(type, before, cleaned)
+    const after = withoutNulls(type, before, context)
     if (after !== before) (copy ??= { ...value })[name] = after
   }
   if (index !== undefined) { for (const name of Object.keys(value)) clean(name, index.values) }

@@ -29,10 +29,13 @@ const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<unknown> =
     ? types.flatMap((type) => type._tag === "Literal" ? [type.value] : [])
     : []
 
+/** Recognizes a record, whose keys are content. */
+const isRecord = ({ fields, indexes }: Struct): boolean => fields.length === 0 && indexes.length > 0
+
 /** The number of a value's fields that a struct does not know. */
 const unknownFields = (node: SchemaNode, value: unknown): number => {
   const type = unwrap(node)
-  if (type._tag !== "Struct" || !Predicate.isReadonlyRecord(value)) return 0
+  if (type._tag !== "Struct" || isRecord(type) || !Predicate.isReadonlyRecord(value)) return 0
   const known = new Set<PropertyKey>(type.fields.map(({ name }) => name))
   return Object.keys(value).filter((name) => !known.has(name)).length
 }
@@ -73,6 +76,7 @@ export class DriftDetector {
       // The keys of a record are content, so only its values are visited. A struct that allows any other field knows none.
       const record = struct.indexes.find(({ values }) => values._tag !== "Unknown")?.values
       const at = (name: string) => path === "" ? name : `${path}.${name}`
+      if (record === undefined && isRecord(struct)) return
       const names = Object.keys(value)
       const isMap = names.filter((name) => !known.has(name)).length > limits.unknownFieldsPerObject
       for (const name of names) {

@@ -12,6 +12,11 @@ export const issuesOf = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmpty
   const expected = (ast: AST): Arr.NonEmptyReadonlyArray<Issue> => [
     { path, message: `expected ${describe(fromAST(ast))}` }
   ]
+  // Issues deeper in the value say more than what is expected of all of it.
+  const deeperOr = (issues: ReadonlyArray<Issue>, ast: AST): Arr.NonEmptyReadonlyArray<Issue> => {
+    const deeper = issues.filter((found) => found.path !== path)
+    return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : expected(ast)
+  }
   switch (issue._tag) {
     case "Pointer":
       return issuesOf(issue.issue, append(path, issue.path))
@@ -22,11 +27,17 @@ export const issuesOf = (issue: ParseResult.ParseIssue, path = ""): Arr.NonEmpty
     case "Composite": {
       const inner = "_tag" in issue.issues ? Arr.of(issue.issues) : issue.issues
       const issues = Arr.flatMap(inner, (issue) => issuesOf(issue, path))
-      if (issue.ast._tag !== "Union") return issues
       // Of a union's types, the value was meant for the one with an issue deeper in the value.
-      const deeper = issues.filter((found) => found.path !== path)
-      return Arr.isNonEmptyReadonlyArray(deeper) ? deeper : expected(issue.ast)
+      return issue.ast._tag === "Union" ? deeperOr(issues, issue.ast) : issues
     }
+    case "Refinement":
+      // `From`: the value is not of the type that is refined, so the check has not seen it.
+      return issue.kind === "From" ? deeperOr(issuesOf(issue.issue, path), issue.ast) : expected(issue.ast)
+    case "Type":
+      // No value fits `never`: no field may have this name.
+      return issue.ast._tag === "NeverKeyword" && /[^\]]$/.test(path)
+        ? [{ path, message: "unknown field" }]
+        : expected(issue.ast)
     default:
       return expected(issue.ast)
   }

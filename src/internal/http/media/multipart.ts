@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Issue } from "../../../Errors.js"
 import type { File } from "../../schema/file.js"
-import { notFinite } from "./urlEncoding.js"
+import { notFiniteMessage } from "./composite.js"
 
 type Piece = string | Uint8Array | Stream.Stream<Uint8Array, unknown>
 
@@ -34,7 +34,9 @@ const issueOf = (name: string, value: unknown): Issue | undefined => {
   }
   return typeof value === "object"
     ? { path: name, message: "a multipart body can express only strings, numbers, booleans and files" }
-    : notFinite(name, value)
+    : typeof value === "number" && !Number.isFinite(value)
+    ? { path: name, message: notFiniteMessage }
+    : undefined
 }
 
 const partOf = (name: string, value: unknown): ReadonlyArray<Piece> => {

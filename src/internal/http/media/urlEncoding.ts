@@ -1,22 +1,22 @@
 /** Percent-encodes strings, and fields of forms and queries. */
 import * as Either from "effect/Either"
 import type { Issue } from "../../../Errors.js"
+import { hasToJson, isComposite, notFiniteMessage } from "./composite.js"
 
 /** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
 export const component = (value: string): string | undefined =>
   /\p{Cs}/u.test(value) ? undefined : encodeURIComponent(value)
 
-/** Finds a number that no request can express. JSON would turn it into `null`, which clears a field. */
-export const notFinite = (path: string, value: unknown): Issue | undefined =>
-  typeof value === "number" && !Number.isFinite(value) ? { path, message: "expected a finite number" } : undefined
-
 type Path = ReadonlyArray<string>
 type Pairs = ReadonlyArray<readonly [path: Path, value: unknown]>
+
+/** Recognizes a value whose fields a form writes one by one. */
+const hasFields = (value: object): boolean => isComposite(value) && !hasToJson(value)
 
 /** Flattens a field of a form to paths and values. `undefined` means not set. */
 const formPairs = (path: Path, value: unknown): Pairs => {
   if (value === undefined) return []
-  const inner = typeof value === "object" && value !== null ? Object.entries(value) : []
+  const inner = typeof value === "object" && value !== null && hasFields(value) ? Object.entries(value) : []
   return inner.length === 0 ? [[path, value]] : inner.flatMap(([key, value]) => formPairs([...path, key], value))
 }
 
@@ -39,6 +39,16 @@ const nameOf = ([field = "", ...keys]: Path): string => keys.reduce((name, key) 
 /** Recognizes a key that a service would not read from between brackets, or would read as several. */
 const isOdd = (key: string): boolean => key === "" || /[[\]]/.test(key)
 
+/** Says why a form or a query cannot express a value without fields. */
+const messageOf = (value: unknown): string | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : notFiniteMessage
+  if (value === null || (typeof value === "object" && hasFields(value))) {
+    return "a form cannot express null or an empty list"
+  }
+  const isOther = typeof value === "object" || typeof value === "function" || typeof value === "symbol"
+  return isOther ? "expected a value that a form or a query can express" : undefined
+}
+
 /** Refuses what a form or a query cannot express. The first `declared` keys of each path may have brackets of their own. */
 const encodePairs = (
   fields: object,
@@ -55,11 +65,8 @@ const encodePairs = (
           message: "a form or a query cannot express a key that is empty or has brackets"
         })
       }
-      if (typeof inner === "object") {
-        return Either.left({ path: name, message: "a form cannot express null or an empty list" })
-      }
-      const issue = notFinite(name, inner)
-      if (issue !== undefined) return Either.left(issue)
+      const message = messageOf(inner)
+      if (message !== undefined) return Either.left({ path: name, message })
       const encodedName = component(name)
       const encodedValue = component(String(inner))
       if (encodedName === undefined || encodedValue === undefined) {
