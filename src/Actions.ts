@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import type { IdentityClient } from "./IdentityClient.js"
 import { isPassing } from "./internal/exports/exportError.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
-import { withSetting } from "./internal/runtime/fiber.js"
+import { withoutFailureLogs, withSetting } from "./internal/runtime/fiber.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import type * as Operation from "./Operation.js"
 import { deployActionVersion } from "./operations/deployActionVersion.js"
@@ -57,7 +57,9 @@ export interface Change {
 
 const partsOf = ({ code = "", dependencies = [], secrets = [] }: ActionVersion) => ({
   code,
-  dependencies: dependencies.map(({ name, version }) => `${name}@${version}\n`).sort().join(""),
+  dependencies: dependencies.map(({ name, registry_url, version }) =>
+    `${name}@${version}${registry_url === undefined ? "" : ` from ${registry_url}`}\n`
+  ).sort().join(""),
   secrets: secrets.map(({ name, updated_at }) => `${name} of ${updated_at}\n`).sort().join("")
 })
 
@@ -80,7 +82,8 @@ export const versions = (actionId: string): Stream.Stream<ActionVersion, ListFai
   Pagination.stream(listActionVersions, { actionId, per_page: 50 })
 
 /**
- * Finds versions by their numbers, and the one that is `deployed`. Requests no page after the last of them.
+ * Finds versions by their numbers, and the one that is `deployed`. Requests at most one page after the last of them, because
+ * pages are requested ahead.
  * @since 0.1.0 @category getters
  */
 export const find = (actionId: string, numbers: ReadonlyArray<number>): Effect.Effect<
@@ -99,6 +102,7 @@ export const find = (actionId: string, numbers: ReadonlyArray<number>): Effect.E
     return versions(actionId).pipe(
       Stream.takeUntil(keep),
       Stream.runDrain,
+      withoutFailureLogs,
       Effect.map(() => ({ found, deployed }))
     )
   })

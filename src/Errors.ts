@@ -71,7 +71,8 @@ export interface StatusErrorClass<Tag extends string, Status extends number> {
 }
 
 /**
- * Makes the base of an error class for one status, which an operation can list.
+ * Makes the base of an error class for one status, which an operation can list. Of 3xx that can only be 304: a redirect is always an
+ * `UnexpectedResponse`.
  * @since 0.1.0 @category constructors @example `class Locked extends Errors.statusError("Locked", 423) {}`
  */
 export const statusError = <const Tag extends string, const Status extends number>(

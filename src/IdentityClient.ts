@@ -10,7 +10,7 @@ import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { ContentType, Endpoint } from "./Endpoint.js"
+import type { Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import type { CircuitOptions } from "./internal/call/circuit.js"
 import { carriesOutClaims } from "./internal/call/claim.js"
@@ -20,9 +20,11 @@ import * as Pipeline from "./internal/call/pipeline.js"
 import * as RepeatedBuilds from "./internal/call/repeatedBuilds.js"
 import { RetryLoop } from "./internal/call/retryLoop.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
+import { type CallSettings, currentSettings } from "./internal/call/settings.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
 import * as Exchange from "./internal/http/exchange.js"
 import type * as EventStream from "./internal/http/media/eventStream.js"
+import type { RawResponse } from "./internal/http/rawExchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import { bodyLimits } from "./internal/http/responseBody.js"
 import * as Response from "./internal/http/responseDecoder.js"
@@ -124,15 +126,17 @@ export const make = (options: Options): Effect.Effect<
           new RetryLoop(endpoint, policyOf(fiber), fiber, restore, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (authorization) =>
               Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
-                Pipeline.exchange(
-                  send,
-                  call,
-                  Request.withAuthorization(request, tenant, authorization, traceHeaders),
-                  Response.bodyLimit(endpoint, maxBodySize),
-                  { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
+                observed(
+                  settings,
+                  Pipeline.exchange(
+                    send,
+                    call,
+                    Request.withAuthorization(request, tenant, authorization, traceHeaders),
+                    Response.bodyLimit(endpoint, maxBodySize),
+                    { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
+                  )
                 )))).run(),
           (response) => {
-            settings.onResponse?.(response)
             const result = Response.interpret(endpoint, tenant, response, strings, clock)
             const bytes = events
             return bytes === undefined ? result : Either.map(
@@ -160,19 +164,9 @@ export const layer = (
 export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-/** The settings that combinators change for the calls in an effect. */
-interface CallSettings {
-  readonly contentType: ContentType
-  readonly headers: Headers.Headers
-  readonly timeout: Duration.Duration
-  readonly onResponse?: (response: ResponseInfo) => void
-}
-
-const currentSettings = /* @__PURE__ */ FiberAccess.makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
-  contentType: "application/json",
-  headers: Headers.empty,
-  timeout: Duration.seconds(30)
-}))
+/** Reports a response to the program that has asked for it. */
+const observed = <A extends RawResponse, E>({ onResponse }: CallSettings, exchange: Effect.Effect<A, E>) =>
+  onResponse === undefined ? exchange : Effect.tap(exchange, (response) => Effect.sync(() => onResponse(response)))
 
 const changeSettings = <A, E, R>(
   self: Effect.Effect<A, E, R>,
@@ -221,7 +215,8 @@ export interface ResponseInfo {
 }
 
 /**
- * Adds status and headers of the last response in an effect; none if no request was made, for example with a mock.
+ * Adds status and headers of the last response in an effect, also if the call was retried after it; none if no response came, for
+ * example with a mock.
  * @since 0.1.0 @category combinators @example `const { response, value } = yield* IdentityClient.withResponse(call)`
  */
 export const withResponse = <A, E, R>(

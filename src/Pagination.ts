@@ -10,9 +10,13 @@ import * as Stream from "effect/Stream"
 import type { Any, Endpoint } from "./Endpoint.js"
 import { type ClientError, InvalidInput, UnexpectedResponse } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import { currentSettings } from "./internal/call/settings.js"
+import { makeRedactor } from "./internal/http/errorBody.js"
+import * as Request from "./internal/http/requestEncoder.js"
 import * as Pages from "./internal/pagination/pages.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import * as EventLoop from "./internal/pagination/yieldToEventLoop.js"
+import { settingOf, withFiber, withoutFailureLogs } from "./internal/runtime/fiber.js"
 import { after, andThen, dropping, emit, type Emitter, fromEmitter } from "./internal/runtime/streams/emitter.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 import { integerIssues, mismatch } from "./internal/schema/issues.js"
@@ -49,7 +53,7 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
   readonly message: string
   /** The page that holds the item, counted from 0; by checkpoint, from where the stream began. */
   readonly page: number
-  /** The path of the first invalid field within the page, for example `versions[3].number`. */
+  /** The path of the first invalid field within the page, for example `versions[3].number`. `…` replaces strings of the input. */
   readonly path: string
   /** The item as received. It may hold personal data, so it prints as `<redacted>`. */
   readonly raw: Redacted.Redacted<unknown>
@@ -68,6 +72,9 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
  *
  * Where pages are numbered, items created meanwhile push others to later pages: the stream recognizes those by their `id`, as far
  * back as two pages, and emits them once. Items that deletions move to an earlier page are missed.
+ *
+ * A page with fewer items than the first one is the last, unless its `total` says that there are more. A service whose pages may be
+ * short before the end has to send a `total`.
  *
  * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` or `take` is 0; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items, if there are more than twice as many pages as the `total`
@@ -90,17 +97,25 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   operation: Paged<Input, Success, Failure, Items>,
   input: Input
 ): Stream.Stream<Either.Either<Item<Success, Items>, UndecodableItem>, Failure | ClientError, IdentityClient> => {
-  const { decodeItem, endpoint } = withoutItemChecks(operation.endpoint)
-  const { items, name } = operation.endpoint
-  const decode = (item: unknown, index: number, page: number) =>
-    Either.mapLeft(decodeItem(item), (issue) => {
-      const path = `${items ?? ""}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`
-      const message = mismatch({ path, message: issue.message })
-      return new UndecodableItem({ operation: name, message, page, path, raw: Redacted.make(item) })
-    }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: the decoder has just validated it
-  // Sound: the derived endpoint has the operation's own input and failures.
-  return streamPages(endpoint as Endpoint<Input, unknown, Failure> & PagedEndpoint, input, decode)
+  return Stream.unwrap(withFiber((fiber) => {
+    const { decodeItem, endpoint } = withoutItemChecks(operation.endpoint)
+    const { items, name } = operation.endpoint
+    const { headers } = settingOf(fiber, currentSettings)
+    const fields = input as Readonly<Record<string, unknown>> // sound: inputs are structs
+    const { code } = makeRedactor(unknownToken, () => Request.strings({ fields, headers }))
+    const decode = (item: unknown, index: number, page: number) =>
+      Either.mapLeft(decodeItem(item), (issue) => {
+        const path = code(`${items ?? ""}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`)
+        const message = mismatch({ path, message: issue.message })
+        return new UndecodableItem({ operation: name, message, page, path, raw: Redacted.make(item) })
+      }) as Either.Either<Item<Success, Items>, UndecodableItem> // sound: the decoder has just validated it
+    // Sound: the derived endpoint has the operation's own input and failures.
+    return Effect.succeed(streamPages(endpoint as Endpoint<Input, unknown, Failure> & PagedEndpoint, input, decode))
+  }))
 }
+
+/** Only the client knows the token. JSON Web Tokens are recognized without it. */
+const unknownToken = /* @__PURE__ */ Redacted.make("")
 
 /** The new items of a page, and the input of the next request. */
 interface LoadedPage<Input, A> {
@@ -154,8 +169,12 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
       current.next === undefined
         ? itemsFrom(1)
         : after(
-          // The request for the next page has to leave before the consumer gets the rest, and perhaps never yields.
-          Effect.zipLeft(Effect.forkIn(loadNext(current.next, page + 1), scope), EventLoop.yieldToEventLoop),
+          // The request for the next page has to leave before the consumer gets the rest, and perhaps never yields. It is
+          // interruptible even where the stream is not: the scope ends it if nobody wants the page.
+          Effect.zipLeft(
+            withoutFailureLogs(Effect.forkIn(Effect.interruptible(loadNext(current.next, page + 1)), scope)),
+            EventLoop.yieldToEventLoop
+          ),
           (fiber) => {
             const rest = itemsFrom(1)
             current = empty

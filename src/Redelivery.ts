@@ -26,6 +26,8 @@ import { outcomeOf, type Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
 import * as Workers from "./internal/redelivery/workers.js"
+import { failureName } from "./internal/runtime/failures.js"
+import { withoutFailureLogs } from "./internal/runtime/fiber.js"
 import { stopwatch } from "./internal/runtime/monotonicClock.js"
 import { integerIssues } from "./internal/schema/issues.js"
 import type { Failure } from "./Operation.js"
@@ -270,9 +272,9 @@ export const runFiltered = (
       Effect.as("accepted" as const),
       Effect.catchIf(
         (error) => outcomeOf(error) === "unknown",
-        ({ message }) =>
+        (error) =>
           Effect.as(
-            Effect.logWarning(`the redelivery may have been accepted, and is followed: ${message}`),
+            Effect.logWarning(`the redelivery may have been accepted, and is followed: ${failureName(error)}`),
             "unknown" as const
           )
       )
@@ -292,11 +294,11 @@ export const runFiltered = (
 /** Lists failed deliveries with their attempts, by their ids. */
 const listFailed = (stream: string, filter: Filter) =>
   Effect.suspend(() =>
-    Stream.runFold(
+    withoutFailureLogs(Stream.runFold(
       Deliveries.failed(stream, filter),
       new Map<string, Filtered.Attempts>(),
       (listed, delivery) => listed.set(delivery.id, attemptsOf(delivery))
-    )
+    ))
   )
 
 const attemptsOf = ({ attempts }: Delivery): Filtered.Attempts => {

@@ -9,8 +9,10 @@ import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { afterClaim, carriesOutClaims } from "./internal/call/claim.js"
+import { currentSettings } from "./internal/call/settings.js"
 import * as HttpClients from "./internal/http/httpClients.js"
 import * as Request from "./internal/http/requestEncoder.js"
+import { settingOf, withFiber } from "./internal/runtime/fiber.js"
 import type { Operation } from "./Operation.js"
 
 /** Handles the calls of one operation. Made by `handle`. @since 0.1.0 @category models */
@@ -30,19 +32,19 @@ export const handle = <Input, Success, Failure>(
 ): Handler => ({ endpoint: operation.endpoint, handle: handler })
 
 /**
- * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs are validated as by the
- * real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
+ * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs and settings are validated as by
+ * the real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
  * handlers the first is used.
  * @since 0.1.0 @category layers @example `Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))`
  */
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<IdentityClient> => {
   const execute = (endpoint: Any, input: unknown) =>
-    Effect.suspend(() => {
+    withFiber((fiber) => {
       const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
-        : Effect.flatMap(Request.validate(endpoint, input), (input) =>
-          afterClaim(Effect.suspend(() => handler.handle(input as never))))
+        : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), ({ fields }) =>
+          afterClaim(Effect.suspend(() => handler.handle(fields as never))))
     })
   // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
   return Layer.succeed(

@@ -135,17 +135,19 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
         })
       ).pipe(
         Effect.catchTag("Passing", ({ error, isService }) =>
-          Effect.logWarning(`a job cannot go on now, and is tried again: ${error.message}`).pipe(
-            Effect.zipRight(Effect.sleep(run.wait)),
-            Effect.zipRight(Effect.suspend(() =>
-              runUntilEnd({
-                ...run,
-                first,
-                wait: Math.min(2 * run.wait, longestWait),
-                unavailableSince: isService ? unavailableSince : undefined
-              })
+          // The message of a failed call may hold text of the service.
+          Effect.logWarning(`a job cannot go on now, and is tried again: ${isService ? error.tag : error.message}`)
+            .pipe(
+              Effect.zipRight(Effect.sleep(run.wait)),
+              Effect.zipRight(Effect.suspend(() =>
+                runUntilEnd({
+                  ...run,
+                  first,
+                  wait: Math.min(2 * run.wait, longestWait),
+                  unavailableSince: isService ? unavailableSince : undefined
+                })
+              ))
             ))
-          ))
       )
     })
 

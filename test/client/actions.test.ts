@@ -13,6 +13,7 @@ import {
 } from "../../src/index.js"
 import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
 import * as Testing from "../../src/Testing.js"
+import { allLines } from "../support/telemetry.js"
 
 const version = (number: number, more: Partial<ActionVersion> = {}): ActionVersion => ({
   id: `id-${number}`,
@@ -80,10 +81,22 @@ describe("changes", () => {
     assert.deepStrictEqual(Actions.changes({}, before)[1], { part: "dependencies", before: "", after: "a@1\nb@2\n" })
     assert.deepStrictEqual(Actions.changes(before, before), [])
   })
+
+  it("has dependencies that come from another registry", () => {
+    const from = (registry_url?: string) =>
+      version(1, { dependencies: [{ name: "a", version: "1", ...(registry_url !== undefined && { registry_url }) }] })
+    const [one, other] = ["https://registry.example.com", "https://other.example.com"]
+    assert.deepStrictEqual(Actions.changes(from(one), from(other)), [
+      { part: "dependencies", before: `a@1 from ${one}\n`, after: `a@1 from ${other}\n` }
+    ])
+    assert.deepStrictEqual(Actions.changes(from(), from(one)), [
+      { part: "dependencies", before: "a@1\n", after: `a@1 from ${one}\n` }
+    ])
+  })
 })
 
 describe("versions and find", () => {
-  it.effect("list all, and find by number without a page too many", () => {
+  it.effect("list all, and find by number", () => {
     const { calls, layer } = service()
     return Effect.gen(function*() {
       const all = yield* Stream.runCollect(Actions.versions("a"))
@@ -92,6 +105,43 @@ describe("versions and find", () => {
       const { deployed, found } = yield* Actions.find("a", [2])
       assert.deepStrictEqual([deployed?.number, found.get(2)?.id], [3, "id-2"])
       assert.isUndefined((yield* Actions.find("a", [9])).found.get(9))
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("request at most one page after the last version that is wanted", () => {
+    const pages: Array<number | undefined> = []
+    const layer = Testing.layer(
+      Testing.handle(listActionVersions, ({ page = 0, per_page = 20 }) =>
+        Effect.sync(() => {
+          pages.push(page)
+          const numbers = Array.from({ length: per_page }, (_, nth) => 500 - page * per_page - nth)
+          return {
+            total: 500,
+            page,
+            per_page,
+            versions: numbers.map((number) => version(number, { deployed: number === 500 }))
+          }
+        }))
+    )
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* Actions.find("a", [])).deployed?.number, 500)
+      assert.deepStrictEqual(pages, [0])
+      pages.length = 0
+      yield* Actions.find("a", [499])
+      assert.isAtMost(pages.length, 2)
+      pages.length = 0
+      yield* Actions.find("a", [420])
+      assert.isAtMost(pages.length, 3)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("log no text of the service if they fail", () => {
+    const forbidden = new Errors.Forbidden({ operation: "listActionVersions", message: "no" })
+    const layer = Testing.layer(Testing.handle(listActionVersions, () => Effect.fail(forbidden)))
+    return Effect.gen(function*() {
+      const { lines, value } = yield* allLines(Effect.flip(Actions.find("a", [2])))
+      assert.strictEqual(value, forbidden)
+      assert.deepStrictEqual(lines, [])
     }).pipe(Effect.provide(layer))
   })
 })
@@ -158,6 +208,8 @@ describe("rollback", () => {
   })
   const passing = [
     unavailable,
+    new Errors.UnexpectedResponse({ operation, message: "late", status: 408, reason: "status", shape: "" }),
+    new Errors.TokenError({ operation, message: "no response", code: "ECONNRESET" }),
     new Errors.RateLimited({ operation, message: "too many" }),
     new Errors.TransportError({ operation, message: "no response", outcome: "unknown", code: "TIMEOUT" }),
     new Errors.TransportError({ operation, message: "no connection", outcome: "not-sent", code: "ECONNREFUSED" })
@@ -167,7 +219,7 @@ describe("rollback", () => {
     const { calls, layer } = service({ failures: passing })
     return Effect.gen(function*() {
       const running = yield* Effect.fork(Actions.rollback("a", 1))
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(running)).outcome, "live")
       assert.lengthOf(calls.filter((call) => call === "action"), passing.length + 1)
       assert.notInclude(calls, "action in the foreground")

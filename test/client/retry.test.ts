@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, Duration, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
 import { RateLimited } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
+import { createUsersExport, deleteEventStream, getJob, listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
@@ -178,6 +178,45 @@ describe("a retry", () => {
   retried(429, true, true)
   for (const status of [408, 500, 502, 503, 504]) retried(status, true, false)
   for (const status of [302, 400, 403, 404, 409, 418, 425]) retried(status, false, false)
+
+  /** The failure of a call whose attempts end so, one after the other. */
+  const failureAfter = (replies: ReadonlyArray<Testing.Reply>, set: typeof Retry.withoutRetries = (self) => self) =>
+    run(Effect.flip(set(Retry.withPolicy(operation, { attempts: replies.length })))).pipe(
+      Effect.provide(scripted(...replies))
+    )
+  const lost = Testing.noReply("ECONNRESET")
+  const refused = Testing.reply({ status: 429 })
+  const unknown = { _tag: "TransportError", outcome: "unknown", code: "ECONNRESET" } as const
+
+  it.effect("fails like the attempt that may have been carried out, if all later ones were refused", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* failureAfter([lost, refused]), unknown)
+      assert.deepInclude(yield* failureAfter([refused, lost, refused, refused]), unknown)
+      assert.deepInclude(yield* failureAfter([lost, refused, Testing.noReply("ECONNREFUSED")]), unknown)
+      const unavailable = Testing.reply({ status: 503 })
+      assert.deepInclude(yield* failureAfter([unavailable, refused]), { _tag: "UnexpectedResponse", status: 503 })
+      assert.deepInclude(yield* failureAfter([refused, Testing.noReply("ECONNREFUSED")]), {
+        _tag: "TransportError",
+        outcome: "not-sent"
+      })
+      assert.deepInclude(yield* failureAfter([Testing.noReply("ECONNREFUSED"), refused]), { _tag: "RateLimited" })
+    }))
+
+  it.effect("of a GET fails as refused all the same: to read twice does no harm", () =>
+    Effect.gen(function*() {
+      const read = Retry.withPolicy(getJob({ id: "job_1" }), { attempts: 2 })
+      const failure = yield* run(Effect.flip(read)).pipe(Effect.provide(scripted(lost, refused)))
+      assert.deepInclude(failure, { _tag: "RateLimited", source: "service" })
+    }))
+
+  it.effect("fails so, too, if the wait for the next attempt would be too long, or the program wants none", () =>
+    Effect.gen(function*() {
+      const late = Testing.reply({ status: 429, headers: { "retry-after": "3600" } })
+      assert.deepInclude(yield* failureAfter([lost, late, refused]), unknown)
+      const never = Retry.withPolicy({ retryRateLimited: () => false })
+      assert.deepInclude(yield* failureAfter([lost, refused, refused], never), unknown)
+      assert.deepInclude(yield* failureAfter([refused, refused], never), { _tag: "RateLimited" })
+    }))
 
   it.effect("follows a time-out if the call is idempotent", () => {
     const { layer, times } = setUp((nth) => nth === 1 ? Effect.never : done)

@@ -138,6 +138,19 @@ describe("withResponse", () => {
       assert.strictEqual(Option.getOrThrow(response).status, 400)
     }))
 
+  it.effect("returns the last response that came, though a later attempt had none", () =>
+    Effect.gen(function*() {
+      const call = deleteEventStream(bare).pipe(Retry.withPolicy({ attempts: 2, delay: 0 }), Effect.either)
+      const { response, value } = yield* callWithResponse(
+        call,
+        Testing.reply({ status: 503, headers: { "x-request-id": "7" } }),
+        Testing.noReply("ECONNRESET")
+      )
+      assert.isTrue(Either.isLeft(value))
+      const { headers, status } = Option.getOrThrow(response)
+      assert.deepStrictEqual([status, headers["x-request-id"]], [503, "7"])
+    }))
+
   it.effect("returns none if nothing was sent", () =>
     Effect.gen(function*() {
       const { response } = yield* callWithResponse(Effect.ignore(deleteEventStream({ id: "short" })))

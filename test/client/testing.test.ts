@@ -103,6 +103,29 @@ describe("Testing.layer", () => {
       })
   )
 
+  const settings: ReadonlyArray<readonly [string, unknown, typeof IdentityClient.withFormBody]> = [
+    ["an empty list in a form", { fields: [] }, IdentityClient.withFormBody],
+    ["a header with a line break", {}, IdentityClient.withHeaders({ "x-a": "b\nc" })],
+    ["a header of the transport", {}, IdentityClient.withHeaders({ host: "example.com" })]
+  ]
+
+  it.effect.each(settings)(
+    "refuses %s like the real client, as the settings around the call say",
+    ([, input, set]) =>
+      Effect.gen(function*() {
+        const { inputs, layer } = echo()
+        const refusal = (client: Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>) =>
+          Effect.map(Effect.flip(Effect.provide(set(call(createUsersExport, input)), client)), (error) => {
+            assert.instanceOf(error, Errors.InvalidInput)
+            return (error as Errors.InvalidInput).issues
+          })
+        assert.deepStrictEqual(yield* refusal(layer), yield* refusal(scripted(Testing.reply({}))))
+        assert.deepStrictEqual(inputs, [])
+        yield* Effect.provide(call(createUsersExport, { fields: [] }), layer)
+        assert.lengthOf(inputs, 1)
+      })
+  )
+
   it.effect("withResponse has no response", () =>
     Effect.gen(function*() {
       const layer = Testing.layer(Testing.handle(deleteEventStream, () => Effect.void))

@@ -1,7 +1,8 @@
 /** The job of an export: the times of its looks, what is published, how it fails, and its link. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Fiber, TestClock } from "effect"
-import { awaitEnd, type Job, linkOf, nextWait, secondsLeft } from "../../src/internal/exports/job.js"
+import { awaitEnd, type Job, linkOf, nextWait, secondsLeft, start } from "../../src/internal/exports/job.js"
+import { allLines } from "../support/telemetry.js"
 
 const job: Job = { id: "job_1", type: "users_export", status: "processing" }
 
@@ -25,6 +26,16 @@ const waitFor = (results: ReadonlyArray<Job | string>) =>
     yield* TestClock.adjust("1 hour")
     return { looks, changes, end: yield* Effect.either(Fiber.join(fiber)) }
   })
+
+describe("the start of a job", () => {
+  it.effect("that fails leaves no text of the service in the log", () =>
+    Effect.gen(function*() {
+      const failing = { run: Effect.fail("a text of the service"), state: () => "claimed" as const }
+      const { lines, value } = yield* allLines(Effect.flip(start(failing, () => Effect.void)))
+      assert.strictEqual(value, "a text of the service")
+      assert.deepStrictEqual(lines, [])
+    }))
+})
 
 describe("the wait for a job", () => {
   it.effect("ends at once if the job has", () =>

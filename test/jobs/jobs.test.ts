@@ -8,6 +8,7 @@ import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
 import { collected, ended, night } from "../support/jobs.js"
 import { failure, idOf, ids, service, stream, transport, unexpected } from "../support/redelivery.js"
+import { allLines } from "../support/telemetry.js"
 
 describe("a redelivery", () => {
   it.effect("sends each event once, and tells its outcome", () => {
@@ -436,6 +437,23 @@ describe("an export", () => {
       const { error, state } = yield* status(id)
       assert.deepStrictEqual([state, error?.tag], ["failed", "TransportError"])
     }).pipe(Effect.provide(TestJobs.over({ acme }, { giveUpAfter: "10 minutes" })))
+  })
+
+  it.effect("names the failure for which it waits in the log, without the text of the service", () => {
+    const acme = exporting(() => Effect.fail(transport("not-sent")))
+    const waiting = Effect.gen(function*() {
+      const { submit } = yield* Jobs.Jobs
+      yield* submit(monday)
+      yield* TestClock.adjust("5 seconds")
+    }).pipe(Effect.provide(TestJobs.over({ acme })))
+    return Effect.gen(function*() {
+      const { lines } = yield* allLines(waiting)
+      assert.isNotEmpty(lines)
+      for (const line of lines) {
+        assert.include(line, "a job cannot go on now, and is tried again: TransportError")
+        assert.notInclude(line, "No.")
+      }
+    })
   })
 
   it.effect("with its fields in another order is the same job", () => {

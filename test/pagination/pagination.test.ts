@@ -1,6 +1,19 @@
 /** Tests of `Pagination`: each item once and in order, whatever the pages hold, with no unnecessary request. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Exit, FastCheck, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import {
+  Chunk,
+  Deferred,
+  Effect,
+  Either,
+  Exit,
+  FastCheck,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Schema,
+  Stream
+} from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { inspect } from "node:util"
 import { vi } from "vitest"
@@ -22,6 +35,7 @@ import { baseUrl, scripted } from "../support/client.js"
 import { effectMajor } from "../support/effectMajor.js"
 import * as Garbage from "../support/garbage.js"
 import { rawServer, responseBytes } from "../support/rawServer.js"
+import { allLines } from "../support/telemetry.js"
 
 interface Request {
   readonly actionId: string
@@ -369,6 +383,24 @@ describe("Pagination.stream", () => {
       assert.lengthOf(yield* Effect.uninterruptible(collect(Stream.take(all, 5), layer)), 5)
     }))
 
+  it.effect("waits for no page that nobody wants in an uninterruptible region", () =>
+    Effect.gen(function*() {
+      const open = yield* Deferred.make<void>()
+      let isInterrupted = false
+      const second = Effect.onInterrupt(Deferred.await(open), () => Effect.sync(() => void (isInterrupted = true)))
+      const layer = Testing.layer(Testing.handle(
+        listActionVersions,
+        ({ page = 0 }) =>
+          Effect.as(page === 0 ? Effect.void : second, { total: 20, per_page: 10, versions: range(page * 10, 10) })
+      ))
+      const fiber = yield* Effect.fork(Effect.uninterruptible(collect(Stream.take(all, 5), layer)))
+      yield* Effect.repeatN(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), 20)
+      const ended = yield* Fiber.poll(fiber)
+      yield* Deferred.succeed(open, undefined)
+      assert.lengthOf(yield* Fiber.join(fiber), 5)
+      assert.deepStrictEqual([Option.isSome(ended), isInterrupted], [true, true])
+    }))
+
   it.effect("interrupts the running request if the consumer stops", () =>
     Effect.gen(function*() {
       let interrupted = 0
@@ -419,6 +451,22 @@ describe("Pagination.stream", () => {
       )
       assert.deepStrictEqual(exit, Exit.fail(forbidden))
       assert.lengthOf(seen, 10)
+    }))
+
+  it.effect("logs no more than Effect does of each stream that fails", () =>
+    Effect.gen(function*() {
+      const bad = new Errors.BadRequest({ operation: "listActionVersions", message: "user ada is unknown" })
+      const layer = Testing.layer(
+        Testing.handle(
+          listActionVersions,
+          ({ page = 0 }) =>
+            page === 0 ? Effect.succeed({ total: 20, per_page: 10, versions: range(0, 10) }) : Effect.fail(bad)
+        )
+      )
+      const { lines, value } = yield* allLines(Effect.flip(collect(all, layer)))
+      assert.strictEqual(value, bad)
+      const { lines: always } = yield* allLines(Effect.flip(Stream.runCollect(Stream.fail(bad))))
+      assert.deepStrictEqual(lines, always)
     }))
 
   it.effect.each(
@@ -513,6 +561,53 @@ describe("Pagination.streamEither", () => {
       const error = yield* Effect.flip(Stream.runCollect(all))
       assert.strictEqual((error as Errors.UnexpectedResponse).reason, "schema")
     }).pipe(Effect.provide(scripted(page([good[0], bad[0]])))))
+
+  const listUsers = Operation.make("listUsers", {
+    method: "GET",
+    path: "/users",
+    query: { page: Schema.optional(Schema.Number), q: Schema.optional(Schema.String) },
+    success: Schema.Struct({
+      total: Schema.Number,
+      users: Schema.Array(Schema.Struct({ roles: Schema.Record({ key: Schema.String, value: Schema.Number }) }))
+    }),
+    items: "users",
+    scope: "read:users",
+    idempotent: true,
+    error: [Errors.RateLimited]
+  })
+  const usersWith = (role: string) =>
+    scripted(Testing.reply({ body: { total: 1, users: [{ roles: { [role]: "an owner" } }] } }))
+  /** The failure of the only user, and the one that `stream` has in its place. */
+  const failuresOf = (role: string, q: string) =>
+    Effect.gen(function*() {
+      const items = yield* Effect.provide(Stream.runCollect(Pagination.streamEither(listUsers, { q })), usersWith(role))
+      const [failure] = Array.from(items).flatMap((item) => Either.isLeft(item) ? [item.left] : [])
+      const error = yield* Effect.flip(
+        Effect.provide(Stream.runCollect(Pagination.stream(listUsers, { q })), usersWith(role))
+      )
+      assert.instanceOf(failure, Pagination.UndecodableItem)
+      return [failure as Pagination.UndecodableItem, error as Errors.UnexpectedResponse] as const
+    })
+
+  it.effect("hides strings of the call's input in paths, as stream does", () =>
+    Effect.gen(function*() {
+      const inHeader = IdentityClient.withHeaders({ "x-user": "a@b.example" })
+      for (const call of [failuresOf("a@b.example", "a@b.example"), inHeader(failuresOf("a@b.example", "none"))]) {
+        const [item, error] = yield* call
+        assert.notInclude(`${item.path} ${item.message}`, "b.example")
+        assert.include(item.path, "…")
+        assert.strictEqual(item.path, error.path)
+        assert.include(error.message, item.message)
+      }
+    }))
+
+  it.effect("has a path and a message of limited length", () =>
+    Effect.gen(function*() {
+      const [{ message, path }, error] = yield* failuresOf("k".repeat(100_000), "none")
+      assert.strictEqual(path, error.path)
+      assert.lengthOf(path, 500)
+      assert.isBelow(message.length, 600)
+    }))
 
   it.effect("treats null as absent for optional fields", () =>
     Effect.gen(function*() {

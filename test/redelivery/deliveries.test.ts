@@ -144,6 +144,7 @@ describe("the filter", () => {
     ["short", {}, ["stream"]],
     [stream, { eventTypes: [] }, ["eventTypes"]],
     [stream, { eventTypes: ["a", "b,c", ""] }, ["eventTypes[1]", "eventTypes[2]"]],
+    [stream, { eventTypes: ["a\uD800", "\uDC00\uD800", "\u{1F600}"] }, ["eventTypes[0]", "eventTypes[1]"]],
     [stream, { from: "now", to: "then" }, ["from", "to"]],
     [stream, { from: "2026-03-02", to: "2026-03-01" }, ["to"]],
     ["short", { from: "now" }, ["stream", "from"]]

@@ -17,6 +17,7 @@ import {
   transport,
   unexpected
 } from "../support/redelivery.js"
+import { allLines } from "../support/telemetry.js"
 
 const gone = Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: "Not found." }))
 const required = ["read:event_streams"]
@@ -109,7 +110,7 @@ describe("a stream that does not exist", () => {
       const tenant = service(() => gone, handler, Testing.handle(listDeliveries, () => noScope))
       const { messages, value } = yield* warnings(run(ids(9), {}, tenant))
       assert.deepStrictEqual(messages, [
-        "cannot tell whether the event stream exists, so each 404 counts as \"gone\"; check its id: No."
+        "cannot tell whether the event stream exists, so each 404 counts as \"gone\"; check its id: InsufficientScope (status 403)"
       ])
       assert.isTrue(value.every(({ outcome }) => outcome === "gone"))
       assert.lengthOf(value, 9)
@@ -220,6 +221,16 @@ const away = (response: Handled) => {
   return { at, state, tenant }
 }
 
+describe("the log of a run", () => {
+  it.effect("has no text of the service, whatever its calls fail with", () =>
+    Effect.gen(function*() {
+      const conflict = Effect.fail(new Errors.Conflict(failure))
+      const { lines, value } = yield* allLines(run(ids(9), {}, service(() => conflict)))
+      assert.isTrue(value.every(({ outcome }) => outcome === "notFailed"))
+      assert.deepStrictEqual(lines, [])
+    }))
+})
+
 describe("a service that is unavailable", () => {
   const failures: ReadonlyArray<readonly [string, Handled]> = [
     ["nothing can be sent", Effect.fail(transport("not-sent"))],
@@ -255,6 +266,18 @@ describe("a service that is unavailable", () => {
         assert.isUndefined((yield* SubscriptionRef.get(progress)).paused)
       }))
   }
+
+  it.effect("names the failure for which it pauses in the log, without the text of the service", () =>
+    Effect.gen(function*() {
+      const { state, tenant } = away(Effect.fail(new Errors.TokenError({ ...failure, status: 503 })))
+      const fiber = yield* Effect.fork(warnings(run(ids(20), {}, tenant)))
+      yield* TestClock.adjust("10 seconds")
+      state.isUp = true
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).messages, [
+        "the service is unavailable; the run pauses: TokenError (status 503)"
+      ])
+    }))
 
   it.effect("takes no more ids while it is paused, and ends after `giveUpAfter`; the same ids and journal resume it", () =>
     Effect.gen(function*() {

@@ -256,9 +256,9 @@ describe("a redelivery by filter", () => {
     }))
 
   for (
-    const [title, error] of [
-      ["no response", transport("unknown")],
-      ["503", unexpected(503)]
+    const [title, error, name] of [
+      ["no response", transport("unknown"), "TransportError"],
+      ["503", unexpected(503), "UnexpectedResponse (status 503)"]
     ] as const
   ) {
     it.effect(`is reported as unknown and never repeated, but followed, after ${title}`, () =>
@@ -272,7 +272,7 @@ describe("a redelivery by filter", () => {
         )
         yield* TestClock.adjust("1 seconds")
         assert.strictEqual((yield* SubscriptionRef.get(progress)).request, "unknown")
-        assert.deepStrictEqual(messages, ["the redelivery may have been accepted, and is followed: No."])
+        assert.deepStrictEqual(messages, [`the redelivery may have been accepted, and is followed: ${name}`])
         tenant.failed.clear()
         yield* TestClock.adjust("20 seconds")
         assert.deepStrictEqual(counts(yield* Fiber.join(fiber)), { delivered: 2 })

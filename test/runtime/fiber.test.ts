@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import { runUntil, spanOf, spanTimeOf, withFiber } from "../../src/internal/runtime/fiber.js"
+import { Cause, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import { runUntil, spanOf, spanTimeOf, withFiber, withoutFailureLogs } from "../../src/internal/runtime/fiber.js"
 import { makeRunner, onExit } from "../../src/internal/runtime/runner.js"
+import { allLines } from "../support/telemetry.js"
 
 describe("a fiber", () => {
   it.effect("has the span around it, and none outside of spans", () =>
@@ -31,6 +32,24 @@ describe("a fiber", () => {
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(reported, ["Success"])
     }))
+})
+
+describe("the log", () => {
+  const fail = Effect.fail("a text of the service")
+  const rows: ReadonlyArray<readonly [string, Effect.Effect<unknown, string>]> = [
+    ["a fiber that is joined", Effect.flatMap(withoutFailureLogs(Effect.fork(fail)), Fiber.join)],
+    ["a stream", withoutFailureLogs(Stream.runDrain(Stream.fail("a text of the service")))],
+    ["an effect that runs until another one ends", runUntil(fail, Effect.never)]
+  ]
+  it.effect.each(rows)(
+    "has no line about the failure of %s, and is as before for the program's next fiber",
+    ([, self]) =>
+      Effect.gen(function*() {
+        const own = Effect.flatMap(Effect.fork(Effect.fail("of the program")), Fiber.await)
+        const { lines } = yield* allLines(Effect.zipRight(Effect.exit(self), own))
+        assert.deepStrictEqual(lines, (yield* allLines(own)).lines)
+      })
+  )
 })
 
 describe("an effect that runs until another one ends", () => {

@@ -1,6 +1,6 @@
 /** Clients for tests of telemetry, and what they log. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { Effect, Fiber, Layer, Logger, LogLevel, TestClock } from "effect"
+import { Cause, Effect, Fiber, Layer, Logger, LogLevel, TestClock } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, type TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "./client.js"
@@ -43,6 +43,20 @@ export const logged = <A, E, R>(self: Effect.Effect<A, E, R>, level: LogLevel.Lo
       Effect.provide(Logger.replace(Logger.defaultLogger, logger))
     )
     return { lines, exit }
+  })
+
+/** Runs an effect, and gives all its log lines with their causes, also those of the runtime. */
+export const allLines = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ cause, message }) => {
+      lines.push(`${String(message)} ${Cause.pretty(cause)}`)
+    })
+    const value = yield* self.pipe(
+      Logger.withMinimumLogLevel(LogLevel.All),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    return { lines, value }
   })
 
 /** Makes rate-limit headers. */

@@ -20,6 +20,7 @@ import {
   canRetryFailure,
   canRetryResponse,
   failureShowsOutage,
+  isRateLimited,
   type Policy,
   responseShowsOutage
 } from "./retryPolicy.js"
@@ -70,7 +71,8 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   private timeout = Infinity
   /**
    * The result of the last attempt that the service may have carried out. It remains the result of the call if all later
-   * attempts were not sent.
+   * attempts were not sent, or were refused with 429: their results would say that nothing was carried out. To read twice does no
+   * harm: a GET that was refused last keeps the refusal, with the time to wait.
    */
   private uncertain: Effect.Effect<A, E | TransportError> | undefined
 
@@ -134,12 +136,14 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
       },
       onSuccess: (response) => {
         this.attemptEnded(responseShowsOutage(response))
-        const result = Effect.succeed(response)
-        if (response.status !== 429) this.uncertain = result
+        const isRefused = isRateLimited(response)
+        const earlier = isRefused && this.endpoint.method !== "GET" ? this.uncertain : undefined
+        const result = earlier ?? Effect.succeed(response)
+        if (!isRefused) this.uncertain = result
         if (this.isLast || !canRetryResponse(this.endpoint, response)) return result
         const retryAfter = ResponseHeaders.retryAfter(response.headers, this.clock.unsafeCurrentTimeMillis())
         const refusal = { operation: this.endpoint.name, attempt: this.attempts, retryAfter }
-        const isGivenUp = response.status === 429 && this.policy.retryRateLimited?.(refusal) === false
+        const isGivenUp = isRefused && this.policy.retryRateLimited?.(refusal) === false
         return isGivenUp ? result : this.retry(result, retryAfter)
       }
     })

@@ -36,7 +36,7 @@ export interface Policy {
   readonly totalTime: Duration.DurationInput
   /**
    * Decides for each 429 whether the call is retried, as far as the other settings allow. Without it, it is. A call that is not
-   * retried fails with `RateLimited`.
+   * retried fails with `RateLimited`, unless an earlier attempt may have been carried out: then like that.
    */
   readonly retryRateLimited?: ((refusal: Refusal) => boolean) | undefined
 }
@@ -96,11 +96,15 @@ export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
 export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>
   !redirected && (status === 408 || status >= 500 || completeness === "interrupted")
 
-export const canRetryResponse = (endpoint: Any, { completeness, redirected, status }: RawResponse): boolean =>
-  // A redirected response is another host's: it does not say that the service refused the request.
-  !redirected && (status === 429 || (endpoint.idempotent && (
+/** Checks that the service refused the request. A redirected response is another host's: it does not say that. */
+export const isRateLimited = ({ redirected, status }: RawResponse): boolean => !redirected && status === 429
+
+export const canRetryResponse = (endpoint: Any, response: RawResponse): boolean => {
+  const { completeness, redirected, status } = response
+  return isRateLimited(response) || (!redirected && endpoint.idempotent && (
     status === 408 || status >= 500 || (isDecoded(endpoint, status) && completeness === "interrupted")
-  )))
+  ))
+}
 
 /** The token provider and the limiter have retries and waits of their own. */
 export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>

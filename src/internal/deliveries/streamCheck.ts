@@ -12,6 +12,7 @@ import type {
   Unauthorized,
   UnexpectedResponse
 } from "../../Errors.js"
+import { failureName } from "../runtime/failures.js"
 import type { Restore } from "../runtime/fiber.js"
 
 /** A failure after which asking once more may tell, or which ends the run anyway. */
@@ -42,7 +43,9 @@ export const make = (read: Effect.Effect<unknown, ReadFailure>): Effect.Effect<S
       onFailure: (error) =>
         error._tag === "NotFound" ? Effect.succeed(false) : saysNothing(error) ? Effect.fail(error) : Effect.as(
           Effect.logWarning(
-            `cannot tell whether the event stream exists, so each 404 counts as "gone"; check its id: ${error.message}`
+            `cannot tell whether the event stream exists, so each 404 counts as "gone"; check its id: ${
+              failureName(error)
+            }`
           ),
           true
         )

@@ -38,7 +38,7 @@ interface State {
   isComplete: boolean
   /** The failures since the last new byte. */
   failures: number
-  /** The link, and when the download got it, in milliseconds after its begin. */
+  /** The link, and when the download got it, in milliseconds after the download began. */
   link: { readonly url: URL; readonly since: number } | undefined
 }
 

@@ -11,6 +11,7 @@ import type {
   Unauthorized
 } from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
+import { isTemporaryStatus, isTemporaryTokenError } from "../runtime/failures.js"
 import { TaggedError } from "../runtime/taggedError.js"
 
 /**
@@ -104,9 +105,18 @@ export type CallFailure =
   | Unauthorized
 
 /** Failures of a call that may pass while the service goes on with what was started. That its client was closed does not pass. */
-export const isPassing = (error: CallFailure | ExportError): boolean =>
-  (error._tag === "TransportError" && error.code !== "CLOSED") || error._tag === "RateLimited" ||
-  (error._tag === "UnexpectedResponse" && error.status >= 500)
+export const isPassing = (error: CallFailure | ExportError): boolean => {
+  switch (error._tag) {
+    case "TransportError":
+      return error.code !== "CLOSED"
+    case "TokenError":
+      return isTemporaryTokenError(error)
+    case "UnexpectedResponse":
+      return isTemporaryStatus(error.status)
+    default:
+      return error._tag === "RateLimited"
+  }
+}
 
 /** Failures of a start after which there is certainly no job. */
 export const wasNotStarted = (error: CallFailure | ExportError | PlatformError): boolean => {

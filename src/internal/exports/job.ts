@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import type { ClaimedCall } from "../call/claim.js"
 import { isLoopback } from "../http/baseUrl.js"
 import { redact } from "../http/redact.js"
-import { inOwnFiber } from "../runtime/fiber.js"
+import { inOwnFiber, withoutFailureLogs } from "../runtime/fiber.js"
 import { stopwatch } from "../runtime/monotonicClock.js"
 import { ExportError } from "./exportError.js"
 import type { Track } from "./progress.js"
@@ -33,18 +33,21 @@ export const start = <E, E2, R2>(
   note: (id: string) => Effect.Effect<void, E2, R2>
 ): Effect.Effect<Job, E | E2, R2> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forkDaemon(Effect.interruptible(create.run)), (fiber) =>
-      restore(Fiber.join(fiber)).pipe(
-        Effect.onInterrupt(() =>
-          Effect.suspend(() => create.state() === "waiting" ? Effect.void : awaitGrace(fiber)).pipe(
-            Effect.zipRight(Fiber.interrupt(fiber)),
-            Effect.zipRight(Fiber.join(fiber)),
-            Effect.flatMap(({ id }) => note(id)),
-            Effect.ignore
-          )
-        ),
-        Effect.tap(({ id }) => note(id))
-      ))
+    Effect.flatMap(
+      withoutFailureLogs(Effect.forkDaemon(Effect.interruptible(create.run))),
+      (fiber) =>
+        restore(Fiber.join(fiber)).pipe(
+          Effect.onInterrupt(() =>
+            Effect.suspend(() => create.state() === "waiting" ? Effect.void : awaitGrace(fiber)).pipe(
+              Effect.zipRight(Fiber.interrupt(fiber)),
+              Effect.zipRight(Fiber.join(fiber)),
+              Effect.flatMap(({ id }) => note(id)),
+              Effect.ignore
+            )
+          ),
+          Effect.tap(({ id }) => note(id))
+        )
+    )
   )
 
 const awaitGrace = (fiber: Fiber.Fiber<unknown, unknown>) => inOwnFiber(Effect.timeoutOption(Fiber.await(fiber), grace))

@@ -1,5 +1,6 @@
 /** Tells which failures of a call concern its event, and which all events; and the error of a run that ends before its ids do. */
 import * as Data from "effect/Data"
+import { isTemporaryTokenError } from "../runtime/failures.js"
 import { TaggedError } from "../runtime/taggedError.js"
 import { type CallFailure, outcomeOf, type Reason } from "./outcome.js"
 
@@ -33,7 +34,7 @@ export const subjectOf = (error: CallFailure): "event" | "service" | "run" => {
     case "Forbidden": // the calls of a run differ only in the event's id, to which no 403 is known to refer
       return "run"
     case "TokenError":
-      return isTemporary(error.status, error.code) ? "service" : "run"
+      return isTemporaryTokenError(error) ? "service" : "run"
     case "TransportError":
       return error.code === "CLOSED" ? "run" : "service" // the program closes the client itself
     case "RateLimited":
@@ -44,7 +45,3 @@ export const subjectOf = (error: CallFailure): "event" | "service" | "run" => {
       return "event"
   }
 }
-
-/** Checks that another request for a token may succeed: no response came, or one that says so. */
-const isTemporary = (status: number | undefined, code: string | undefined): boolean =>
-  code !== undefined || status === 408 || status === 429 || (status !== undefined && status >= 500)

@@ -8,10 +8,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { failureName } from "../runtime/failures.js"
 import { makeDeferred, type Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { RunError, Stopped } from "./ending.js"
-import type { Reason } from "./outcome.js"
+import { type CallFailure, type Reason, reasonOf } from "./outcome.js"
 
 /** The wait before the first event that is tried in a pause, and the longest one, in milliseconds. Each is twice the one before. */
 const firstWait = 1000
@@ -42,8 +43,8 @@ export interface Outage {
   ) => Effect.Effect<A, E | RunError | Stopped, R>
   /** Reports that the service has responded. */
   readonly up: Effect.Effect<void>
-  /** Reports a failure of the service, and the wait that it asks for. Returns true if the run is paused now. */
-  readonly down: (error: Reason, retryAfter: Duration.Duration | undefined) => Effect.Effect<boolean>
+  /** Reports a failure of the service, with the wait that it may ask for. Returns true if the run is paused now. */
+  readonly down: (error: CallFailure) => Effect.Effect<boolean>
   /** Ends the run: no further attempt is made, and this effect fails. */
   readonly end: (error: RunError) => Effect.Effect<never, RunError>
   /** Drops the events that wait, now and later. Those that need not wait are still sent. */
@@ -119,17 +120,19 @@ export const make = (
         )
       )
 
-    const begin = (since: number, { message }: Reason) => {
+    const begin = (since: number, error: CallFailure) => {
       pause = { since, nextAt: since, wait: firstWait / 2, over: makeDeferred() }
-      return Effect.logWarning(`the service is unavailable; the run pauses: ${message}`)
+      return Effect.logWarning(`the service is unavailable; the run pauses: ${failureName(error)}`)
     }
 
     /** Sets the time of the next attempt of a pause, or ends the run. */
-    const goOn = (own: Pause, at: number, error: Reason, retryAfter = Duration.zero) => {
-      if (at - own.since >= limit) return endUnavailable(error)
+    const goOn = (own: Pause, at: number, error: CallFailure) => {
+      const reason = reasonOf(error)
+      if (at - own.since >= limit) return endUnavailable(reason)
+      const retryAfter = ("retryAfter" in error ? error.retryAfter : undefined) ?? Duration.zero
       own.wait = Math.min(own.wait * 2, longestWait)
       own.nextAt = Math.min(at + Math.max(own.wait, Duration.toMillis(retryAfter)), own.since + limit)
-      return onChange(error)
+      return onChange(reason)
     }
 
     return Effect.as(Effect.addFinalizer(() => endPause), {
@@ -142,14 +145,14 @@ export const make = (
           ? Effect.void
           : Effect.zipRight(endPause, Effect.logInfo("the service is available again; the run goes on"))
       }),
-      down: (error, retryAfter) =>
+      down: (error) =>
         Effect.gen(function*() {
           failures++
           if (ended !== undefined) return true
           const at = yield* now
           if (pause === undefined && failures >= pauseAfter) yield* begin(at, error)
           // A call that began before the pause says nothing about the time since then.
-          if (pause !== undefined && at >= pause.nextAt) yield* goOn(pause, at, error, retryAfter)
+          if (pause !== undefined && at >= pause.nextAt) yield* goOn(pause, at, error)
           return pause !== undefined || ended !== undefined
         }),
       stop: () => {

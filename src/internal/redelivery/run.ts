@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../../Errors.js"
 import type { StreamCheck } from "../deliveries/streamCheck.js"
-import type { Restore } from "../runtime/fiber.js"
+import { type Restore, withoutFailureLogs } from "../runtime/fiber.js"
 import type { RunError, Stopped } from "./ending.js"
 import * as Journal from "./journal.js"
 import type { Outage } from "./outage.js"
@@ -80,7 +80,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
     /** Makes the call in a fiber of its own, so that it can end after the run is interrupted. One that only waits ends at once. */
     const call: Send.SendOptions["call"] = (call, restore) =>
       Effect.gen(function*() {
-        const fiber = yield* Effect.forkDaemon(Effect.interruptible(call.run))
+        const fiber = yield* withoutFailureLogs(Effect.forkDaemon(Effect.interruptible(call.run)))
         calls.add(fiber)
         if (isGraceOver) yield* Fiber.interruptFork(fiber)
         const awaited = yield* Effect.exit(restore(Fiber.await(fiber)))

@@ -1,6 +1,5 @@
 /** Sends an event: its entry in the journal, the call, and what its outcome means for the run. */
 import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -42,9 +41,6 @@ export type Send = (
 /** The result of an attempt; none if the event was certainly not accepted and is to be tried again. */
 type Attempted = Option.Option<Outcome.SendResult>
 
-const retryAfterOf = (error: Outcome.CallFailure): Duration.Duration | undefined =>
-  "retryAfter" in error ? error.retryAfter : undefined
-
 /** The outcome of an earlier run that may have delivered the event. */
 const mayBeAccepted = ({ outcome }: Journal.JournalEntry): boolean => outcome === "sending" || outcome === "unknown"
 
@@ -73,7 +69,7 @@ export const make = (
   const notAccepted = (error: Outcome.CallFailure | CheckFailure, failed: number) =>
     subjectOf(error) === "run"
       ? refused(error)
-      : Effect.map(outage.down(Outcome.reasonOf(error), retryAfterOf(error)), (isPaused): Attempted =>
+      : Effect.map(outage.down(error), (isPaused): Attempted =>
         isPaused || failed < attempts
           ? Option.none()
           : Option.some({ outcome: "failed", error: Outcome.reasonOf(error) }))
@@ -95,7 +91,7 @@ export const make = (
       return Effect.zipRight(outage.up, outcome === "gone" ? notFound(error, failed, restore) : Effect.succeed(result))
     }
     return outcome === "unknown"
-      ? Effect.as(outage.down(Outcome.reasonOf(error), retryAfterOf(error)), result)
+      ? Effect.as(outage.down(error), result)
       : notAccepted(error, failed)
   }
 

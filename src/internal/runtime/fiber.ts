@@ -11,6 +11,7 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import type * as LogLevel from "effect/LogLevel"
 import type * as MetricLabel from "effect/MetricLabel"
+import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
 
 /** A running fiber, independent of its result. */
@@ -84,6 +85,13 @@ export const withTelemetryOf = <A, E, R>(fiber: AnyFiber, self: Effect.Effect<A,
     Effect.locally(FiberRef.currentMinimumLogLevel, minimumLogLevelOf(fiber))
   )
 
+/**
+ * Runs an effect whose fibers may fail without a line in the log. The runtime would write one of level debug with the failure of each,
+ * whose message may hold text of the service.
+ */
+export const withoutFailureLogs = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withUnhandledErrorLogLevel(self, Option.none())
+
 /** Interrupts a fiber without waiting for its end. */
 export const interruptInBackground = (fiber: AnyFiber): void => fiber.unsafeInterruptAsFork(FiberId.none)
 
@@ -102,7 +110,7 @@ export const runUntil = <E, R, R2>(
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       let isStopped = false
-      const fiber = yield* Effect.forkDaemon(Effect.interruptible(self))
+      const fiber = yield* withoutFailureLogs(Effect.forkDaemon(Effect.interruptible(self)))
       const watcher = yield* Effect.forkDaemon(Effect.interruptible(
         Effect.zipRight(
           stop,

@@ -1,0 +1,21 @@
+/** The settings that combinators change for the calls in an effect. */
+import * as Headers from "@effect/platform/Headers"
+import * as Duration from "effect/Duration"
+import type { ContentType } from "../../Endpoint.js"
+import type { RawResponse } from "../http/rawExchange.js"
+import { makeSetting } from "../runtime/fiber.js"
+
+export interface CallSettings {
+  readonly contentType: ContentType
+  readonly headers: Headers.Headers
+  /** The time limit of each attempt. */
+  readonly timeout: Duration.Duration
+  /** Called with each response as it arrives. */
+  readonly onResponse?: (response: RawResponse) => void
+}
+
+export const currentSettings = /* @__PURE__ */ makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
+  contentType: "application/json",
+  headers: Headers.empty,
+  timeout: Duration.seconds(30)
+}))
