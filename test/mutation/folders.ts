@@ -151,12 +151,14 @@ for (const file of sources) {
   }
 }
 
+const quickTests = testFiles(["http/media/urlEncoding", "http/inexpressible", "runtime/backoff", "client/retry"])
+
 /** A few small files, for a run of less than a minute. */
 export const quick: Folder = {
   name: "quick",
   files: ["src/internal/runtime/backoff.ts", "src/internal/http/media/urlEncoding.ts"],
-  tests: testFiles(["http/media/urlEncoding", "client/retry"]),
-  ownTests: testFiles(["http/media/urlEncoding", "client/retry"])
+  tests: quickTests,
+  ownTests: quickTests
 }
 
 for (const file of [...slowTests, ...quick.files]) {
