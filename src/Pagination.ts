@@ -97,9 +97,9 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   operation: Paged<Input, Success, Failure, Items>,
   input: Input
 ): Stream.Stream<Either.Either<Item<Success, Items>, UndecodableItem>, Failure | ClientError, IdentityClient> => {
+  const { decodeItem, endpoint } = withoutItemChecks(operation.endpoint)
+  const { items, name } = operation.endpoint
   return Stream.unwrap(withFiber((fiber) => {
-    const { decodeItem, endpoint } = withoutItemChecks(operation.endpoint)
-    const { items, name } = operation.endpoint
     const { headers } = settingOf(fiber, currentSettings)
     const fields = input as Readonly<Record<string, unknown>> // sound: inputs are structs
     const { code } = makeRedactor(unknownToken, () => Request.strings({ fields, headers }))

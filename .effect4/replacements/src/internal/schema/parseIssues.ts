@@ -35,6 +35,11 @@ export const issuesOf = (
     case "InvalidValue":
     case "Forbidden":
       return expected(checked)
+    case "InvalidType":
+      // No value fits `never`: no field may have this name.
+      return issue.ast._tag === "Never" && /[^\]]$/.test(path)
+        ? [{ path, message: "unknown field" }]
+        : expected(issue.ast)
     default:
       return expected(issue.ast)
   }
