@@ -9,6 +9,7 @@ import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
 import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
+import { isTemporaryStatus } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import { openCode } from "./circuit.js"
 import { unclaimedCode } from "./claim.js"
@@ -94,7 +95,7 @@ export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
 
 /** Checks that a response shows that the service is unavailable, or cannot respond. */
 export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>
-  !redirected && (status === 408 || status >= 500 || completeness === "interrupted")
+  !redirected && (isTemporaryStatus(status) || completeness === "interrupted")
 
 /** Checks that the service refused the request. A redirected response is another host's: it does not say that. */
 export const isRateLimited = ({ redirected, status }: RawResponse): boolean => !redirected && status === 429
@@ -102,7 +103,7 @@ export const isRateLimited = ({ redirected, status }: RawResponse): boolean => !
 export const canRetryResponse = (endpoint: Any, response: RawResponse): boolean => {
   const { completeness, redirected, status } = response
   return isRateLimited(response) || (!redirected && endpoint.idempotent && (
-    status === 408 || status >= 500 || (isDecoded(endpoint, status) && completeness === "interrupted")
+    isTemporaryStatus(status) || (isDecoded(endpoint, status) && completeness === "interrupted")
   ))
 }
 

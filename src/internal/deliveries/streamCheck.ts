@@ -12,7 +12,7 @@ import type {
   Unauthorized,
   UnexpectedResponse
 } from "../../Errors.js"
-import { failureName } from "../runtime/failures.js"
+import { failureName, isTemporaryStatus } from "../runtime/failures.js"
 import type { Restore } from "../runtime/fiber.js"
 
 /** A failure after which asking once more may tell, or which ends the run anyway. */
@@ -22,7 +22,7 @@ type ReadFailure = CheckFailure | NotFound | InsufficientScope | Forbidden | Bad
 
 const saysNothing = (error: ReadFailure): error is CheckFailure =>
   error._tag === "UnexpectedResponse"
-    ? error.status >= 500 || error.status === 408
+    ? isTemporaryStatus(error.status)
     : error._tag === "Unauthorized" || error._tag === "RateLimited" || error._tag === "TokenError" ||
       error._tag === "TransportError"
 
