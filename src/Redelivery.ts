@@ -284,7 +284,7 @@ export const runFiltered = (
       first,
       list: listFailed(stream, { ...filter, to: undefined }),
       isAfter: (time, other) => Timestamp.Order(Timestamp.make(time), Timestamp.make(other)) > 0,
-      isTemporary: (error) => error._tag !== "BadRequest" && subjectOf(error) === "service",
+      isTemporary: (error) => subjectOf(error) === "service",
       deliveredAfter,
       followFor,
       onResults: tracker.add

@@ -14,8 +14,7 @@ import { Failed, failed, passing, type RunFailure, unavailable } from "./failure
 import { endStates, type JobStoreError } from "./model.js"
 import { jobLost, type JobRecord, type JobStore, starting } from "./store.js"
 
-const isUnavailable = (error: CallFailure | ExportError): boolean =>
-  error._tag !== "ExportError" && error._tag !== "BadRequest" && subjectOf(error) === "service"
+const isUnavailable = (error: CallFailure | ExportError): boolean => subjectOf(error) === "service"
 
 const unknownStart = new Failed({
   error: {

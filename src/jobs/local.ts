@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as MemoryStore from "./memoryStore.js"
-import { activeStates, endStates, type RunOptions } from "./model.js"
+import { activeStates, type RunOptions } from "./model.js"
 import { makeRunner } from "./runner.js"
 import { makeService } from "./service.js"
 import type { JobStore } from "./store.js"
@@ -79,13 +79,11 @@ export const make = (keeper: MemoryStore.Keeper, { pruneAfter, ...options }: Loc
 
     /** A job that is cancelled stops at once. */
     const update: JobStore["update"] = (seen, from, change) =>
-      Effect.tap(store.update(seen, from, change), (isChanged) =>
-        isChanged && change.state !== undefined && endStates.includes(change.state) ? stop(seen.id) : Effect.void)
+      Effect.tap(store.update(seen, from, change), () => change.state === "cancelled" ? stop(seen.id) : Effect.void)
     return makeService({
       store: { ...store, update },
       tenants,
-      start: ({ id }) =>
-        start(id),
+      start: ({ id }) => start(id),
       pollInterval: options.pollInterval
     })
   })

@@ -46,11 +46,7 @@ const failedDeliveries = (
   onResponse: Effect.Effect<void>
 ) =>
   Deliveries.failed(stream, filter).pipe(
-    Stream.mapError((error) =>
-      error._tag !== "BadRequest" && error._tag !== "InvalidInput" && subjectOf(error) === "service"
-        ? unavailable(error)
-        : failed(error)
-    ),
+    Stream.mapError((error) => subjectOf(error) === "service" ? unavailable(error) : failed(error)),
     Stream.chunks,
     Stream.mapEffect((deliveries) => Effect.zipRight(onResponse, eventsIn(stream, deliveries))),
     Stream.mapEffect((events) =>

@@ -73,8 +73,8 @@ const eventsOf = <E, R>(
   }
   return Effect.suspend(() => {
     const all = Array.from(events)
-    for (let nth = 0; nth < all.length; nth++) {
-      const issue = eventIssue(stream, all[nth] ?? "", nth)
+    for (const [nth, event] of all.entries()) {
+      const issue = eventIssue(stream, event, nth)
       if (issue !== undefined) return issue
     }
     return Effect.succeed(Stream.fromIterable(all))

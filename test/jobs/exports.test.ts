@@ -1,8 +1,9 @@
 /** Exports as jobs: one is started once, whatever runs beside each other, is given up in time, and can be started anew. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, TestClock } from "effect"
-import { createUsersExport, Errors, getJob, IdentityClient } from "../../src/index.js"
+import { createUsersExport, Errors, getJob, IdentityClient, TokenProvider } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
+import { runExport } from "../../src/jobs/exportRun.js"
 import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { JobStoreError } from "../../src/jobs/model.js"
 import { makeRunner } from "../../src/jobs/runner.js"
@@ -11,6 +12,7 @@ import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
 import { newJob, seen } from "../support/jobStores.js"
 import { failure, transport, unexpected } from "../support/redelivery.js"
+import { clientOf } from "../support/telemetry.js"
 
 type Start = Effect.Effect<void, Errors.ClientError>
 type Look = Effect.Effect<object, Errors.NotFound | Errors.ClientError>
@@ -141,6 +143,70 @@ describe("an export as a job", () => {
       assert.deepInclude(yield* status(id), { state: "done", exportJob: "job_0000000000000002" })
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
+})
+
+describe("a run of an export", () => {
+  const running = (acme: Parameters<typeof processes>[0]) =>
+    Effect.tap(processes(acme), ({ store }) => store.update(seen("a"), ["waiting"], { state: "running" }))
+
+  it.effect("fails if it is not known whether its job was started, and asks the service for nothing", () =>
+    Effect.gen(function*() {
+      const acme = exporting()
+      const { job, store } = yield* running(acme)
+      yield* store.claimExport(seen("a"))
+      const run = Effect.provide(runExport(store, yield* job, Effect.void), acme.layer)
+      assert.deepInclude(yield* Effect.flip(run), {
+        _tag: "Failed",
+        error: {
+          tag: "UnknownStart",
+          message:
+            "it is not known whether the service has started a job: `resume` starts another, unless its id is known by then"
+        }
+      })
+      assert.deepStrictEqual(acme.counts, { starts: 0, looks: 0 })
+    }))
+
+  it.effect("leaves the start to another run that has begun it", () =>
+    Effect.gen(function*() {
+      const acme = exporting()
+      const { job, store } = yield* running(acme)
+      const before = yield* job
+      yield* store.claimExport(seen("a"))
+      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, Effect.void), acme.layer)), {
+        _tag: "Passing",
+        isService: false,
+        error: { tag: "NotRunning", message: "the job does not run any more, or another run starts it" }
+      })
+      assert.deepInclude(yield* job, { exportJob: "" })
+      assert.strictEqual(acme.counts.starts, 0)
+    }))
+
+  it.effect("does not forget the start of another run when its own comes to nothing before that", () =>
+    Effect.gen(function*() {
+      const { job, store } = yield* running(exporting())
+      const before = yield* job
+      yield* store.claimExport(seen("a"))
+      const error = new Errors.TokenError({ operation: "createUsersExport", message: "No.", error: "invalid_client" })
+      const { layer } = clientOf({ tokens: TokenProvider.layerEffect(Effect.fail(error)) })
+      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, Effect.void), layer)), {
+        _tag: "Failed",
+        error: { tag: "TokenError", message: "No." }
+      })
+      assert.deepInclude(yield* job, { exportJob: "" })
+    }))
+
+  it.effect("notes a response after the start and after each look", () =>
+    Effect.gen(function*() {
+      const acme = exporting()
+      const { job, store } = yield* running(acme)
+      let responses = 0
+      const onResponse = Effect.sync(() => void responses++)
+      yield* Effect.provide(runExport(store, yield* job, onResponse), acme.layer)
+      assert.strictEqual(responses, 2)
+      yield* Effect.provide(runExport(store, yield* job, onResponse), acme.layer)
+      assert.strictEqual(responses, 3)
+      assert.deepStrictEqual(acme.counts, { starts: 1, looks: 2 })
+    }))
 })
 
 describe("a tenant's layer", () => {

@@ -7,6 +7,7 @@ import * as MemoryStore from "../../src/jobs/memoryStore.js"
 import * as TestJobs from "../support/jobs.js"
 import { entry, eventsOf, keyOf, newJob, runningJob } from "../support/jobStores.js"
 import { ids, memory, service, stream } from "../support/redelivery.js"
+import { allLines } from "../support/telemetry.js"
 
 const night = Jobs.redelivery({ tenant: "acme", key: "night", stream, events: ids(30) })
 
@@ -86,6 +87,45 @@ describe("jobs in this process", () => {
       assert.strictEqual(yield* left, 1)
       yield* TestClock.adjust("60 minutes")
       assert.strictEqual(yield* left, 0)
+    }))
+
+  it.effect("that are submitted again while they run go on undisturbed", () => {
+    const acme = service(() => Effect.sleep("1 minute"))
+    return Effect.gen(function*() {
+      const { status, submit } = yield* Jobs.Jobs
+      const job = { ...night, events: ids(3) }
+      const id = yield* submit(job)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* submit(job), id)
+      yield* TestClock.adjust("2 minutes")
+      const { events, state } = yield* status(id)
+      assert.strictEqual(state, "done")
+      assert.deepInclude(events.outcomes, { accepted: 3, unknown: 0 })
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { ...options, grace: "1 second" })))
+  })
+
+  it.scoped("are removed at a later hour if they cannot be at first, and the log says why", () =>
+    Effect.gen(function*() {
+      const tenants = yield* Layer.build(Jobs.layerTenants(() => service().layer))
+      let isBroken = false
+      const { lines } = yield* allLines(Effect.gen(function*() {
+        const keeper = {
+          ...yield* MemoryStore.keepNothing,
+          check: Effect.suspend(() => isBroken ? new Jobs.JobStoreError({ message: "no disk" }) : Effect.void)
+        }
+        const { list, submit } = yield* Effect.provide(LocalJobs.make(keeper, { pruneAfter: "1 minute" }), tenants)
+        yield* submit(night)
+        yield* TestClock.adjust("1 minute")
+        isBroken = true
+        yield* TestClock.adjust("1 hour")
+        isBroken = false
+        assert.lengthOf(yield* TestJobs.collected(list()), 1)
+        yield* TestClock.adjust("1 hour")
+        assert.lengthOf(yield* TestJobs.collected(list()), 0)
+      }))
+      assert.deepStrictEqual(lines.map((line) => line.split(" All fibers")[0]), [
+        "could not remove old jobs: no disk"
+      ])
     }))
 })
 

@@ -1,0 +1,68 @@
+/** Tests of the clients of tenants: how long each is kept, and what is told of one that could not be made. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, TestClock } from "effect"
+import * as Jobs from "../../src/Jobs.js"
+import { service } from "../support/redelivery.js"
+
+describe("the client of a tenant", () => {
+  it.effect("is shared by jobs, and closed after 5 min without one", () => {
+    const counts = { built: 0, closed: 0 }
+    const layer = Layer.merge(
+      service().layer,
+      Layer.scopedDiscard(Effect.acquireRelease(
+        Effect.sync(() => void counts.built++),
+        () => Effect.sync(() => void counts.closed++)
+      ))
+    )
+    return Effect.gen(function*() {
+      const { client } = yield* Jobs.Tenants
+      const use = Effect.scoped(client("acme"))
+      const first = yield* use
+      yield* TestClock.adjust("4 minutes")
+      assert.strictEqual(yield* use, first)
+      yield* TestClock.adjust("4 minutes")
+      assert.deepStrictEqual(counts, { built: 1, closed: 0 })
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(counts, { built: 1, closed: 1 })
+      yield* use
+      assert.deepStrictEqual(counts, { built: 2, closed: 1 })
+    }).pipe(Effect.provide(Jobs.layerTenants(() => layer)))
+  })
+
+  it.effect("that could not be made is a failure with the error of its layer, and is made again by the next job", () => {
+    let builds = 0
+    const jobs = Jobs.layerTenants(() =>
+      Layer.unwrapEffect(
+        Effect.suspend(() => ++builds === 1 ? Effect.fail("no network") : Effect.succeed(service().layer))
+      )
+    )
+    return Effect.gen(function*() {
+      const { client } = yield* Jobs.Tenants
+      const error = yield* Effect.flip(Effect.scoped(client("acme")))
+      assert.deepInclude(error, { _tag: "TenantFailure", error: "no network" })
+      yield* Effect.scoped(client("acme"))
+      assert.strictEqual(builds, 2)
+    }).pipe(Effect.provide(jobs))
+  })
+
+  it.effect("is made again, too, after a failure of a layer that all clients share", () => {
+    let builds = 0
+    const shared = Layer.effectDiscard(Effect.suspend(() => ++builds === 1 ? Effect.fail("no network") : Effect.void))
+    const layer = Layer.provideMerge(service().layer, shared)
+    return Effect.gen(function*() {
+      const { client } = yield* Jobs.Tenants
+      const errors = yield* Effect.all([
+        Effect.flip(Effect.scoped(client("acme"))),
+        Effect.flip(Effect.scoped(client("zeta")))
+      ])
+      assert.deepStrictEqual(errors.map(({ error }) => error), ["no network", "no network"])
+      const clients = yield* Effect.all([
+        Effect.scoped(client("acme")),
+        Effect.scoped(client("acme")),
+        Effect.scoped(client("zeta"))
+      ])
+      assert.strictEqual(clients[0], clients[1])
+      assert.strictEqual(builds, 3) // one shared failure, and one each
+    }).pipe(Effect.provide(Jobs.layerTenants(() => layer)))
+  })
+})
