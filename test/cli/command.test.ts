@@ -9,11 +9,22 @@ import { codeOf } from "../../src/cli/shared/exit.js"
 import { jsonLine, printable, printableLine, table, wrap } from "../../src/cli/shared/text.js"
 import * as Errors from "../../src/Errors.js"
 import * as Exports from "../../src/Exports.js"
+import { bundledCommand } from "./support/program.js"
 import { runAlone } from "./support/run.js"
 
 const names = Object.keys(catalog)
 
 const lines = (text: string) => text.trimEnd().split("\n")
+
+/** Runs the command as a process. */
+const spawned = async (args: ReadonlyArray<string>) => {
+  const [node, file] = await bundledCommand()
+  const { status, stderr, stdout } = spawnSync(node, [file, ...args], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] }
+  })
+  return { code: status, stderr, stdout }
+}
 
 describe("--help", () => {
   it.live("of the command names each command", () =>
@@ -111,11 +122,9 @@ describe("--version", () => {
   it.live("is the one of package.json, also as a process, which loads nothing else", () =>
     Effect.gen(function*() {
       const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"))
-      assert.deepStrictEqual(yield* runAlone(["--version"]), { code: 0, stdout: `${version}\n`, stderr: "" })
-      const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", "src/cli/bin.ts", "--version"], {
-        encoding: "utf8"
-      })
-      assert.deepStrictEqual([status, stdout], [0, `${version}\n`])
+      const expected = { code: 0, stdout: `${version}\n`, stderr: "" }
+      assert.deepStrictEqual(yield* runAlone(["--version"]), expected)
+      assert.deepStrictEqual(yield* Effect.promise(() => spawned(["--version"])), expected)
     }))
 })
 
@@ -124,11 +133,7 @@ describe("a quick command", () => {
     Effect.gen(function*() {
       assert.isTrue(isQuick("versions"))
       for (const args of [["versions", "--help"], ["versions"], ["versions", "an-action"]]) {
-        const { status, stderr, stdout } = spawnSync(process.execPath, ["--import", "tsx", "src/cli/bin.ts", ...args], {
-          encoding: "utf8",
-          env: { PATH: process.env["PATH"] }
-        })
-        assert.deepStrictEqual({ code: status, stderr, stdout }, yield* runAlone(args))
+        assert.deepStrictEqual(yield* Effect.promise(() => spawned(args)), yield* runAlone(args))
       }
     }), 60_000)
 })

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { bundledCommand } from "./support/program.js"
 
-const program = [process.execPath, "--import", "tsx", join("src", "cli", "bin.ts")]
+const program = await bundledCommand()
 
 const env = { PATH: process.env["PATH"], NO_COLOR: "1" }
 

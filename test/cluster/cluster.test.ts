@@ -116,7 +116,9 @@ withPostgres("a cluster", (it) => {
         SqlClient.SqlClient,
         (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
       ).pipe(Effect.provide(context))
-      yield* Effect.repeat(Effect.provide(Cluster.health, context), { until: ({ jobs }) => jobs === 0 })
+      yield* Effect.repeat(Effect.delay(Effect.provide(Cluster.health, context), "20 millis"), {
+        until: ({ jobs }) => jobs === 0
+      })
       yield* Scope.close(scope, Exit.void)
       const { awaitEnd } = Context.get(yield* start(second), Jobs.Jobs)
       const { events } = yield* awaitEnd(id)
@@ -127,19 +129,19 @@ withPostgres("a cluster", (it) => {
   it.scoped("cancels and resumes a job from any process", () =>
     Effect.gen(function*() {
       const start = yield* cluster
-      const acme = service(() => Effect.sleep("20 millis"))
+      const acme = service(() => Effect.sleep("40 millis"))
       yield* start(acme)
       const jobs = Context.get(yield* start(acme, { clientOnly: true }), Jobs.Jobs)
-      const id = yield* jobs.submit(night("night", 500))
-      yield* Effect.repeat(jobs.status(id), { until: ({ events }) => events.left < 450 })
+      const id = yield* jobs.submit(night("night", 300))
+      yield* Effect.repeat(Effect.delay(jobs.status(id), "20 millis"), { until: ({ events }) => events.left < 270 })
       assert.isTrue(yield* jobs.cancel(id))
       yield* Effect.sleep("1 second")
       const sent = acme.sent.length
       yield* Effect.sleep("500 millis")
       assert.lengthOf(acme.sent, sent)
-      assert.isBelow(sent, 500)
+      assert.isBelow(sent, 300)
       assert.isTrue(yield* jobs.resume(id))
-      assert.deepInclude((yield* jobs.awaitEnd(id)).events, { total: 500, left: 0 })
+      assert.deepInclude((yield* jobs.awaitEnd(id)).events, { total: 300, left: 0 })
       assert.lengthOf(new Set(acme.sent), acme.sent.length)
     }))
 
@@ -182,11 +184,12 @@ withPostgres("a cluster", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(Cluster.health, other), { isReady: true, jobs: 0 })
       yield* Deferred.succeed(goOn, undefined)
       yield* awaitEnd(id)
-      yield* Effect.repeat(health, { until: ({ jobs }) => jobs === 0 })
+      const eventually = Effect.delay(health, "20 millis")
+      yield* Effect.repeat(eventually, { until: ({ jobs }) => jobs === 0 })
       yield* stop
       assert.isFalse((yield* health).isReady)
       yield* startServer
-      yield* Effect.repeat(health, { until: ({ isReady }) => isReady })
+      yield* Effect.repeat(eventually, { until: ({ isReady }) => isReady })
       assert.deepInclude(yield* Effect.flatMap(submit(night("later", 3)), awaitEnd), { state: "done" })
       // Waits until the runner has its locks again: without them it does not shut down, and the scope of the test would not close.
       const locks = Effect.flatMap(
@@ -204,18 +207,18 @@ withPostgres("a cluster", (it) => {
       Effect.gen(function*() {
         const server = yield* Postgres
         const database = yield* server.database
-        const slow = service(() => Effect.sleep("30 millis"))
+        const slow = service(() => Effect.sleep("100 millis"))
         const fast = service()
         const tenants = Jobs.layerTenants((tenant) => tenant === "fast" ? fast.layer : slow.layer)
         const context = yield* Layer.build(Layer.provide(layerRunner({ server, database, ...options }), tenants))
         const { awaitEnd, cancel, prune, status, submit } = Context.get(context, Jobs.Jobs)
         const submitFor = (tenant: string, key: string, count: number) => submit({ ...night(key, count), tenant })
-        const long = yield* submitFor("slow", "long", 3000)
-        const dropped = yield* submitFor("dropped", "dropped", 3000)
+        const long = yield* submitFor("slow", "long", 900)
+        const dropped = yield* submitFor("dropped", "dropped", 900)
         yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => slow.sent.length > 100 })
         const short = yield* Effect.flatMap(submitFor("fast", "short", 10), awaitEnd)
         assert.deepInclude(short.events, { total: 10, left: 0 })
-        assert.isAbove((yield* status(long)).events.left, 2000)
+        assert.isAbove((yield* status(long)).events.left, 600)
         // A job that is removed while it runs does not disturb the others.
         assert.isTrue(yield* cancel(dropped))
         yield* Effect.sleep("5 millis") // the job has ended within this millisecond
@@ -224,7 +227,7 @@ withPostgres("a cluster", (it) => {
         assert.deepInclude(next, { state: "done" })
         const { events, state } = yield* awaitEnd(long)
         assert.strictEqual(state, "done")
-        assert.deepStrictEqual(events.outcomes, { accepted: 3000, notFailed: 0, gone: 0, unknown: 0, failed: 0 })
+        assert.deepStrictEqual(events.outcomes, { accepted: 900, notFailed: 0, gone: 0, unknown: 0, failed: 0 })
       }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))),
     120_000
   )

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
-import { assert } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Logger } from "effect"
+import { afterAll, assert } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { isAvailable, postgresServer } from "../../examples/support/postgresServer.js"
 import { makeSharedBackend } from "../../src/cluster/sharedStore.js"
 import * as Fleet from "../../src/Fleet.js"
@@ -24,9 +24,13 @@ const storeIn = Layer.unwrapEffect(
 )
 
 if (isAvailable) {
+  const scope = Effect.runSync(Scope.make())
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  /** One server for all of them, each with a database of its own. */
+  const server = Effect.runSync(Effect.cached(Scope.extend(postgresServer, scope)))
   contract(
     "makeSharedBackend",
-    Effect.flatMap(postgresServer, (server) =>
+    Effect.flatMap(server, (server) =>
       Effect.map(
         Layer.build(Layer.provide(SharedStore.layer(makeSharedBackend, options), layerMigrated(server))),
         Context.get(SharedStore.SharedStore)

@@ -59,10 +59,10 @@ describe("a stored value of another version or shape", () => {
       const bound = yield* twoClients
       // The processes read the store every 50 ms while they cannot know when a call may start.
       for (
-        const [value, every] of [["damaged", 10], ["damaged", 50], [
-          makeFormat(3).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }),
-          50
-        ]] as const
+        const [value, every] of [
+          ["damaged", 10],
+          [makeFormat(3).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }), 50]
+        ] as const
       ) {
         const result = yield* tenTimes(Effect.scoped(Effect.gen(function*() {
           const store = yield* flakyStore

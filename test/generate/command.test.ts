@@ -11,6 +11,7 @@ import * as Folder from "../../src/generate/folder.js"
 import { makeFormatter } from "../../src/generate/format.js"
 import { isIdempotent } from "../../src/generate/model/idempotency.js"
 import { operationName, schemaName } from "../../src/generate/model/names.js"
+import { bundledCommand } from "../cli/support/program.js"
 import { runAlone } from "../cli/support/run.js"
 import { documentOf, failure, generated, type Json, type Parts } from "./support/documents.js"
 
@@ -26,12 +27,9 @@ const inFolder = <A, E>(
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 /** Runs the command as a process. */
-const spawned = (...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(
-    process.execPath,
-    ["--import", "tsx", "src/cli/bin.ts", ...args],
-    { encoding: "utf8" }
-  )
+const spawned = async (...args: ReadonlyArray<string>) => {
+  const [node, file] = await bundledCommand()
+  const { status, stderr, stdout } = spawnSync(node, [file, ...args], { encoding: "utf8" })
   return { status, stderr, stdout }
 }
 
@@ -213,8 +211,8 @@ describe("the command", () => {
           const fs = yield* FileSystem.FileSystem
           yield* fs.writeFileString(`${folder}/spec.json`, JSON.stringify(documentOf({})))
           const args = ["generate", "--spec", `${folder}/spec.json`, "--out", `${folder}/out`]
-          assert.deepInclude(spawned(...args), { status: 0, stderr: "" })
-          assert.deepInclude(spawned(...args, "--only", "x"), {
+          assert.deepInclude(yield* Effect.promise(() => spawned(...args)), { status: 0, stderr: "" })
+          assert.deepInclude(yield* Effect.promise(() => spawned(...args, "--only", "x")), {
             status: 1,
             stdout: "",
             stderr: "the document has no operation x, only getThing\n"

@@ -793,10 +793,13 @@ const kinds: ReadonlyArray<Kind> = [
 ]
 
 describe("a document with", () => {
-  for (const { create, get, notes = [], others = {}, parts, title } of kinds) {
+  /** What the documents give, generated once for all tests. */
+  const results = kinds.map(({ parts }) => Effect.runSync(Effect.cached(generated(documentOf(parts)))))
+
+  for (const [index, { create, get, notes = [], others = {}, title }] of kinds.entries()) {
     it.effect(title, () =>
       Effect.gen(function*() {
-        const result = yield* generated(documentOf(parts))
+        const result = yield* results[index]!
         if (get !== undefined) assert.include(textOf(result, "getThing.ts"), get)
         if (create !== undefined) assert.include(textOf(result, "createThing.ts"), create)
         for (const [path, text] of Object.entries(others)) assert.include(textOf(result, path), text)
@@ -806,9 +809,9 @@ describe("a document with", () => {
 
   it.effect("all of these gives code that the compiler accepts", () =>
     Effect.gen(function*() {
-      const files = yield* Effect.forEach(kinds, ({ parts }, index) =>
+      const files = yield* Effect.forEach(results, (result, index) =>
         Effect.map(
-          generated(documentOf(parts)),
+          result,
           ({ files }) => files.map(({ path, text }) => ({ path: `${index}/${path}`, text }))
         ))
       assert.deepStrictEqual(typeErrors(files.flat()), [])

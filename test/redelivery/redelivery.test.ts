@@ -705,8 +705,8 @@ describe("Node.journal", () => {
 describe("a process that is killed at random moments and restarted", () => {
   it.live("sends every event exactly once, except for those that it reports as unknown", () =>
     Effect.gen(function*() {
-      const { accepted, kills, unknown } = yield* crash(300, 12)
-      assert.isAtLeast(kills, 8)
+      const { accepted, kills, unknown } = yield* crash(150, 6)
+      assert.isAtLeast(kills, 4)
       assert.isAbove(unknown, 0)
       assert.isAbove(accepted, unknown)
     }))

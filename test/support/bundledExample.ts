@@ -6,6 +6,8 @@ import { join } from "node:path"
 
 const folder = mkdtempSync(join(tmpdir(), "examples-"))
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+// Vitest ends its processes with this signal, which would end them without that.
+process.once("SIGTERM", () => process.exit())
 
 /** Packages of CommonJS load the modules of Node by `require`. */
 const banner =

@@ -19,7 +19,7 @@ import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import { makeRunner } from "../runtime/runner.js"
 import * as Timer from "../runtime/timer.js"
 import type { FleetGrant, Host } from "./replica.js"
-import { makeFormat } from "./snapshotFormat.js"
+import { currentFormat } from "./snapshotFormat.js"
 import { TenantSync } from "./sync.js"
 
 /** Makes the strategy. `format` is for tests: processes of another version store another format. */
@@ -27,7 +27,7 @@ export const make = (
   store: SharedStore.SharedStore["Type"],
   reserve: number,
   limits: ResolvedLimits = none,
-  format = makeFormat()
+  format = currentFormat()
 ) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope

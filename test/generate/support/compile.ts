@@ -1,18 +1,19 @@
 /** Type-checks generated files, and loads them. */
 import { build } from "esbuild"
+import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import ts from "typescript"
 import type { File } from "../../../src/generate/print/files.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+const options = {
+  target: "ES2022",
+  lib: ["ES2023", "DOM", "DOM.Iterable"],
+  module: "NodeNext",
+  moduleResolution: "NodeNext",
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
@@ -25,25 +26,35 @@ const options: ts.CompilerOptions = {
   paths: { "effect-identity-client/*": [join(root, "src/*.ts")] }
 }
 
-/** The errors of the compiler in files, which need not exist. */
+/** Makes a folder inside the project, so that its packages are found. */
+const newFolder = (): string => {
+  const packages = join(root, "node_modules")
+  mkdirSync(packages, { recursive: true })
+  return mkdtempSync(join(packages, ".generated-"))
+}
+
+/** The errors of the compiler in files. */
 export const typeErrors = (files: ReadonlyArray<File>): ReadonlyArray<string> => {
-  const folder = join(root, "generated")
-  const texts = new Map(
-    files.filter(({ path }) => path.endsWith(".ts")).map(({ path, text }) => [join(folder, path), text])
-  )
-  const host = ts.createCompilerHost(options)
-  const { directoryExists, fileExists, getSourceFile, readFile } = host
-  host.directoryExists = (name) => resolve(name).startsWith(folder) || directoryExists?.(name) === true
-  host.fileExists = (name) => texts.has(resolve(name)) || fileExists(name)
-  host.readFile = (name) => texts.get(resolve(name)) ?? readFile(name)
-  host.getSourceFile = (name, version) => {
-    const text = texts.get(resolve(name))
-    return text === undefined ? getSourceFile.call(host, name, version) : ts.createSourceFile(name, text, version)
+  const folder = newFolder()
+  try {
+    const typed = files.filter(({ path }) => path.endsWith(".ts"))
+    for (const { path, text } of typed) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    writeFileSync(join(folder, "package.json"), "{\"type\":\"module\"}")
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: typed.map(({ path }) => path) })
+    )
+    const tsc = join(dirname(createRequire(import.meta.url).resolve("@typescript/native/package.json")), "bin/tsc")
+    const { status, stderr, stdout } = spawnSync(process.execPath, [tsc, "-p", folder, "--pretty", "false"], {
+      encoding: "utf8"
+    })
+    return status === 0 ? [] : [`${stderr}${stdout}`]
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  const program = ts.createProgram([...texts.keys()], options, host)
-  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) =>
-    `${file?.fileName ?? ""}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`
-  )
 }
 
 /** Loads generated files: the exports of their index. */
@@ -72,10 +83,7 @@ export const load = async (files: ReadonlyArray<File>): Promise<Readonly<Record<
       }
     }]
   })
-  // Inside the project, so that its packages are found.
-  const packages = join(root, "node_modules")
-  mkdirSync(packages, { recursive: true })
-  const folder = mkdtempSync(join(packages, ".generated-"))
+  const folder = newFolder()
   try {
     const file = join(folder, "index.mjs")
     writeFileSync(file, output?.text ?? "")
