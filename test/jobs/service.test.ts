@@ -172,7 +172,7 @@ describe("a submitted job", () => {
     Effect.gen(function*() {
       const { jobs, started } = yield* operations()
       const id = yield* jobs.submit(Jobs.redelivery({ ...night, events: ids(2) }))
-      const events = Stream.dieMessage("the ids were read")
+      const events = Stream.die("the ids were read")
       assert.strictEqual(yield* jobs.submit(Jobs.redelivery({ ...night, events })), id)
       assert.deepStrictEqual(started, [id, id])
       assert.deepInclude(yield* jobs.status(id), { state: "waiting", events: { ...noEvents, total: 2, left: 2 } })

@@ -50,7 +50,7 @@ export const allLines = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
     const logger = Logger.make<unknown, void>(({ cause, message }) => {
-      lines.push(`${String(message)} ${Cause.pretty(cause)}`)
+      lines.push(Cause.isEmpty(cause) ? String(message) : `${String(message)} ${Cause.pretty(cause)}`)
     })
     const value = yield* self.pipe(
       Logger.withMinimumLogLevel(LogLevel.All),
