@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Tenant from "../../../src/Tenant.js"
 import { refusalOf } from "../../../src/tenant/control/http/access.js"
 import { addresses, keyHeader } from "../../../src/tenant/control/messages.js"
+import { fragmentOf, keyIn } from "../../../src/tenant/page/ui/key.js"
 import { itInProcess } from "../support/calls.js"
 import { control, itControlled, key, origin } from "../support/control.js"
 
@@ -51,13 +52,17 @@ describe("the key", () => {
 
   it.effect("cannot be one that is empty, short or unfit for an address", () =>
     Effect.gen(function*() {
-      for (const bad of ["", "short", "a".repeat(15), "with a space 0123456789", `${key}\n`]) {
+      for (const bad of ["", "short", "a".repeat(15), "with a space 0123456789abcdef", `${key}\n`]) {
         const exit = yield* Effect.exit(Tenant.make({ control: { key: Redacted.make(bad) } }))
         assert.include(String(exit), "Invalid key of the control interface")
         if (bad !== "") assert.notInclude(String(exit), bad)
       }
       yield* Tenant.make({ control: { key: Redacted.make("a".repeat(16)) } })
     }))
+
+  it("stands in the fragment of the live page's address as it is", () => {
+    assert.deepStrictEqual([fragmentOf(key), keyIn(`${origin}/#key=${key}`)], [`#key=${key}`, key])
+  })
 
   it("is refused if the header is absent, even before it is compared", () => {
     const request = HttpServerRequest.fromWeb(new Request(origin, { headers: { host: "localhost" } }))
@@ -113,6 +118,10 @@ describe("foreign callers", () => {
       ) {
         assert.deepStrictEqual(yield* statuses({ ...withKey, origin: foreign }), [403, 403], foreign)
       }
+      assert.deepStrictEqual((yield* control("GET", "/state", { headers: { ...withKey, origin: "null" } })).json, {
+        status: 403,
+        message: "The control interface is not for pages of other origins"
+      })
       assert.deepStrictEqual(yield* statuses({ ...withKey, origin }), [200, 200])
       assert.deepStrictEqual(yield* statuses({ ...withKey, "sec-fetch-site": "cross-site" }), [403, 403])
       assert.deepStrictEqual(yield* statuses({ ...withKey, "sec-fetch-site": "same-site" }), [403, 403])

@@ -291,6 +291,14 @@ describe("retries", () => {
     assert.deepStrictEqual(begin(never, 0), { retry: 0, retryOf: null })
   })
 
+  it("are matched by their age, the oldest first if no trace is known", () => {
+    const retries = Retries.make()
+    retries.failed("a", { id: 1, retry: 0, at: 200_000, trace: "x" })
+    retries.failed("a", { id: 2, retry: 0, at: 200_000, trace: undefined })
+    assert.deepStrictEqual(retries.begin(() => "a", undefined, 400_000), { retry: 1, retryOf: 1 })
+    assert.deepStrictEqual(retries.begin(() => "a", "y", 500_000), { retry: 1, retryOf: 2 })
+  })
+
   it("do not keep the bodies by which they are matched", () => {
     const body = "x".repeat(100_000)
     assert.isBelow(Retries.digest(body).length, 250)

@@ -83,6 +83,7 @@ describe("a saved state", () => {
       const saved = yield* act("save", "GET", "/save?secrets=include")
       const [state, before] = [yield* tenant.state, yield* snapshot]
       assert.deepStrictEqual(JSON.parse(JSON.stringify(saved)), saved)
+      assert.deepStrictEqual(saved.faults, [{ status: 418, times: 3, delay: 5, headers: { "x-a": "b", date: null } }])
       yield* act("reset", "POST", "/reset")
       yield* act("revokeTokens", "POST", "/tokens/revoke")
       assert.strictEqual(yield* statusOf(token), 401)
@@ -121,12 +122,13 @@ describe("a saved state", () => {
       const saved = yield* act("save", "GET", "/save")
       assert.isFalse("users" in saved.state)
       const tenant = yield* Tenant.Tenant
-      yield* act("load", "POST", "/load", saved)
+      assert.deepStrictEqual(yield* act("load", "POST", "/load", saved), { changed: 1 })
       assert.isFunction((yield* tenant.state).users)
       assert.isNull((yield* snapshot).counts.users)
-      yield* act("load", "POST", "/load", { ...saved, state: { ...saved.state, users: [{ user_id: "a", more: 1 }] } })
-      assert.deepStrictEqual((yield* tenant.state).users, [{ user_id: "a", more: 1 }])
-    }), { seed: { users: Tenant.makeUsers(3) } })
+      const withUsers = { ...saved, state: { ...saved.state, users: [{ user_id: "a", more: 1 }, { user_id: "b" }] } }
+      assert.deepStrictEqual(yield* act("load", "POST", "/load", withUsers), { changed: 3 })
+      assert.deepStrictEqual((yield* tenant.state).users, [{ user_id: "a", more: 1 }, { user_id: "b" }])
+    }), { seed: { users: Tenant.makeUsers(3), connections: [{ id: "con_1", name: "people" }] } })
 
   itControlled(
     "that is not one is refused by the field's name, and nothing of it is loaded",
@@ -158,6 +160,9 @@ describe("a saved state", () => {
         for (const [body, field] of broken) {
           const { json, status } = yield* control("POST", "/load", { body })
           assert.deepStrictEqual([status, json.field], [400, field])
+          if (/created_at|timestamp/.test(field)) {
+            assert.strictEqual(json.message, `${field}: Expected a date and time`)
+          }
         }
         assert.deepStrictEqual(yield* tenant.state, state)
       })
@@ -183,7 +188,7 @@ describe("a saved state", () => {
       const failing = { id: "evt_1", state: "failed", failsAgain: Infinity } as const
       const waiting = { id: "evt_2", state: "queued", queued_at: Infinity } as const
       yield* tenant.seed({
-        jobs: [{ ...job, limit: Infinity }],
+        jobs: [{ ...job, limit: Infinity, ended_at: Infinity }],
         streams: [{ id: "est_1", events: [failing, waiting] }]
       })
       const before = yield* tenant.state
@@ -217,7 +222,11 @@ describe("a saved state", () => {
             signingKey: { ...saved.signingKey, k: "a".repeat(45) }
           }
         })
-        assert.deepStrictEqual([status, json.field], [400, "signingKey.k"])
+        assert.deepStrictEqual([status, json], [400, {
+          status: 400,
+          field: "signingKey.k",
+          message: "signingKey.k: Expected a key of at least 256 bits in base64url"
+        }])
         assert.deepStrictEqual(yield* snapshot, before)
       })
   )

@@ -121,8 +121,13 @@ describe("masking", () => {
         nested: [{ password: 1, apiKey: true, "x-api-key": "b", name: "c" }],
         secrets: [{ name: "KEY", value: "d", updated_at: "e" }],
         token: null,
+        id_token: undefined,
         access_token: "",
-        text: "eyJhbGciOi.eyJzdWI.c2ln and Bearer abcdefgh1"
+        passwordHash: "f",
+        credential: "g",
+        private_key: "h",
+        privateKey: "i",
+        text: "eyJhbGciOi.eyJzdWI.c2ln and Bearer  abcdefgh1"
       }),
       {
         client_secret: masked,
@@ -131,10 +136,19 @@ describe("masking", () => {
         nested: [{ password: masked, apiKey: masked, "x-api-key": masked, name: "c" }],
         secrets: [{ name: "KEY", value: masked, updated_at: "e" }],
         token: null,
+        id_token: undefined,
         access_token: masked,
+        passwordHash: masked,
+        credential: masked,
+        private_key: masked,
+        privateKey: masked,
         text: `${masked} and Bearer ${masked}`
       }
     )
+    const open = { id: "a", name: "b", type: "c", method: "d", username: "e", created_at: "f", updated_at: "g" }
+    assert.deepStrictEqual(maskValue({ credentials: [{ ...open, value: "h" }] }), {
+      credentials: [{ ...open, value: masked }]
+    })
   })
 
   it("hides headers, and keeps the scheme", () => {
@@ -162,6 +176,10 @@ describe("masking", () => {
 
   it("hides parameters of queries and forms, however they are spelt", () => {
     assert.strictEqual(maskTarget("/x?a=1&client%5Fsecret=b&c", []), `/x?a=1&client%5Fsecret=${masked}&c`)
+    assert.strictEqual(
+      maskTarget("/x?client_secret+=b&%20token%20=c", []),
+      `/x?client_secret+=${masked}&%20token%20=${masked}`
+    )
     assert.strictEqual(maskTarget("/x", []), "/x")
     assert.strictEqual(maskTarget("/x?token=a\"b c#d&e=1", []), `/x?token=${masked}&e=1`)
     assert.strictEqual(

@@ -1,14 +1,15 @@
 /** The stream of events: a snapshot first, then what changes, in batches; a slow reader costs nothing. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
-import type { StreamMessage } from "../../../src/tenant/control/messages.js"
-import { action, call, listActionVersions, requestToken, waitForSleep } from "../support/calls.js"
-import { act, itControlled, loops, messages, pass, reading } from "../support/control.js"
+import { keyHeader, type StreamMessage } from "../../../src/tenant/control/messages.js"
+import { action, call, listActionVersions, requestToken, send, tokenOf, waitForSleep } from "../support/calls.js"
+import { act, itControlled, key, loops, messages, origin, pass, reading } from "../support/control.js"
 
 const ofType = <Type extends StreamMessage["type"]>(read: ReadonlyArray<StreamMessage>, type: Type) =>
   read.filter((message): message is Extract<StreamMessage, { readonly type: Type }> => message.type === type)
@@ -121,6 +122,55 @@ describe("the stream", () => {
       assert.strictEqual(states[0]?.clockOffset, 1000)
       assert.isUndefined(states[0]?.jobs)
     }).pipe(Effect.scoped))
+
+  itControlled(
+    "shows a level that changes without a call within one batch, and other changes within three",
+    () =>
+      Effect.gen(function*() {
+        const read = yield* reading
+        yield* act("setBucket", "POST", "/buckets/tenant", { left: 10 })
+        yield* act("addFault", "POST", "/faults", { status: 500 })
+        yield* pass(1)
+        assert.deepStrictEqual(ofType(read, "buckets").map(({ buckets }) => buckets), [[
+          { name: "tenant", left: 11.6, allowed: 0, refused: 0, now: 11.6 },
+          { name: "profileUpdates", left: 5, allowed: 0, refused: 0, now: 5 }
+        ]])
+        yield* pass(1)
+        assert.deepStrictEqual(ofType(read, "state"), [])
+        yield* pass(1)
+        assert.lengthOf(ofType(read, "state"), 1)
+      }).pipe(Effect.scoped)
+  )
+
+  itControlled("shows a refused call of a bucket whose level stays", () =>
+    Effect.gen(function*() {
+      const token = yield* tokenOf()
+      const list = send(listActionVersions, { params: { actionId: action.id }, token })
+      yield* list
+      const read = yield* reading
+      assert.strictEqual((yield* list).status, 429)
+      yield* pass(1)
+      assert.deepInclude(ofType(read, "buckets")[0]?.buckets[0], { left: 0, allowed: 0, refused: 1, now: 0 })
+    }).pipe(Effect.scoped), { buckets: { tenant: { burst: 1, refill: 1, per: Duration.days(1e11) } } })
+
+  itControlled(
+    "is one of server-sent events, those of one time in one chunk, and none is empty",
+    () =>
+      Effect.gen(function*() {
+        const { headers, stream } = yield* HttpClient.get(`${origin}/_tenant/events`, { headers: { [keyHeader]: key } })
+        assert.strictEqual(headers["content-type"], "text/event-stream")
+        const chunks: Array<string> = []
+        yield* Effect.forkScoped(
+          Stream.runForEach(Stream.decodeText(stream), (text) => Effect.sync(() => chunks.push(text)))
+        )
+        yield* Effect.repeat(loops, { until: () => chunks.length > 0 })
+        yield* pass(2)
+        yield* call(listActionVersions, { params: { actionId: action.id } })
+        yield* pass(1)
+        const types = chunks.map((chunk) => chunk.replace(/event: (\w+)\ndata: \{"type":"\1",.*\}\n\n/g, "$1;"))
+        assert.deepStrictEqual(types, ["snapshot;", "requests;buckets;state;"])
+      }).pipe(Effect.scoped)
+  )
 
   itControlled("begins anew after a reset, and after a state is loaded", () =>
     Effect.gen(function*() {

@@ -16,6 +16,9 @@ import {
 } from "../../../src/tenant/control/messages.js"
 import { itInProcess } from "./calls.js"
 
+// A tenant loads its control only if it is asked for it: here that is done before the first test, which does not wait for it.
+await import("../../../src/tenant/control/control.js")
+
 export const key = "a-key-of-the-tests-0123456789"
 
 export const origin = "http://localhost:8787"

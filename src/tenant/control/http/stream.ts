@@ -87,7 +87,7 @@ const makeNext = (controlled: Controlled, reader: Reader): Effect.Effect<Readonl
     if (seen !== generation.current) return yield* begin
     ticks++
     const { leftOut, requests } = reader.takeRequests()
-    const batch = requests.length === 0 && leftOut === 0
+    const batch = requests.length === 0
       ? []
       : [{ type: "requests", requests, leftOut, total: recorder.total() } as const]
     return [...batch, ...yield* bucketMessage, ...yield* stateMessage]

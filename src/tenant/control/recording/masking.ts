@@ -54,7 +54,7 @@ const plainName = (name: string): string => {
 
 /** Tells that a parameter is secret by any part of its name, for example `secrets[0][value]`; `secrets[0][name]` is not. */
 const isSecretPath = (name: string): boolean => {
-  const parts = plainName(name).split(/[[\].]+/).filter((part) => part !== "")
+  const parts = plainName(name).split(/[[\].]/).filter((part) => part !== "")
   const last = parts.at(-1) ?? ""
   return isSecretName(last) || (!openFields.includes(last) && parts.some(isSecretName))
 }
