@@ -151,7 +151,7 @@ for (const file of sources) {
   }
 }
 
-const quickTests = testFiles(["http/media/urlEncoding", "http/inexpressible", "runtime/backoff", "client/retry"])
+const quickTests = testFiles(["http/media/urlEncoding", "http/inexpressible", "runtime/backoff"])
 
 /** A few small files, for a run of less than a minute. */
 export const quick: Folder = {
