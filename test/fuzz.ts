@@ -1,6 +1,6 @@
 /**
  * `npm run test:fuzz`: 100,000 responses that no server should give, 20,000 requests that no client should send, and some
- * thousands of both on real sockets. `--quick` tries a tenth of that, `--runs 500` tries 500 responses. A failure is made smaller and
+ * thousands of both on real sockets. `--quick` tries a fiftieth of that, `--runs 500` tries 500 responses. A failure is made smaller and
  * shown with the options that find it again: `--only responses --seed=-7 --path=12:0`.
  */
 import { Effect } from "effect"
@@ -23,7 +23,7 @@ const whole = (option: string, text: string, pattern: RegExp): number => {
   throw new Error(`--${option} cannot be ${text}`)
 }
 
-const runs = whole("runs", values.runs ?? (values.quick ? "4000" : "100000"), /^[1-9]\d{0,8}$/)
+const runs = whole("runs", values.runs ?? (values.quick ? "2000" : "100000"), /^[1-9]\d{0,8}$/)
 const seed = values.seed === undefined ? undefined : whole("seed", values.seed, /^-?\d{1,10}$/)
 const chosen = properties.filter(({ name }) => values.only === "" || name === values.only)
 if (chosen.length === 0) throw new Error(`--only takes one of ${properties.map(({ name }) => name).join(", ")}`)
