@@ -35,43 +35,39 @@ const messageOf = (value: unknown, content: unknown): string | undefined => {
   }
 }
 
-type Entries = ReadonlyArray<readonly [key: PropertyKey, value: unknown]>
-
-/** The values within a value. A field that is `undefined` is absent; an item of a list is not. */
-const entriesOf = (content: unknown): Entries =>
-  typeof content !== "object" || content === null
-    ? []
-    : Array.isArray(content)
-    ? Array.from(content, (item: unknown, index) => [index, item] as const)
-    : Object.entries(content).filter(([, field]) => field !== undefined)
-
-/** Checks a value and all within it. Makes no paths, and goes as deep as JSON does: it does not recurse. */
-const isExpressible = (value: unknown): boolean => {
-  const pending = [value] // it grows while it is visited
-  for (const each of pending) {
-    const content = contentOf(each)
-    if (messageOf(each, content) !== undefined) return false
-    if (typeof content !== "object" || content === null) continue
-    const isList = Array.isArray(content)
-    for (const inner of isList ? content : Object.values(content)) {
-      if (typeof inner !== "string" && (isList || inner !== undefined)) pending.push(inner)
-    }
-  }
-  return true
+/** A value, and where it is. */
+interface Place {
+  readonly value: unknown
+  readonly key: PropertyKey
+  /** The value that has it; none for the whole body. */
+  readonly parent: Place | undefined
 }
 
-/** Lists what JSON cannot express. */
-const issuesIn = (value: unknown, path: string): ReadonlyArray<Issue> => {
-  const content = contentOf(value)
-  const message = messageOf(value, content)
-  return message === undefined
-    ? entriesOf(content).flatMap(([key, inner]) => issuesIn(inner, append(path, key)))
-    : [{ path, message }]
+const pathOf = ({ key, parent }: Place, path: string): string =>
+  parent === undefined ? path : append(pathOf(parent, path), key)
+
+/** Finds a value that JSON cannot express, those closest to the root first. Goes as deep as JSON does: it does not recurse. */
+const issueIn = (value: unknown, path: string): Issue | undefined => {
+  const places: Array<Place> = [{ value, key: "", parent: undefined }] // it grows while it is visited
+  for (const place of places) {
+    const content = contentOf(place.value)
+    const message = messageOf(place.value, content)
+    if (message !== undefined) return { path: pathOf(place, path), message }
+    if (typeof content !== "object" || content === null) continue
+    // JSON can express any string. A field that is `undefined` is absent; an item of a list is not.
+    const isList = Array.isArray(content)
+    for (const [key, inner] of isList ? content.entries() : Object.entries(content)) {
+      if (typeof inner !== "string" && (isList || inner !== undefined)) {
+        places.push({ value: inner, key, parent: place })
+      }
+    }
+  }
+  return undefined
 }
 
 /** Encodes a value. The paths of its parts begin with `path`. Throws if it is cyclic or nested too deep. */
 export const encode = (value: unknown, path: string): Either.Either<string, Issue> => {
   const text = JSON.stringify(value) // first: it recognizes a cycle
-  const [issue] = isExpressible(value) ? [] : issuesIn(value, path)
+  const issue = issueIn(value, path)
   return issue === undefined ? Either.right(text) : Either.left(issue)
 }
