@@ -65,18 +65,22 @@ export const run = (options: {
     const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
     const { files, interface: facts, notes } = yield* filesOf(options.spec, selection)
     yield* Effect.forEach(notes, ({ message, pointer }) => Console.error(`note: ${message} (at ${pointer})`))
+    const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
     const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]
     const result = { folder: options.out, operations, schemas }
     const print = (line: string, more: object = {}) =>
       Console.log(options.json ? JSON.stringify({ ...result, ...more }) : line)
     if (!options.check) {
       yield* Folder.write(options.out, files)
-      return yield* print(`${options.out}: ${operations} operations, ${schemas} schemas`)
+      return yield* print(`${options.out}: ${counted(operations, "operation")}, ${counted(schemas, "schema")}`)
     }
     const existing = yield* Folder.read(options.out)
     const differences = Folder.differences(existing, files)
     if (differences.length === 0) {
-      return yield* print(`${options.out}: ${operations} operations, nothing changed`, { changes: [], files: [] })
+      return yield* print(`${options.out}: ${counted(operations, "operation")}, nothing changed`, {
+        changes: [],
+        files: []
+      })
     }
     const changes = changesOf(existing.get(Folder.interfaceFile), facts)
     yield* print(report(changes).join("\n"), { changes, files: differences })

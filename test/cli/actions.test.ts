@@ -37,6 +37,28 @@ describe("versions", () => {
       assert.deepStrictEqual(numbers, [3, 2, 1])
     }).pipe(Effect.provide(TenantLive)))
 
+  it.live("shows what a version lacks, and times without fractions of a second", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      const versions = [
+        { id: "v3" },
+        { id: "v2", number: 2, status: "built", deployed: true, runtime: "node22", built_at: "2026-01-31T22:00:00.5Z" },
+        { id: "v1", number: 1, status: "failed", deployed: false, built_at: "2026-01-31T22:00:00.5Z[UTC]" }
+      ]
+      yield* seed({ actions: [{ id: "bare", versions }] })
+      assert.deepStrictEqual(yield* run(["versions", "bare"]), {
+        code: 0,
+        stdout: [
+          "#  status  deployed  runtime  built",
+          "?                             not yet",
+          "2  built   yes       node22   2026-01-31T22:00:00Z",
+          "1  failed                     2026-01-31T22:00:00.5Z[UTC]",
+          ""
+        ].join("\n"),
+        stderr: ""
+      })
+    }).pipe(Effect.provide(TenantLive)))
+
   it.live("shows a wrong secret as one sentence, without it", () =>
     Effect.gen(function*() {
       const variables = { IDENTITY_CLIENT_SECRET: "wrong-secret" }
@@ -66,6 +88,18 @@ describe("an action that does not exist", () => {
       assert.strictEqual(code, 1)
       assert.match(stderr, /^TokenError: .*404/)
     }).pipe(Effect.provide(TenantLive)))
+})
+
+describe("an empty id", () => {
+  for (const args of [["versions", ""], ["diff", ""], ["rollback", "", "1"]]) {
+    it.live(`is refused as ACTION by ${args[0]}, with exit code 2`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* run(args)
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.match(stderr, new RegExp(`^ACTION: expected .*\n\nUsage: effect-identity-client ${args[0]} ACTION `))
+        assert.deepStrictEqual(yield* sent, [])
+      }).pipe(Effect.provide(TenantLive)))
+  }
 })
 
 describe("diff", () => {
@@ -124,10 +158,9 @@ describe("diff", () => {
 })
 
 /** Makes the tenant deploy: the new version is live at once, or never. */
-const deploying = (isLive: boolean) =>
+const deploying = (isLive: boolean, made: ActionVersion = { id: "made", number: 4, status: "building" }) =>
   Effect.gen(function*() {
     const { respond } = yield* Tenant.Tenant
-    const made = { id: "made", number: 4, status: "building" as const }
     yield* respond(deployActionVersion, () => Effect.succeed(made))
     yield* respond(getAction, () => Effect.succeed(isLive ? { deployed_version: made } : {}))
     yield* respond(getActionVersion, () => Effect.succeed(made))
@@ -143,6 +176,18 @@ describe("rollback", () => {
       assert.match(stdout, /^--- code of #3\n\+\+\+ code of #2\n[^]*\nVersion 2 is live, as version 4\.\n$/)
       assert.strictEqual(stderr, "Deploy version 2? [y/N] version 4 is deployed; waiting until it is live\n")
       assert.deepStrictEqual([code, yield* deployments], [0, 1])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.live("deploys for the first time, also as a version whose number the service does not tell", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      yield* seed({ actions: [{ id: "new", versions: [{ id: "v1", number: 1 }] }] })
+      yield* deploying(true, { id: "made" })
+      assert.deepStrictEqual(yield* run(["rollback", "new", "1", "--yes"]), {
+        code: 0,
+        stdout: "No version is deployed.\nVersion 1 is live, as version ?.\n",
+        stderr: "version ? is deployed; waiting until it is live\n"
+      })
     }).pipe(Effect.provide(TenantLive)))
 
   it.live("deploys nothing without a yes", () =>

@@ -13,6 +13,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
+import { issuesOf } from "../../internal/schema/parseIssues.js"
 import * as Tenant from "../../Tenant.js"
 import { keyFragment, keyPattern } from "../../tenant/control/messages.js"
 import { define } from "../shared/definition.js"
@@ -139,20 +140,31 @@ const anything = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 const items = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, ...fields }, anything)))
 
-const seedFile = Schema.parseJson(Schema.Struct({
+const Seed = Schema.Struct({
   connections: items({ name: Schema.String }),
   jobs: items({}),
   profiles: items({}),
   actions: items({ versions: Schema.Array(anything) }),
   streams: items({ events: Schema.Array(Schema.Struct({ id: Schema.String, state: Schema.String }, anything)) })
-}))
+})
+
+const notSeed = (file: string, reason: string) => new WrongUsage({ message: `${file} is not a seed: ${reason}` })
 
 const readSeed = (file: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const seed = yield* Schema.decodeUnknown(seedFile, { onExcessProperty: "error" })(yield* fs.readFileString(file))
+    const text = yield* Effect.mapError(fs.readFileString(file), ({ message }) => notSeed(file, message))
+    const content = yield* Effect.try({
+      try: (): unknown => JSON.parse(text),
+      catch: (error) => notSeed(file, String(error))
+    })
+    const seed = yield* Effect.mapError(
+      Schema.decodeUnknown(Seed, { onExcessProperty: "error" })(content),
+      ({ issue }) =>
+        notSeed(file, issuesOf(issue).map(({ message, path }) => `${path || "the file"}: ${message}`).join(", "))
+    )
     return seed as unknown as Tenant.Seed // sound: the tenant uses no other field than to send it
-  }).pipe(Effect.mapError(({ message }) => new WrongUsage({ message: `${file} is not a seed: ${message}` })))
+  })
 
 const serve = (port: number, options: Tenant.Options, json: boolean) => {
   const server = createServer()

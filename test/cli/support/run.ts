@@ -15,9 +15,16 @@ import {
   Stream
 } from "effect"
 import * as Cause from "effect/Cause"
+import { catalog } from "../../../src/cli/catalog.js"
 import { command } from "../../../src/cli/command.js"
 import { type Output, Stdio } from "../../../src/cli/shared/stdio.js"
 import * as Tenant from "../../../src/Tenant.js"
+
+// Commands load modules when they run. Here they are loaded before the first test, so that none of the tests waits for them.
+await Promise.all([
+  ...Object.values(catalog).map(({ load }) => Effect.runPromise(load)),
+  import("../../../src/generate/run.js")
+])
 
 interface Settings {
   /** Text on the standard input. */
@@ -32,6 +39,8 @@ interface Settings {
   readonly interruptAfter?: string
   /** Called with everything that is written, to both outputs. */
   readonly onWrite?: (text: string) => void
+  /** Called with everything that is drawn, which is on the standard error output. */
+  readonly onDraw?: (text: string) => void
   /** Interrupts the command after this time. */
   readonly interruptAfterMillis?: number
   /** Called before the interruption with what has been written. */
@@ -77,7 +86,11 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       inputIsTerminal: settings.reply !== undefined,
       output,
       errorOutput: output,
-      draw: (text: string) => Effect.sync(() => void stderr.push(text)),
+      draw: (text: string) =>
+        Effect.sync(() => {
+          stderr.push(text)
+          settings.onDraw?.(text)
+        }),
       ask: (question: string) =>
         Effect.suspend(() => {
           stderr.push(question)

@@ -1,0 +1,200 @@
+/** Tests of `tenant`: the lines for requests, the seeds that it refuses, and ports that cannot be used. */
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { Server } from "node:net"
+import { runAlone } from "./support/run.js"
+
+interface Request {
+  readonly method?: string
+  readonly path: string
+  /** The status of a fault that is set before. */
+  readonly fault?: number
+}
+
+/** Serves a tenant, sends requests, and gives the lines for them. */
+const linesFor = (
+  requests: ReadonlyArray<Request>,
+  settings: { readonly columns?: number; readonly json?: boolean }
+) => {
+  const { columns, json = false } = settings
+  const send = async (stdout: string) => {
+    const [, origin = ""] = /(http:\/\/127\.0\.0\.1:\d+)/.exec(stdout) ?? []
+    const [, key = ""] = /IDENTITY_CONTROL_KEY"?[:=]"?(\w+)/.exec(stdout) ?? []
+    for (const { fault, method = "GET", path } of requests) {
+      if (fault !== undefined) {
+        await fetch(`${origin}/_tenant/faults`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-tenant-key": key },
+          body: JSON.stringify({ status: fault })
+        })
+      }
+      await (await fetch(`${origin}${path}`, { method })).arrayBuffer()
+    }
+  }
+  return Effect.map(
+    runAlone(["tenant", "--port", "0", ...(json ? ["--json"] : [])], {
+      ...(columns !== undefined && { columns }),
+      interruptAfter: "IDENTITY_CONTROL_KEY",
+      beforeInterrupt: (stdout) => Effect.promise(() => send(stdout))
+    }),
+    ({ code, stderr, stdout }) => {
+      assert.deepStrictEqual([code, stderr], [130, ""])
+      const lines = stdout.trimEnd().split("\n")
+      return lines.slice(json ? 1 : lines.findIndex((line) => line.includes("Press Ctrl-C to stop.")) + 1)
+    }
+  )
+}
+
+const api = "/api/v2/jobs/job_1?x=%0A"
+
+describe("a line for a request", () => {
+  it.live("has its status in green, or yellow from 400 on, or red from 500 on", () =>
+    Effect.gen(function*() {
+      const requests = [
+        { path: "/openapi.json" },
+        { path: api, fault: 399 },
+        { path: api, fault: 400 },
+        { path: api, fault: 499 },
+        { path: api, fault: 500 }
+      ]
+      assert.deepStrictEqual(yield* linesFor(requests, { columns: 80 }), [
+        "\u001b[32m200\u001b[0m GET    /openapi.json",
+        `\u001b[32m399\u001b[0m GET    ${api}`,
+        `\u001b[33m400\u001b[0m GET    ${api}`,
+        `\u001b[33m499\u001b[0m GET    ${api}`,
+        `\u001b[31m500\u001b[0m GET    ${api}`
+      ])
+    }))
+
+  it.live("is one of JSON with --json", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* linesFor([{ path: api, method: "DELETE", fault: 503 }], { json: true }), [
+        `{"method":"DELETE","url":"${api}","status":503}`
+      ])
+    }))
+
+  it.live("is printed for a path that only begins or ends like one of the pages", () =>
+    Effect.gen(function*() {
+      const lines = yield* linesFor([
+        { method: "DELETE", path: "/" },
+        { path: "/docs/page" },
+        { path: "/page" },
+        { path: "/_tenants" },
+        { path: "/x?/_tenant/" }
+      ], {})
+      assert.deepStrictEqual(lines.map((line) => line.replace(/^\d+ /, "")), [
+        "DELETE /",
+        "GET    /docs/page",
+        "GET    /page",
+        "GET    /_tenants",
+        "GET    /x?/_tenant/"
+      ])
+    }))
+
+  const silent: ReadonlyArray<readonly [what: string, requests: ReadonlyArray<Request>]> = [
+    ["the live page", [{ path: "/" }, { path: "/?page" }]],
+    ["the page of operations", [{ path: "/docs" }, { path: "/docs?page" }, { method: "HEAD", path: "/docs" }]],
+    ["the control interface", [
+      ...["/_tenant", "/_tenant?x", "/_tenant/state", "/_tenant/nowhere"].map((path) => ({ path })),
+      { method: "DELETE", path: "/_tenant/nowhere" }
+    ]]
+  ]
+  for (const [what, requests] of silent) {
+    it.live(`is not printed for ${what}`, () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* linesFor(requests, {}), [])
+      }))
+  }
+})
+
+/** Serves a seed until it listens. */
+const withSeed = (seed: unknown) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { join } = yield* Path.Path
+    const file = join(yield* fs.makeTempDirectoryScoped(), "seed.json")
+    yield* fs.writeFileString(file, JSON.stringify(seed))
+    const { code, stderr } = yield* runAlone(["tenant", "--port", "0", "--seed", file], {
+      interruptAfter: "IDENTITY_CONTROL_KEY"
+    })
+    return { code, stderr: stderr.replaceAll(file, "FILE") }
+  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+
+describe("a seed", () => {
+  it.live("is served if its items have the fields that the tenant needs, and any others", () =>
+    Effect.gen(function*() {
+      const seed = {
+        connections: [{ id: "con_1", name: "one", strategy: "other" }],
+        jobs: [{ id: "job_1", type: "users_export", status: "failed", created_at: "2026-01-31T22:00:00.000Z" }],
+        profiles: [{ id: "tep_1", more: [] }],
+        actions: [{ id: "a", versions: [{ id: "v1", more: {} }] }],
+        streams: [{ id: "est_1", events: [{ id: "evt_1", state: "queued", more: 1 }] }]
+      }
+      assert.deepStrictEqual(yield* withSeed(seed), { code: 130, stderr: "" })
+    }))
+
+  const refused: ReadonlyArray<readonly [item: string, field: string, seed: unknown]> = [
+    ["a connection", "name", { connections: [{ id: "con_1" }] }],
+    ["a job", "id", { jobs: [{}] }],
+    ["a profile", "id", { profiles: [{ name: "one" }] }],
+    ["an action", "versions", { actions: [{ id: "a" }] }],
+    ["a stream", "events", { streams: [{ id: "est_1" }] }],
+    ["an event", "state", { streams: [{ id: "est_1", events: [{ id: "evt_1" }] }] }]
+  ]
+  for (const [item, field, seed] of refused) {
+    it.live(`is refused if ${item} has no ${field}, with exit code 2`, () =>
+      Effect.gen(function*() {
+        const { code, stderr } = yield* withSeed(seed)
+        assert.strictEqual(code, 2)
+        assert.match(stderr, new RegExp(`^FILE is not a seed: \\w+\\[0\\]\\S*\\.${field}: is missing\n`))
+      }))
+  }
+})
+
+describe("a port", () => {
+  for (const port of ["-1", "65536"]) {
+    it.live(`is refused with exit code 2: ${port}`, () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* runAlone(["tenant", `--port=${port}`])
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.match(
+          stderr,
+          new RegExp(
+            `^${port} is not a port: expected a number from 0 to 65535\\.\n\nUsage: effect-identity-client tenant`
+          )
+        )
+      }))
+  }
+
+  /** Lets each server fail to listen, for the time of a test. */
+  const failing = (error: Error) =>
+    Effect.acquireRelease(
+      Effect.sync(() =>
+        vi.spyOn(Server.prototype, "listen").mockImplementation(function(this: Server) {
+          this.emit("error", error)
+          return this
+        })
+      ),
+      (spy) => Effect.sync(() => spy.mockRestore())
+    )
+
+  const failures = [
+    ["0", Object.assign(new Error("no"), { code: "EACCES" }), "cannot be used (EACCES)", "8788"],
+    ["443", Object.assign(new Error("no"), { code: "EACCES" }), "cannot be used (EACCES)", "444"],
+    ["8787", new Error("no"), "cannot be used (unknown error)", "8788"],
+    ["8787", Object.assign(new Error("no"), { code: "EADDRINUSE" }), "is already in use", "8788"]
+  ] as const
+  for (const [port, error, reason, other] of failures) {
+    it.scopedLive(`is named with another one to choose: ${port} ${reason}`, () =>
+      Effect.gen(function*() {
+        yield* failing(error)
+        assert.deepStrictEqual(yield* runAlone(["tenant", "--port", port]), {
+          code: 1,
+          stdout: "",
+          stderr: `Port ${port} ${reason}. Choose another, for example: --port ${other}\n`
+        })
+      }))
+  }
+})
