@@ -85,7 +85,7 @@ describe("a module that cannot be loaded", () => {
     Effect.gen(function*() {
       const lines: Array<string> = []
       const real = yield* Effect.console
-      const error = (text: unknown) => Effect.sync(() => void lines.push(String(text)))
+      const error = (...texts: ReadonlyArray<unknown>) => Effect.sync(() => void lines.push(texts.join(" ")))
       const refused = Effect.withConsole(loading(() => Promise.reject(missing)), { ...real, error })
       assert.deepInclude(yield* Effect.flip(refused), { code: 1 })
       assert.deepStrictEqual(lines, [

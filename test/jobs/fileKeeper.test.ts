@@ -71,7 +71,7 @@ describe("the keeper of a directory", () => {
       mkdirSync(join(folder, "lock"))
       const { _tag, message } = yield* Effect.flip(check)
       assert.strictEqual(_tag, "JobStoreError")
-      assert.match(message, /^the directory of the jobs cannot be used: the journal cannot be used: .*EISDIR/)
+      assert.match(message, /^the directory of the jobs cannot be used: the journal cannot be used: /)
     }))
 
   law("loads the jobs in the order of their ids, with their events", (folder) =>

@@ -180,7 +180,7 @@ describe("a run of a redelivery that cannot go on", () => {
       ],
       [
         "may not redeliver",
-        service(() => Effect.fail(new Errors.Forbidden(failure))),
+        service(() => Effect.fail(new Errors.Forbidden(failure)), Testing.handle(listDeliveries, () => Effect.never)),
         "RunError",
         "the service accepts no call of this run: No."
       ]
