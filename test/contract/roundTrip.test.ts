@@ -83,6 +83,8 @@ const isEnumeration = (types: ReadonlyArray<SchemaNode>): boolean =>
  */
 const vary = (node: SchemaNode, value: unknown, random: Random): Variation => {
   switch (node._tag) {
+    case "Lazy":
+      return vary(node.get(), value, random)
     case "Refinement":
       return vary(node.from, value, random)
     case "Union": {

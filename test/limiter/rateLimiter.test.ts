@@ -955,30 +955,40 @@ describe("maxWait", () => {
 
 describe("many callers", () => {
   for (
-    const [name, layer] of [
-      ["layer", RateLimiter.layer],
-      ["layerFixed", RateLimiter.layerFixed({ limit: 1, interval: "1 hour" })]
+    // Both have the same queue; the first also shows that it has no smaller limit.
+    const [name, layer, callers, text] of [
+      ["layer", RateLimiter.layer, 100_000, "100,000"],
+      ["layerFixed", RateLimiter.layerFixed({ limit: 1, interval: "1 hour" }), 10_000, "10,000"]
     ] as const
   ) {
     it.scoped(
-      `${name} lets 100,000 wait, in order, and be interrupted from the front, the back and the middle`,
+      `${name} lets ${text} wait, in order, and be interrupted from the front, the back and the middle`,
       () =>
         Effect.gen(function*() {
           const limiter = yield* limiterOf(layer)
-          const first = { ...call }
-          yield* limiter.acquire(first)
+          const first = yield* limiter.acquire({ ...call })
           const order: Array<number> = []
           const fibers = yield* Effect.forEach(
-            times(100_000),
-            (nth) => Effect.forkDaemon(Effect.map(limiter.acquire({ ...call }), () => order.push(nth)))
+            times(callers),
+            (nth) =>
+              Effect.forkDaemon(Effect.flatMap(limiter.acquire({ ...call }), (permit) => {
+                order.push(nth)
+                return permit.settle(undefined)
+              }))
           )
           yield* breathe
-          assert.strictEqual((yield* limiter.status)[0]!.waiting, 100_000)
+          assert.strictEqual((yield* limiter.status)[0]!.waiting, callers)
           const [front, back] = [fibers.slice(0, 1000), fibers.slice(-1000).toReversed()]
           const middle = fibers.slice(1000, -1000).filter((_, nth) => nth % 2 === 0)
           for (const group of [front, back, middle]) yield* Fiber.interruptAll(group)
-          assert.strictEqual((yield* limiter.status)[0]!.waiting, 98_000 / 2)
+          assert.strictEqual((yield* limiter.status)[0]!.waiting, (callers - 2000) / 2)
+          assert.isEmpty(order)
+          yield* first.settle(undefined)
+          yield* TestClock.adjust("3 hours")
+          assert.isAtLeast(order.length, 3)
+          assert.deepStrictEqual(order, order.map((_, nth) => 1001 + 2 * nth))
           yield* Fiber.interruptAll(fibers)
+          assert.isEmpty((yield* limiter.status).filter(({ waiting }) => waiting > 0))
         }).pipe(exactly),
       60_000
     )

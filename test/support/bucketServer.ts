@@ -1,7 +1,7 @@
 /** A second server with a rate limit, written from the documented headers alone. A seed chooses how it counts. */
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { Clock, Effect, Layer } from "effect"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import { Clock, Effect, type Layer } from "effect"
+import * as LeanNetwork from "./leanNetwork.js"
 
 /** The number of calls that may be made at once, and the milliseconds until one of them may be made again. */
 export interface Size {
@@ -247,21 +247,14 @@ const latencies = (seed: number): () => number => {
 /** An HTTP client that reaches the server over a network. The seed decides its latencies; its clock is the caller's. */
 export const layer = (server: BucketServer, seed: number): Layer.Layer<HttpClient.HttpClient> => {
   const latency = latencies(seed)
-  return Layer.succeed(
-    HttpClient.HttpClient,
-    HttpClient.make((request, url) =>
-      Effect.gen(function*() {
-        yield* Effect.sleep(latency())
-        const [, , operation = ""] = routes.find(([method, path]) =>
-          method === request.method && path.test(url.pathname)
-        ) ?? []
-        const { body, headers, status } = server.respond(
-          operation,
-          (yield* Clock.currentTimeMillis) + server.profile.ahead
-        )
-        yield* Effect.sleep(latency())
-        return HttpClientResponse.fromWeb(request, new Response(body, { status, headers }))
-      })
-    )
+  return LeanNetwork.layer(({ method, url }) =>
+    Effect.gen(function*() {
+      yield* Effect.sleep(latency())
+      const { pathname } = new URL(url)
+      const [, , operation = ""] = routes.find(([verb, path]) => verb === method && path.test(pathname)) ?? []
+      const response = server.respond(operation, (yield* Clock.currentTimeMillis) + server.profile.ahead)
+      yield* Effect.sleep(latency())
+      return response
+    })
   )
 }

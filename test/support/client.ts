@@ -1,6 +1,6 @@
 /** Makes real clients over scripted or real networks, with a token that no output may contain. */
-import { HttpClient, type HttpClientRequest } from "@effect/platform"
-import { Effect, Layer, Redacted } from "effect"
+import { HttpClient, type HttpClientError, type HttpClientRequest } from "@effect/platform"
+import { type Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import type { Subject } from "./operations.js"
@@ -25,9 +25,47 @@ export const scripted = (...replies: ReadonlyArray<Testing.Reply>) => over(Testi
 /** Makes a call without retries. */
 export const call = (operation: Subject, input: unknown) => Retry.withoutRetries(operation(input as never))
 
+/** A client that stays, and the network that it has for now. */
+interface Reusable {
+  readonly client: Context.Tag.Service<IdentityClient.IdentityClient>
+  network: HttpClient.HttpClient
+}
+
+/** The clients that no call uses, by the clock of their test: each test has a clock of its own, and so clients of its own. */
+const idle = new WeakMap<Clock.Clock, Array<Reusable>>()
+
+const makeReusable = Effect.gen(function*() {
+  const unused = HttpClient.make(() => Effect.dieMessage("no network"))
+  // Unlike `HttpClient.make`, this adds nothing around the requests of the network.
+  const http = HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
+    Effect.flatMap((request) => found.network.execute(request)),
+    Effect.succeed
+  )
+  const context = yield* Layer.buildWithScope(over(Layer.succeed(HttpClient.HttpClient, http)), yield* Scope.make())
+  const found: Reusable = { client: Context.get(context, IdentityClient.IdentityClient), network: unused }
+  return found
+})
+
+/** Provides a client over one reply: one that is there, if it is idle, because a new one costs twice as much as a call. */
+const overOne = <A, E>(
+  self: Effect.Effect<A, E, IdentityClient.IdentityClient | Testing.Requests>,
+  reply: Testing.Reply
+) =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const clients = idle.get(clock) ?? []
+    idle.set(clock, clients)
+    const reusable = clients.pop() ?? (yield* makeReusable)
+    reusable.network = yield* HttpClient.HttpClient
+    return yield* Effect.provideService(self, IdentityClient.IdentityClient, reusable.client).pipe(
+      // A call that was interrupted may still use it.
+      Effect.onExit((exit) => Effect.sync(() => Exit.isInterrupted(exit) || clients.push(reusable)))
+    )
+  }).pipe(Effect.provide(Testing.layerHttp(reply)))
+
 /** Makes a call that receives this reply. */
 export const resultOf = (operation: Subject, input: unknown, reply: Testing.Reply) =>
-  Effect.provide(call(operation, input), scripted(reply))
+  overOne(call(operation, input), reply)
 
 /** Makes a call that receives this reply, and gives its failure; a success is a defect. */
 export const failed = (operation: Subject, input: unknown, reply: Testing.Reply) =>
@@ -35,9 +73,7 @@ export const failed = (operation: Subject, input: unknown, reply: Testing.Reply)
 
 /** Gives the requests that a call makes, whether it succeeds or fails. */
 export const sent = (operation: Subject, input: unknown) =>
-  Effect.zipRight(Effect.exit(call(operation, input)), Testing.requests).pipe(
-    Effect.provide(scripted(Testing.reply({})))
-  )
+  overOne(Effect.zipRight(Effect.exit(call(operation, input)), Testing.requests), Testing.reply({}))
 
 /** Gives the only request that a call makes. */
 export const sentOne = (operation: Subject, input: unknown) =>

@@ -1,9 +1,10 @@
 /** A planned outage in virtual time: many callers, and what became of each of their calls. */
-import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { HttpClient } from "@effect/platform"
 import { Clock, Effect, Exit, Layer, Logger, LogLevel, Random } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter } from "../../src/index.js"
 import { withLeanTransport } from "../../src/internal/http/exchange.js"
 import { baseUrl, bearer } from "./client.js"
+import * as LeanNetwork from "./leanNetwork.js"
 import * as VirtualTime from "./virtualTime.js"
 
 /** How calls are made: each caller begins one in every second, whatever became of the one before, or the next when one has ended. */
@@ -90,7 +91,7 @@ export const run = ({
   const calls = new Map<string, Call>()
   const isDown = (time: number) => time >= from && time < to
   const elapsed = Effect.map(Clock.currentTimeMillis, (now) => now - origin)
-  const service = HttpClient.make((request) =>
+  const service = LeanNetwork.layer((request) =>
     Effect.gen(function*() {
       const now = yield* elapsed
       at.push(now)
@@ -100,12 +101,11 @@ export const run = ({
       const attempt = { call, nth, method: request.method }
       const isFailure = isDown(now) && fails(attempt)
       yield* Effect.sleep(isFailure ? responseTime(attempt) : 20)
-      const response = isFailure ? new Response(null, { status, headers }) : new Response(null, { status: 204 })
-      return HttpClientResponse.fromWeb(request, response)
+      return { ...isFailure ? { status, headers } : { status: 204, headers: {} }, body: null }
     })
   )
   const client = IdentityClient.layer({ baseUrl, ...options }).pipe(
-    Layer.provide([limiter, bearer, Layer.succeed(HttpClient.HttpClient, service)]),
+    Layer.provide([limiter, bearer, service]),
     Layer.orDie
   )
   /** Each call has random numbers of its own, so that a call waits as long with a budget as without. */

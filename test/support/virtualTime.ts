@@ -11,6 +11,9 @@ interface Sleeper {
 class VirtualClock implements Clock.Clock {
   readonly [Clock.ClockTypeId]: Clock.ClockTypeId = Clock.ClockTypeId
   private readonly sleepers = new Set<Sleeper>()
+  /** The time of the next wake-up, unless `isStale`. */
+  private soonest = Infinity
+  private isStale = false
   private now: number
 
   constructor(now: number) {
@@ -34,22 +37,35 @@ class VirtualClock implements Clock.Clock {
       if (millis <= 0) return resume(Effect.void)
       const sleeper = { at: this.now + millis, wake: () => resume(Effect.void) }
       this.sleepers.add(sleeper)
-      return Effect.sync(() => void this.sleepers.delete(sleeper))
+      this.soonest = Math.min(this.soonest, sleeper.at)
+      return Effect.sync(() => {
+        this.sleepers.delete(sleeper)
+        this.isStale ||= sleeper.at === this.soonest
+      })
     })
   }
 
   /** The time of the next wake-up; Infinity if no fiber sleeps. */
   get next(): number {
-    let next = Infinity
-    for (const { at } of this.sleepers) next = Math.min(next, at)
-    return next
+    if (this.isStale) {
+      this.soonest = Infinity
+      for (const { at } of this.sleepers) this.soonest = Math.min(this.soonest, at)
+      this.isStale = false
+    }
+    return this.soonest
   }
 
   /** Jumps to a time and wakes all sleepers that are due, in the order in which they fell asleep. */
   jump(to: number): void {
     this.now = to
+    const due: Array<Sleeper> = []
+    this.soonest = Infinity
+    this.isStale = false
     for (const sleeper of this.sleepers) {
-      if (sleeper.at > to) continue
+      if (sleeper.at <= to) due.push(sleeper)
+      else this.soonest = Math.min(this.soonest, sleeper.at)
+    }
+    for (const sleeper of due) {
       this.sleepers.delete(sleeper)
       sleeper.wake()
     }
