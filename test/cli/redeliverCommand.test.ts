@@ -168,7 +168,7 @@ describe("redeliver", () => {
       assert.deepStrictEqual([code, stderr, sent], [3, "", [0, 1, 2, 3, 4]])
     }).pipe(Effect.provide(TenantLive)))
 
-  it.scoped("ends with code 3 if an event is invalid, or only unknown, which it does not send again without --repeat-unknown", () =>
+  it.scoped("ends with code 3 if an event is invalid, or unknown and --repeat-unknown is not given", () =>
     Effect.gen(function*() {
       const statuses = [500]
       const sent = yield* respond(() =>
@@ -179,19 +179,19 @@ describe("redeliver", () => {
       )
       const { args, journal } = yield* prepared(idOf(0))
       const invalid = yield* run(journal, { input: "nonsense" })
-      assert.deepStrictEqual(invalid, { code: 3, stdout: "invalid  1  not an event id\n1 events in 0s\n", stderr: "" })
+      assert.deepStrictEqual(invalid, { code: 3, stdout: "invalid  1  not an event id\n1 event in 0s\n", stderr: "" })
       const meaning = "unknown  1  may have been accepted; check before you retry them\n"
       const unknown = yield* run(args)
       assert.deepStrictEqual([unknown.code, unknown.stdout.slice(0, meaning.length)], [3, meaning])
       const recalled = yield* run([...args, "--dry-run"])
-      assert.include(recalled.stdout, `${meaning}1 events in 0s, 1 of them already known\n`)
+      assert.include(recalled.stdout, `${meaning}1 event in 0s, 1 of them already known\n`)
       assert.deepStrictEqual([recalled.code, sent], [3, [0]])
       const due = yield* run([...args, "--dry-run", "--repeat-unknown"])
-      assert.deepStrictEqual(due, { code: 0, stdout: "due  1  would be sent\n1 events in 0s\n", stderr: "" })
+      assert.deepStrictEqual(due, { code: 0, stdout: "due  1  would be sent\n1 event in 0s\n", stderr: "" })
       const repeated = yield* run([...args, "--repeat-unknown"])
       assert.deepStrictEqual(repeated, {
         code: 0,
-        stdout: "accepted  1  will be delivered again\n1 events in 0s\n",
+        stdout: "accepted  1  will be delivered again\n1 event in 0s\n",
         stderr: ""
       })
       assert.deepStrictEqual(sent, [0, 0])
@@ -232,7 +232,7 @@ describe("redeliver", () => {
       )
       const ran = yield* run(args)
       const stdout = "unknown  1  may have been accepted; check before you retry them\n" +
-        "1 events in 0s, 1 of them already known\n"
+        "1 event in 0s, 1 of them already known\n"
       assert.deepStrictEqual([ran, sent], [{ code: 3, stdout, stderr: "" }, []])
     }).pipe(Effect.provide(TenantLive)))
 

@@ -78,7 +78,7 @@ describe("a redelivery with one call", () => {
       // missing from the list 2 s after the call, and from that a minute later
       assert.strictEqual(
         stdout,
-        `${idOf(0)}  delivered\ndelivered  1  no longer among the failed ones\n1 events in 1m 8s\n`
+        `${idOf(0)}  delivered\ndelivered  1  no longer among the failed ones\n1 event in 1m 8s\n`
       )
       const [event, ...lines] = stderr.trimEnd().split("\n")
       assert.deepStrictEqual([event, lines.slice(0, 2), lines.at(-1)], [

@@ -107,7 +107,7 @@ describe("the help of a command", () => {
   }
 })
 
-describe("an option that may be repeated", () => {
+describe("an option that may be given several times", () => {
   it.effect("takes several values, up to the next option", () =>
     Effect.gen(function*() {
       const args = ["--only", "one", "two-", "--only", "three", "--group", "x", "y", "--plain", "text", "--all", "file"]
@@ -136,7 +136,7 @@ describe("a question whether to go on", () => {
       ({ ended }) => ended
     )
 
-  it.effect("is answered by yes or y alone, in any case", () =>
+  it.effect("accepts yes or y alone, in any case", () =>
     Effect.gen(function*() {
       for (const reply of ["y", "Y", "yes", " Yes\t"]) {
         assert.strictEqual((yield* confirmed(reply, false)).stdout, "true\n")
@@ -147,7 +147,7 @@ describe("a question whether to go on", () => {
       assert.deepStrictEqual([...new Set(asked.splice(0))], ["Go on? [y/N] "])
     }))
 
-  it.effect("needs a terminal to read from and one to write to, unless the answer is given", () =>
+  it.effect("needs a terminal to read from and one to write to, unless --yes is given", () =>
     Effect.gen(function*() {
       for (const [input, output] of [[true, pipe], [false, terminal(80)], [false, pipe]] as const) {
         assert.deepStrictEqual(yield* confirmed("y", false, input, output), {

@@ -160,7 +160,7 @@ describe("a run of a redelivery that cannot go on", () => {
   it.effect.each(
     [
       ["lists nothing because the service is unavailable", listing(transport("not-sent")), "TransportError"],
-      ["is told to list later", listing(new Errors.RateLimited(details)), "RateLimited"]
+      ["may list only later", listing(new Errors.RateLimited(details)), "RateLimited"]
     ] as const
   )("%s: a later run goes on, if the service responds in time", ([, acme, tag]) =>
     Effect.gen(function*() {

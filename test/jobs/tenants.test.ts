@@ -1,4 +1,4 @@
-/** Tests of the clients of tenants: how long each is kept, and what is told of one that could not be made. */
+/** Tests of the clients of tenants: how long each is kept, and the failure where one cannot be made. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import * as Jobs from "../../src/Jobs.js"

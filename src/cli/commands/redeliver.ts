@@ -15,7 +15,7 @@ import { eventTypes, json, optional, stream, time } from "../shared/parameters.j
 import type { Parsed as ParsedConfig } from "../shared/parser.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { Stdio } from "../shared/stdio.js"
-import { complain, jsonLine, table } from "../shared/text.js"
+import { complain, counted, jsonLine, table } from "../shared/text.js"
 import { type Names, wrongArguments } from "../shared/wrongArguments.js"
 import { defaults, redeliverWithOneCall } from "./redeliverWithOneCall.js"
 
@@ -159,7 +159,7 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
         outcome
       ) => [outcome, outcomes[outcome], meanings[outcome]])
     ),
-    `${done} events in ${ProgressBar.formatTime(elapsed)}${
+    `${counted(done, "event")} in ${ProgressBar.formatTime(elapsed)}${
       recalled === 0 ? "" : `, ${recalled} of them already known`
     }${stopped ? "; stopped early" : ""}`
   ].filter((text) => text !== "").join("\n")

@@ -12,7 +12,7 @@ import { deliveryLine, fixedLine } from "../shared/deliveryLine.js"
 import { Exited } from "../shared/exit.js"
 import * as ProgressBar from "../shared/progressBar.js"
 import { type Output, Stdio } from "../shared/stdio.js"
-import { jsonLine, table } from "../shared/text.js"
+import { counted, jsonLine, table } from "../shared/text.js"
 
 interface Settings {
   readonly stream: string
@@ -41,8 +41,6 @@ const add = ({ count, first }: Matched, delivery: Delivery): Matched => ({
   count: count + 1,
   first: count < shownAtMost ? [...first, delivery] : first
 })
-
-const events = (count: number): string => `${count} failed ${count === 1 ? "event" : "events"}`
 
 const shown = ({ count, first }: Matched, output: Output): string =>
   [
@@ -75,7 +73,7 @@ const summary = ({ done, elapsed, outcomes }: Redelivery.FilteredProgress): stri
         meanings[outcome]
       ])
     ),
-    `${done} events in ${ProgressBar.formatTime(elapsed)}`
+    `${counted(done, "event")} in ${ProgressBar.formatTime(elapsed)}`
   ].filter((text) => text !== "").join("\n")
 
 const resultLine = (output: Output, { error = "", id, outcome }: Redelivery.FilteredResult): string =>
@@ -127,7 +125,9 @@ export const redeliverWithOneCall = (
       if (dryRun) {
         return yield* json
           ? printSummary({ ...yield* progress, done: count, total: count }, count)
-          : Console.log([shown(matched, output), `${events(count)} would be sent`].filter(Boolean).join("\n"))
+          : Console.log(
+            [shown(matched, output), `${counted(count, "failed event")} would be sent`].filter(Boolean).join("\n")
+          )
       }
       if (count === 0) {
         return yield* json
@@ -135,7 +135,7 @@ export const redeliverWithOneCall = (
           : Console.log("Nothing matches.")
       }
       yield* Console.error(shown(matched, errorOutput))
-      if (!(yield* confirm(`Redeliver ${events(count)}?`, yes))) {
+      if (!(yield* confirm(`Redeliver ${counted(count, "failed event")}?`, yes))) {
         yield* Console.log("Nothing was sent.")
         return yield* new Exited({ code: 1 })
       }

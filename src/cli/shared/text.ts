@@ -26,6 +26,9 @@ export const printableLine = (text: string): string => text.replace(/\p{Cc}/gu, 
 /** Writes a value as a line of JSON without any control character: JSON allows those from U+007F on. */
 export const jsonLine = (value: unknown): string => printableLine(JSON.stringify(value))
 
+/** Writes a number with its noun: `1 event`, `2 events`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+
 /** Removes colours from what an effect writes to outputs that are no terminals, or with `NO_COLOR`. */
 export const withoutColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Stdio> =>
   Effect.gen(function*() {

@@ -60,7 +60,7 @@ const settings = {
   json: false
 }
 
-/** Starts the command, which does not ask unless it is told to. */
+/** Starts the command, which asks nothing by default. */
 export const redeliver = (
   { layer }: Pick<ReturnType<typeof service>, "layer">,
   changed: Partial<Parameters<typeof redeliverWithOneCall>[0]> = {},
