@@ -79,11 +79,13 @@ export const make = (keeper: MemoryStore.Keeper, { pruneAfter, ...options }: Loc
 
     /** A job that is cancelled stops at once. */
     const update: JobStore["update"] = (seen, from, change) =>
-      Effect.tap(store.update(seen, from, change), () => change.state === "cancelled" ? stop(seen.id) : Effect.void)
+      Effect.tap(store.update(seen, from, change), (isChanged) =>
+        isChanged && change.state === "cancelled" ? stop(seen.id) : Effect.void)
     return makeService({
       store: { ...store, update },
       tenants,
-      start: ({ id }) => start(id),
+      start: ({ id }) =>
+        start(id),
       pollInterval: options.pollInterval
     })
   })

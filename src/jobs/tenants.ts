@@ -22,8 +22,8 @@ export class Tenants extends Context.Tag("effect-identity-client/Jobs/Tenants")<
 
 /**
  * Makes the clients of tenants by the layer of each. A client is made when a job needs it, shared by all jobs of the tenant in this
- * process, and closed after 5 min without a job. If its layer fails, its jobs fail; a `resume` builds it again, with all layers that it is
- * made of: those that it shares with other clients are then built for it alone.
+ * process, and closed after 5 min without a job. If its layer fails, its jobs fail; a `resume` builds it again. Layers that several
+ * clients are made of are built once for all, until one of them fails.
  * @since 0.1.0 @category layers @example `Jobs.layerTenants((tenant) => clientOf(settings[tenant]))`
  */
 export const layerTenants = <E, R>(
@@ -32,21 +32,24 @@ export const layerTenants = <E, R>(
   Layer.scoped(
     Tenants,
     Effect.gen(function*() {
-      /** Tenants whose layer has failed. Layers are remembered with their failure, so what failed is not shared any more. */
-      const failed = new Set<string>()
-      const clients = yield* LayerMap.make(
-        (tenant: string) => failed.has(tenant) ? Layer.fresh(layerOf(tenant)) : layerOf(tenant),
-        { idleTimeToLive: Duration.minutes(5) }
-      )
-      /** The next job tries again, also if the layer has failed with a defect. */
-      const forget = (tenant: string) =>
-        Effect.zipRight(Effect.sync(() => failed.add(tenant)), clients.invalidate(tenant))
+      let hasFailed = false
+      /** Effect remembers the failure of a layer, and the interruption of its build. After either, it is built anew. */
+      const build = (tenant: string) => {
+        const layer = layerOf(tenant)
+        return Layer.catchAllCause(layer, (cause) => {
+          const mayBeRemembered = hasFailed || Cause.isInterruptedOnly(cause)
+          hasFailed = true
+          return mayBeRemembered ? Layer.fresh(layer) : Layer.failCause(cause)
+        })
+      }
+      const clients = yield* LayerMap.make(build, { idleTimeToLive: Duration.minutes(5) })
       return {
         client: (tenant) =>
           // Not by its layer, whose logger and other settings would hold for the jobs, too.
           clients.runtime(tenant).pipe(
             Effect.map(({ context }) => Context.get(context, IdentityClient)),
-            Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : forget(tenant)),
+            // The next job tries again, also if the layer has failed with a defect.
+            Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : clients.invalidate(tenant)),
             Effect.mapError((error) => new TenantFailure({ error }))
           )
       }

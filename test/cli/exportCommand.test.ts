@@ -43,7 +43,7 @@ describe("the id of a job", () => {
       assert.deepStrictEqual([code, yield* sent], [2, []])
     }).pipe(Effect.provide(TenantLive)))
 
-  it.scopedLive("is no argument of the command if the service sent it", () =>
+  it.scopedLive("is no wrong argument if it comes from the service and is not valid", () =>
     Effect.gen(function*() {
       const { injectFault } = yield* Tenant.Tenant
       const job = { id: ".", status: "pending", type: "users_export" }
@@ -212,11 +212,9 @@ const drawings = () => {
   return {
     all,
     onDraw: (text: string) => void all.push(text),
-    /** Waits until a text has been drawn; in vain for a second at most. */
+    /** Waits until a text has been drawn. */
     until: async (text: string) => {
-      for (let attempt = 0; attempt < 200 && !all.some((drawn) => drawn.includes(text)); attempt++) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+      while (!all.some((drawn) => drawn.includes(text))) await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
 }

@@ -107,7 +107,7 @@ describe("a module that cannot be loaded", () => {
       }))
   }
 
-  it.live("is none if it is loaded", () =>
+  it.live("is returned if it can be loaded", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* loading(() => Promise.resolve("loaded")), "loaded")
     }))

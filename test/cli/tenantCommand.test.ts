@@ -153,6 +153,21 @@ describe("a seed", () => {
   }
 })
 
+it.live("a seed is refused with all that is wrong with it", () =>
+  Effect.gen(function*() {
+    const { stderr } = yield* withSeed({ jobs: [{}], streams: [{ id: "est_1" }], more: 1 })
+    const [line = ""] = stderr.split("\n")
+    const [, ...places] = line.split(/: |, /)
+    assert.sameMembers(places, [
+      "more",
+      "unknown field",
+      "jobs[0].id",
+      "is missing",
+      "streams[0].events",
+      "is missing"
+    ])
+  }))
+
 describe("a port", () => {
   for (const port of ["-1", "65536"]) {
     it.live(`is refused with exit code 2: ${port}`, () =>

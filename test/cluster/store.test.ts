@@ -71,7 +71,7 @@ withPostgres("the storage in PostgreSQL", (it) => {
             Effect.provide(tenant.layer),
             Effect.either
           ))
-      // As long as all that happens to the others.
+      // It takes longer than the four other jobs.
       const steady = service(() =>
         Effect.sleep(`${1 + Math.floor(Math.random() * 50)} millis`)
       )
@@ -96,6 +96,7 @@ withPostgres("the storage in PostgreSQL", (it) => {
         }
         assert.isAtMost(tenant.sent.length, sent + 20, "no event is claimed any more")
       }
+      assert.isBelow(steady.sent.length, 1200, "it runs while the other jobs do")
       assert.isTrue(Either.isRight(yield* Fiber.join(running)))
       assert.lengthOf(new Set(steady.sent), 1200)
       assert.strictEqual((yield* store.counts("b")).outcomes.accepted, 1200)

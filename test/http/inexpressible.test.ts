@@ -95,6 +95,14 @@ describe("is refused by its path, and nothing is sent", () => {
       }
     }))
 
+  it.effect("what is closest to the root first", () =>
+    Effect.gen(function*() {
+      const data = { deep: { value: Infinity }, list: [1, NaN], flat: NaN }
+      assert.deepStrictEqual(issues(yield* failed(save, { data }, Testing.reply({}))), [
+        { path: "data.flat", message: "expected a finite number" }
+      ])
+    }))
+
   it.effect("a date, a URL and a time in a form, whose fields would be sent in their place", () =>
     Effect.gen(function*() {
       const message = "expected a value that a form or a query can express"

@@ -161,7 +161,7 @@ describe("a run of a job waits", () => {
 
   it.effect("for the service anew after each response", () =>
     Effect.gen(function*() {
-      // From the response, after 9 min, to the end of the outage there are less than 10 min; from the beginning there are more.
+      // The outage ends within `giveUpAfter` of the response, which comes after 9 min, but not within that time of the start.
       const { client, counts } = exporting(() => Effect.sleep("9 minutes"), (nth) => failing(nth < 10))
       const { job, run } = yield* running(client, { giveUpAfter: "10 minutes", pollInterval: "1 minute" })
       const fiber = yield* Effect.fork(run)

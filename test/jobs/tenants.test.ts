@@ -1,6 +1,6 @@
 /** Tests of the clients of tenants: how long each is kept, and the failure where one cannot be made. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
+import { Effect, Fiber, Layer, TestClock } from "effect"
 import * as Jobs from "../../src/Jobs.js"
 import { service } from "../support/redelivery.js"
 
@@ -45,17 +45,42 @@ describe("the client of a tenant", () => {
     }).pipe(Effect.provide(jobs))
   })
 
-  it.effect("is made again, too, after a failure of a layer that all clients share", () => {
-    let builds = 0
-    const shared = Layer.effectDiscard(Effect.suspend(() => ++builds === 1 ? Effect.fail("no network") : Effect.void))
-    const layer = Layer.provideMerge(service().layer, shared)
-    return Effect.gen(function*() {
-      const { client } = yield* Jobs.Tenants
-      const error = yield* Effect.flip(Effect.scoped(client("acme")))
-      assert.deepInclude(error, { _tag: "TenantFailure", error: "no network" })
-      const made = yield* Effect.scoped(client("acme"))
-      assert.strictEqual(yield* Effect.scoped(client("acme")), made)
-      assert.strictEqual(builds, 2)
-    }).pipe(Effect.provide(Jobs.layerTenants(() => layer)))
+  describe("that shares a layer with others", () => {
+    /** Each client is made of one layer, whose first build does this. */
+    const sharing = (first: Effect.Effect<void, string>) => {
+      const counts = { builds: 0 }
+      const shared = Layer.effectDiscard(Effect.suspend(() => ++counts.builds === 1 ? first : Effect.void))
+      const layer = Layer.provideMerge(service().layer, shared)
+      return { counts, jobs: Jobs.layerTenants(() => layer) }
+    }
+
+    it.effect("is made after the layer has failed, whichever tenant it is of", () => {
+      const { counts, jobs } = sharing(Effect.fail("no network"))
+      return Effect.gen(function*() {
+        const { client } = yield* Jobs.Tenants
+        const error = yield* Effect.flip(Effect.scoped(client("acme")))
+        assert.deepInclude(error, { _tag: "TenantFailure", error: "no network" })
+        for (const tenant of ["zeta", "acme"]) {
+          const made = yield* Effect.scoped(client(tenant))
+          assert.strictEqual(yield* Effect.scoped(client(tenant)), made)
+        }
+        yield* TestClock.adjust("10 hours")
+        yield* Effect.scoped(client("other"))
+        assert.isAtLeast(counts.builds, 2)
+      }).pipe(Effect.provide(jobs))
+    })
+
+    it.effect("is made after the build of the layer was interrupted, whichever tenant it is of", () => {
+      const { counts, jobs } = sharing(Effect.never)
+      return Effect.gen(function*() {
+        const { client } = yield* Jobs.Tenants
+        const waiting = yield* Effect.fork(Effect.scoped(client("acme")))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(waiting)
+        yield* TestClock.adjust("6 minutes")
+        for (const tenant of ["zeta", "acme"]) yield* Effect.scoped(client(tenant))
+        assert.isAtLeast(counts.builds, 2)
+      }).pipe(Effect.provide(jobs))
+    })
   })
 })

@@ -244,7 +244,7 @@ const latencies = (seed: number): () => number => {
   }
 }
 
-/** An HTTP client that reaches the server over a network. The seed decides its latencies; its clock is the caller's. */
+/** An HTTP client that reaches the server over a network. The seed decides its latencies; its clock is that of the fiber that builds it. */
 export const layer = (server: BucketServer, seed: number): Layer.Layer<HttpClient.HttpClient> => {
   const latency = latencies(seed)
   return LeanNetwork.layer(({ method, url }) =>

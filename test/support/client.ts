@@ -31,8 +31,15 @@ interface Reusable {
   network: HttpClient.HttpClient
 }
 
-/** The clients that no call uses, by the clock of their test: each test has a clock of its own, and so clients of its own. */
+/** The clients that no call uses, by the test clock of their test. */
 const idle = new WeakMap<Clock.Clock, Array<Reusable>>()
+
+/** Each test with a test clock has one of its own, and so clients of its own. Others share the real clock, but no clients. */
+const idleOf = (clock: Clock.Clock): Array<Reusable> => {
+  const clients = idle.get(clock) ?? []
+  if ("adjust" in clock) idle.set(clock, clients)
+  return clients
+}
 
 const makeReusable = Effect.gen(function*() {
   const unused = HttpClient.make(() => Effect.dieMessage("no network"))
@@ -52,9 +59,7 @@ const overOne = <A, E>(
   reply: Testing.Reply
 ) =>
   Effect.gen(function*() {
-    const clock = yield* Effect.clock
-    const clients = idle.get(clock) ?? []
-    idle.set(clock, clients)
+    const clients = idleOf(yield* Effect.clock)
     const reusable = clients.pop() ?? (yield* makeReusable)
     reusable.network = yield* HttpClient.HttpClient
     return yield* Effect.provideService(self, IdentityClient.IdentityClient, reusable.client).pipe(

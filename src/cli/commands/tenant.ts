@@ -159,7 +159,7 @@ const readSeed = (file: string) =>
       catch: (error) => notSeed(file, String(error))
     })
     const seed = yield* Effect.mapError(
-      Schema.decodeUnknown(Seed, { onExcessProperty: "error" })(content),
+      Schema.decodeUnknown(Seed, { onExcessProperty: "error", errors: "all" })(content),
       ({ issue }) =>
         notSeed(file, issuesOf(issue).map(({ message, path }) => `${path || "the file"}: ${message}`).join(", "))
     )

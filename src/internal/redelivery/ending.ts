@@ -23,11 +23,11 @@ export class RunError extends TaggedError("RunError")<{
 /** Drops an event that waits while the service is unavailable, after the run has stopped. Never leaves the run. */
 export class Stopped extends Data.TaggedError("Stopped") {}
 
-/** A failure of a call, or another error, which concerns an event alone. */
+/** A failure of a call, or another error, which says nothing about the service or the run. */
 type Failure = CallFailure | { readonly _tag: "BadRequest" | "InvalidInput" | "ExportError" }
 
 /**
- * Finds the subject of a failure. `event`: this event alone. `service`: the service is unavailable, or refuses calls for now. `run`: no call
+ * Finds the subject of a failure. `event`: this event alone, or whatever else the call was for. `service`: the service is unavailable, or refuses calls for now. `run`: no call
  * of the run can succeed.
  */
 export const subjectOf = (error: Failure): "event" | "service" | "run" => {
