@@ -116,6 +116,7 @@ export default rules({
       scoped: "effect",
       scopedDiscard: "effectDiscard",
       setConfigProvider: "effect/ConfigProvider#layer",
+      catchAllCause: "catchCause",
       unwrapEffect: "unwrap",
       unwrapScoped: "unwrap"
     },

@@ -39,7 +39,7 @@ export const layerTenants = <E, R>(
         return Layer.catchAllCause(layer, (cause) => {
           const mayBeRemembered = hasFailed || Cause.isInterruptedOnly(cause)
           hasFailed = true
-          return mayBeRemembered ? Layer.fresh(layer) : Layer.failCause(cause)
+          return mayBeRemembered ? Layer.fresh(layer) : Layer.effect(IdentityClient, Effect.failCause(cause))
         })
       }
       const clients = yield* LayerMap.make(build, { idleTimeToLive: Duration.minutes(5) })
