@@ -3,6 +3,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { counted } from "../cli/shared/text.js"
 import { type Change, compare } from "./compare/compare.js"
 import { type Interface, parse, stringify } from "./compare/interface.js"
 import * as Folder from "./folder.js"
@@ -65,7 +66,6 @@ export const run = (options: {
     const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
     const { files, interface: facts, notes } = yield* filesOf(options.spec, selection)
     yield* Effect.forEach(notes, ({ message, pointer }) => Console.error(`note: ${message} (at ${pointer})`))
-    const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
     const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]
     const result = { folder: options.out, operations, schemas }
     const print = (line: string, more: object = {}) =>

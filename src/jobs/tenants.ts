@@ -22,8 +22,8 @@ export class Tenants extends Context.Tag("effect-identity-client/Jobs/Tenants")<
 
 /**
  * Makes the clients of tenants by the layer of each. A client is made when a job needs it, shared by all jobs of the tenant in this
- * process, and closed after 5 min without a job. If its layer fails, its jobs fail; a `resume` builds it again. Layers that several
- * clients are made of are built once for all, until one of them fails.
+ * process, and closed after 5 min without a job. If its layer fails, its jobs fail; a `resume` builds it again. A layer that several
+ * clients share is built once; if it has failed, each client builds its own.
  * @since 0.1.0 @category layers @example `Jobs.layerTenants((tenant) => clientOf(settings[tenant]))`
  */
 export const layerTenants = <E, R>(

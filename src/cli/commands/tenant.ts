@@ -140,7 +140,7 @@ const anything = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 const items = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, ...fields }, anything)))
 
-const Seed = Schema.Struct({
+const SeedFile = Schema.Struct({
   connections: items({ name: Schema.String }),
   jobs: items({}),
   profiles: items({}),
@@ -159,7 +159,7 @@ const readSeed = (file: string) =>
       catch: (error) => notSeed(file, String(error))
     })
     const seed = yield* Effect.mapError(
-      Schema.decodeUnknown(Seed, { onExcessProperty: "error", errors: "all" })(content),
+      Schema.decodeUnknown(SeedFile, { onExcessProperty: "error", errors: "all" })(content),
       ({ issue }) =>
         notSeed(file, issuesOf(issue).map(({ message, path }) => `${path || "the file"}: ${message}`).join(", "))
     )

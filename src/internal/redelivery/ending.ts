@@ -27,8 +27,8 @@ export class Stopped extends Data.TaggedError("Stopped") {}
 type Failure = CallFailure | { readonly _tag: "BadRequest" | "InvalidInput" | "ExportError" }
 
 /**
- * Finds the subject of a failure. `event`: this event alone, or whatever else the call was for. `service`: the service is unavailable, or refuses calls for now. `run`: no call
- * of the run can succeed.
+ * Finds the subject of a failure. `event`: this event alone, or whatever else the call was for. `service`: the service is unavailable,
+ * or refuses calls for now. `run`: no call of the run can succeed.
  */
 export const subjectOf = (error: Failure): "event" | "service" | "run" => {
   switch (error._tag) {
