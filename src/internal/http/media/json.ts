@@ -46,6 +46,10 @@ interface Place {
 const pathOf = ({ key, parent }: Place, path: string): string =>
   parent === undefined ? path : append(pathOf(parent, path), key)
 
+/** Recognizes a value that JSON writes as it is, and that has no others within it. Most are of this kind. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "boolean" || value === null || Number.isFinite(value)
+
 /** Finds a value that JSON cannot express, those closest to the root first. Goes as deep as JSON does: it does not recurse. */
 const issueIn = (value: unknown, path: string): Issue | undefined => {
   const places: Array<Place> = [{ value, key: "", parent: undefined }] // it grows while it is visited
@@ -53,12 +57,15 @@ const issueIn = (value: unknown, path: string): Issue | undefined => {
     const content = contentOf(place.value)
     const message = messageOf(place.value, content)
     if (message !== undefined) return { path: pathOf(place, path), message }
-    if (typeof content !== "object" || content === null) continue
-    // JSON can express any string. A field that is `undefined` is absent; an item of a list is not.
-    const isList = Array.isArray(content)
-    for (const [key, inner] of isList ? content.entries() : Object.entries(content)) {
-      if (typeof inner !== "string" && (isList || inner !== undefined)) {
-        places.push({ value: inner, key, parent: place })
+    if (Array.isArray(content)) {
+      for (const [key, item] of content.entries()) {
+        if (!isPlain(item)) places.push({ value: item, key, parent: place })
+      }
+    } else if (Predicate.isReadonlyRecord(content)) {
+      for (const key of Object.keys(content)) {
+        const field = content[key]
+        // A field that is `undefined` is absent; an item of a list is not.
+        if (field !== undefined && !isPlain(field)) places.push({ value: field, key, parent: place })
       }
     }
   }
