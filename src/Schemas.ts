@@ -38,6 +38,9 @@ export interface StringLimits {
 /** Counts code points. Only surrogates make the count differ from `length`. */
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
+/** Written without `\p{Cs}`, for which esbuild makes a `RegExp` at each call. */
+const loneSurrogate = /[\uD800-\uDFFF]/u
+
 const words = (min: number, max: number): string =>
   min === max
     ? `exactly ${max}`
@@ -64,7 +67,7 @@ export const string = ({ format, max = Infinity, min = 0, pattern }: StringLimit
   const keywords = isSized ? { minLength: min, maxLength: max } : {}
   let schema: Schema.Schema<string> = checked(Schema.String, description, keywords, (value) => {
     const count = codePoints(value)
-    return count >= min && count <= max && !/\p{Cs}/u.test(value)
+    return count >= min && count <= max && !loneSurrogate.test(value)
   })
   if (pattern !== undefined) {
     const expression = regex(pattern)

@@ -3,9 +3,12 @@ import * as Either from "effect/Either"
 import type { Issue } from "../../../Errors.js"
 import { hasToJson, isComposite, notFiniteMessage } from "./composite.js"
 
+/** Written without `\p{Cs}`, for which esbuild makes a `RegExp` at each call. */
+const loneSurrogate = /[\uD800-\uDFFF]/u
+
 /** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
 export const component = (value: string): string | undefined =>
-  /\p{Cs}/u.test(value) ? undefined : encodeURIComponent(value)
+  loneSurrogate.test(value) ? undefined : encodeURIComponent(value)
 
 type Path = ReadonlyArray<string>
 type Pairs = ReadonlyArray<readonly [path: Path, value: unknown]>
