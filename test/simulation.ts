@@ -83,7 +83,7 @@ const simulateBatch = async (
   seeds: number
 ): Promise<{ readonly steps: number; readonly failed: number }> => {
   const flags = chosen.map((kind) => `--${kind}`)
-  const args = ["--import", "tsx", import.meta.filename, "--from", String(from), "--seeds", String(seeds), ...flags]
+  const args = [import.meta.filename, "--from", String(from), "--seeds", String(seeds), ...flags]
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
   let last = ""
   for await (const line of createInterface({ input: child.stdout })) {

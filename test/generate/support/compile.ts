@@ -1,11 +1,10 @@
 /** Type-checks generated files, and loads them. */
 import { build } from "esbuild"
-import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { File } from "../../../src/generate/print/files.js"
+import { projectErrors } from "../../support/typeCheck.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -21,7 +20,6 @@ const options = {
   noUnusedParameters: true,
   verbatimModuleSyntax: true,
   skipLibCheck: true,
-  noEmit: true,
   types: ["node"],
   paths: { "effect-identity-client/*": [join(root, "src/*.ts")] }
 }
@@ -47,11 +45,7 @@ export const typeErrors = (files: ReadonlyArray<File>): ReadonlyArray<string> =>
       join(folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: typed.map(({ path }) => path) })
     )
-    const tsc = join(dirname(createRequire(import.meta.url).resolve("@typescript/native/package.json")), "bin/tsc")
-    const { status, stderr, stdout } = spawnSync(process.execPath, [tsc, "-p", folder, "--pretty", "false"], {
-      encoding: "utf8"
-    })
-    return status === 0 ? [] : [`${stderr}${stdout}`]
+    return projectErrors(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
