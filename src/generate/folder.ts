@@ -63,17 +63,15 @@ export const write = (
       const temporary = yield* fs.makeTempDirectoryScoped({ directory: path.dirname(target), prefix: ".generate-" })
       const [next, old] = [path.join(temporary, "new"), path.join(temporary, "old")]
       const folders = new Set(files.map((file) => path.dirname(path.join(next, file.path))))
-      yield* Effect.forEach(folders, (name) => fs.makeDirectory(name, { recursive: true }), { discard: true })
-      yield* Effect.forEach(files, (file) => fs.writeFileString(path.join(next, file.path), file.text), {
-        discard: true
-      })
+      yield* Effect.forEach(folders, (name) => fs.makeDirectory(name, { recursive: true }))
+      yield* Effect.forEach(files, (file) => fs.writeFileString(path.join(next, file.path), file.text))
       yield* Effect.uninterruptible(
-        existing.size === 0 && !(yield* fs.exists(target))
-          ? fs.rename(next, target)
-          : Effect.zipRight(
+        (yield* fs.exists(target))
+          ? Effect.zipRight(
             fs.rename(target, old),
             Effect.tapError(fs.rename(next, target), () => fs.rename(old, target))
           )
+          : fs.rename(next, target)
       )
     }))
   })

@@ -28,8 +28,6 @@ export interface Generated {
   readonly notes: ReadonlyArray<Note>
 }
 
-const isWithin = (pointer: string, place: string): boolean => pointer === place || pointer.startsWith(`${place}/`)
-
 const letters = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, "")
 
 const isInGroup = ({ group }: Read, wanted: string): boolean => {
@@ -62,7 +60,8 @@ const select = (all: ReadonlyArray<Read>, { groups = [], only = [], stage = "bet
 const print = (document: JsonObject, selection: Selection): Generated => {
   const reader = new SchemaReader(document)
   const all = readOperations(document, reader)
-  const selected = select(all, selection).map((read) => {
+  const chosen = select(all, selection)
+  const selected = chosen.map((read) => {
     if (read._tag === "Unreadable") throw read.error
     return read.operation
   })
@@ -75,10 +74,9 @@ const print = (document: JsonObject, selection: Selection): Generated => {
   return {
     files: [printer.index(files.map(({ path }) => path), String(version)), ...files],
     interface: interfaceOf({ title: String(title), version: String(version) }, components, selected),
-    notes: reader.notes.filter(({ pointer }) =>
-      // Those of operations that are not selected are left out.
-      !all.some((read) => read._tag === "Operation" && isWithin(pointer, read.operation.pointer)) ||
-      selected.some((operation) => isWithin(pointer, operation.pointer))
+    // Those of operations that are not selected are left out.
+    notes: reader.notes.filter((note) =>
+      !all.some((read) => !chosen.includes(read) && note.pointer.startsWith(`${read.pointer}/`))
     )
   }
 }

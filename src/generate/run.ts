@@ -35,7 +35,7 @@ const describe = ({ detail, kind, path }: Change): string =>
 
 /** The changes since the interface that a folder is for, if it says that. */
 const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<Change> | undefined => {
-  const before = text === undefined ? undefined : parse(text)
+  const before = parse(text ?? "")
   return before === undefined ? undefined : compare(before, now)
 }
 
@@ -49,7 +49,7 @@ const report = (changes: ReadonlyArray<Change> | undefined): ReadonlyArray<strin
 const shown = 20
 
 const summary = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.length <= shown ? lines : [...lines.slice(0, shown), `… and ${lines.length - shown} more files`]
+  lines.length <= shown ? lines : [...lines.slice(0, shown), `… and ${counted(lines.length - shown, "more file")}`]
 
 /** Prints what it did. Failures have messages of one sentence. */
 export const run = (options: {

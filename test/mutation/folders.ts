@@ -107,25 +107,16 @@ const testsOf: Readonly<Record<string, Tests>> = {
   public: {
     own: [
       "client",
-      "limiter/rateLimiter",
-      "token/tokenProvider",
-      "redelivery/redelivery",
-      "tenant/fixtures",
-      "schema/timestamp"
-    ],
-    others: [
-      "http",
-      "limiter",
-      "token",
+      "exports",
       "fleet",
+      "limiter/rateLimiter",
       "pagination",
       "redelivery",
-      "exports",
-      "jobs",
-      "telemetry",
-      "tenant",
-      "schema"
-    ]
+      "schema/timestamp",
+      "tenant/fixtures",
+      "token/tokenProvider"
+    ],
+    others: ["http", "limiter", "token", "jobs", "telemetry", "tenant", "schema"]
   }
 }
 

@@ -14,8 +14,8 @@ import { type Folder, folders, quick } from "./folders.js"
 /** Least share of detected faults in each folder, in per cent. */
 const threshold = 95
 
-/** Tests that take longer than this, in milliseconds, run only for the faults that no other test detects. */
-const slowTest = 1000
+/** Tests that take longer than these times, in milliseconds, run only for the faults that no faster test detects. */
+const [fast, slow] = [100, 1000]
 
 /** A fault and its result. */
 type Result = Awaited<ReturnType<Stryker["runMutationTest"]>>[number]
@@ -50,8 +50,8 @@ const chooseFolders = (): ReadonlyArray<Folder> => {
 const directory = ".mutation"
 mkdirSync(directory, { recursive: true })
 
-/** Runs the tests once without a fault. Returns the names of the slow ones. */
-const findSlowTests = (tests: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** Runs the tests once without a fault. Returns a function that gives the names of those that take longer than a time. */
+const timeTests = (tests: ReadonlyArray<string>) => {
   const report = join(directory, "tests.json")
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts"]
   const { status } = spawnSync(
@@ -65,9 +65,10 @@ const findSlowTests = (tests: ReadonlyArray<string>): ReadonlyArray<string> => {
       readonly assertionResults: ReadonlyArray<{ readonly fullName: string; readonly duration?: number }>
     }>
   } = JSON.parse(readFileSync(report, "utf8"))
-  return testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter(({ duration = 0 }) => duration > slowTest).map(({ fullName }) => fullName)
-  )
+  return (millis: number): ReadonlyArray<string> =>
+    testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter(({ duration = 0 }) => duration > millis).map(({ fullName }) => fullName)
+    )
 }
 
 /** Stryker's results count lines and columns from 1; the ranges that it accepts count columns from 0. */
@@ -127,16 +128,18 @@ const mutate = async (
 }
 
 /**
- * Mutates a folder, first with the fast ones of its own tests, then with all fast ones, then with all its tests. Each stage tries
- * the faults that the one before has not detected; none is needed any more once enough are detected.
+ * Mutates a folder, first with the fastest of its own tests, then with those that are not slow, then with all that are not slow,
+ * then with all its tests. Each stage tries the faults that the one before has not detected; none is needed any more once enough
+ * are detected.
  */
 const run = async (
   { files, name, ownTests, tests }: Folder,
-  slow: ReadonlyArray<string>
+  testsOver: ReturnType<typeof timeTests>
 ): Promise<ReadonlyArray<Result>> => {
   const stages: ReadonlyArray<Stage> = [
-    { tests: ownTests, skipped: slow, timeout: 5000 },
-    { tests, skipped: slow, timeout: 5000 },
+    { tests: ownTests, skipped: testsOver(fast), timeout: 5000 },
+    { tests: ownTests, skipped: testsOver(slow), timeout: 5000 },
+    { tests, skipped: testsOver(slow), timeout: 5000 },
     { tests, skipped: [], timeout: 20_000 }
   ]
   let results: ReadonlyArray<Result> = []
@@ -162,12 +165,12 @@ const row = (name: string, ...figures: ReadonlyArray<string>): string =>
   name.padEnd(20) + figures.map((figure) => figure.padStart(11)).join("")
 
 const chosen = chooseFolders()
-const slow = findSlowTests([...new Set(chosen.flatMap(({ tests }) => tests))])
+const testsOver = timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
 const rows: Array<string> = []
 const all: Array<Result> = []
 const low: Array<string> = []
 for (const folder of chosen) {
-  const results = await run(folder, slow)
+  const results = await run(folder, testsOver)
   const undetected = results.filter((result) => !isDetected(result))
   for (const { fileName, location: { start }, mutatorName, replacement, status } of undetected) {
     console.log(`${fileName}:${start.line}:${start.column} ${status} ${mutatorName}: ${replacement ?? ""}`)

@@ -28,21 +28,15 @@ const compareSets = <A>(
   ]
 }
 
-/** Limits of a shape. A lower limit that rises narrows; an upper one that rises widens. */
-const limits = {
-  min: 1,
-  above: 1,
-  max: -1,
-  below: -1
-} as const
+/** Limits of a shape, and whether they are lower ones: a lower limit that rises narrows, an upper one that rises widens. */
+const limits = { min: true, above: true, max: false, below: false }
 
 const compareLimits = (path: string, before: Shape, after: Shape): ReadonlyArray<Change> =>
-  Object.entries(limits).flatMap(([name, sign]) => {
+  Object.entries(limits).flatMap(([name, isLower]) => {
     const [old, now] = [before, after].map((shape) => (shape as { readonly [name: string]: unknown })[name]) // sound: read only
     if (old === now) return []
-    const absent = sign > 0 ? -Infinity : Infinity
-    const [a, b] = [typeof old === "number" ? old : absent, typeof now === "number" ? now : absent]
-    return change((b - a) * sign > 0 ? "narrowed" : "widened", path, `${name} ${old ?? "none"} → ${now ?? "none"}`)
+    const isNarrower = typeof now === "number" && (typeof old !== "number" || (now > old) === isLower)
+    return change(isNarrower ? "narrowed" : "widened", path, `${name} ${old ?? "none"} → ${now ?? "none"}`)
   })
 
 /** Compares checks: a present one accepts less than an absent one. */
@@ -76,10 +70,9 @@ const nameOf = (shape: Shape): string => {
 
 /** Tells that every value of the first is one of the second, as far as their kinds say. */
 const isWithin = (a: Shape, b: Shape): boolean =>
-  b._tag === "Unknown" || a._tag === "Never" || equals(a, b) ||
+  b._tag === "Unknown" || a._tag === "Never" ||
   (a._tag === "Literal" && b._tag === "String" && a.values.every((value) => typeof value === "string")) ||
-  (a._tag === "Literal" && b._tag === "Number" && a.values.every((value) => typeof value === "number")) ||
-  (a._tag === "Number" && b._tag === "Number" && a.integer && !b.integer)
+  (a._tag === "Literal" && b._tag === "Number" && a.values.every((value) => typeof value === "number"))
 
 const compareShapes = (path: string, before: Shape, after: Shape): ReadonlyArray<Change> => {
   if (equals(before, after)) return []
@@ -87,9 +80,8 @@ const compareShapes = (path: string, before: Shape, after: Shape): ReadonlyArray
     const [old, now] = [branchesOf(before), branchesOf(after)]
     const lost = old.filter((branch) => !now.some((other) => equals(branch, other)))
     const gained = now.filter((branch) => !old.some((other) => equals(branch, other)))
-    const [a] = lost
-    const [b] = gained
-    if (lost.length === 1 && gained.length === 1 && a !== undefined && b !== undefined) return compareShapes(path, a, b)
+    const [[a, ...lostToo], [b, ...gainedToo]] = [lost, gained]
+    if (a !== undefined && b !== undefined && lostToo.length + gainedToo.length === 0) return compareShapes(path, a, b)
     return [
       ...lost.length === 0 ? [] : change("narrowed", path, `no longer ${lost.map(nameOf).join(", ")}`),
       ...gained.length === 0 ? [] : change("widened", path, `also ${gained.map(nameOf).join(", ")}`)

@@ -108,7 +108,7 @@ const intersectTuple = (
   const required = Math.max(tuple.required, min)
   if (rest === undefined && required > elements.length) return undefined
   const unexpressed = [
-    ...rest !== undefined && min > size ? ["minItems"] : [],
+    ...min > size ? ["minItems"] : [],
     ...rest !== undefined && max !== undefined ? ["maxItems"] : [],
     ...unique && (rest !== undefined || elements.length > 1) ? ["uniqueItems"] : []
   ]
@@ -146,9 +146,9 @@ export const intersect = (a: Shape, b: Shape, reader: Reader): Shape | undefined
   if (a._tag === "Union" || b._tag === "Union") {
     return intersectUnions(a._tag === "Union" ? a.branches : [a], b._tag === "Union" ? b.branches : [b], reader)
   }
-  if (a._tag === "Literal" || b._tag === "Literal") {
-    const [literal, other] = a._tag === "Literal" ? [a, b] : [b, a]
-    const values = literal._tag === "Literal" ? literal.values.filter((value) => accepts(other, value)) : []
+  if (b._tag === "Literal" && a._tag !== "Literal") return intersect(b, a, reader)
+  if (a._tag === "Literal") {
+    const values = a.values.filter((value) => accepts(b, value))
     return values.length === 0 ? undefined : { _tag: "Literal", values }
   }
   if (a._tag === "String" && b._tag === "String") {

@@ -23,10 +23,10 @@ const wordsOf = (text: string): ReadonlyArray<string> =>
   text.normalize("NFKD").replace(/\p{M}/gu, "")
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
-    .split(/[^\p{L}\p{N}]+/u)
+    .split(/[^\p{L}\p{N}]/u)
     .filter((word) => word !== "")
 
-const capitalize = (word: string): string => word.replace(/^./u, (letter) => letter.toUpperCase())
+const capitalize = (word: string): string => word.replace(/./u, (letter) => letter.toUpperCase())
 
 const pascal = (words: ReadonlyArray<string>): string => words.map(capitalize).join("")
 
@@ -48,7 +48,7 @@ const singularOf = (word: string): string => {
 
 const pluralOf = (word: string): string => {
   const lower = word.toLowerCase()
-  if (pluralOnly.has(lower) || (lower.endsWith("s") && singularOf(word) !== word)) return word
+  if (pluralOnly.has(lower) || singularOf(word) !== word) return word
   if (/[^aeiou]y$/.test(lower)) return `${word.slice(0, -1)}ies`
   return /(?:s|x|ch|sh)$/.test(lower) ? `${word}es` : `${word}s`
 }
@@ -68,7 +68,7 @@ const fromGroup = (group: ReadonlyArray<string>, method: string): string => {
   const isPlural = isMany || (verb === "list" && (rest.length === 0 || first === "By"))
   const all = group.map(wordsOf)
   // `users.listUsersByEmail` names its group itself.
-  const named = pascal(rest).toLowerCase().startsWith(pascal(all.at(-1) ?? []).toLowerCase())
+  const named = pascal(rest).toLowerCase().startsWith(pascal(all.slice(-1).flat()).toLowerCase())
   const groups = named ? all.slice(0, -1) : all
   const nouns = groups.flatMap((words, index) =>
     last(words, isPlural && index === groups.length - 1 ? pluralOf : singularOf)
@@ -77,10 +77,8 @@ const fromGroup = (group: ReadonlyArray<string>, method: string): string => {
   return verb.toLowerCase() + pascal([...before, ...nouns, ...after])
 }
 
-const camel = (text: string): string => {
-  const [first = "", ...rest] = wordsOf(text)
-  return first.toLowerCase() + pascal(rest)
-}
+const camel = (text: string): string =>
+  wordsOf(text).map((word, index) => index === 0 ? word.toLowerCase() : capitalize(word)).join("")
 
 /** The name of an operation; a reserved word gets an underscore. */
 export const operationName = (
@@ -102,8 +100,7 @@ export const operationName = (
 
 /** The name of a schema of `components`; a name that generated files use themselves gets the suffix `Schema`. */
 export const schemaName = (name: string, pointer: string): string => {
-  const words = wordsOf(name)
-  const made = checked(words.length > 0 && /^[\p{Lu}][\p{L}\p{N}]*$/u.test(name) ? name : pascal(words), name, pointer)
+  const made = checked(/^\p{Lu}[\p{L}\p{N}]*$/u.test(name) ? name : pascal(wordsOf(name)), name, pointer)
   return reservedTypes.has(made) ? `${made}Schema` : made
 }
 

@@ -78,11 +78,14 @@ interface AjvError {
   readonly propertyName?: string
 }
 
-/** The most telling of the validator's issues: the deepest, and of those at one place not the one about alternatives. */
+/** The higher, the less an issue tells: that alternatives do not fit; that a value which is no reference is no reference. */
+const rank = ({ keyword, params }: AjvError): number =>
+  params["missingProperty"] === "$ref" ? 2 : /Of$|^if$|^not$/.test(keyword) ? 1 : 0
+
+/** The most telling of the validator's issues: the deepest, and of those at one place that of the lowest rank. */
 const mostTelling = (errors: ReadonlyArray<AjvError>): AjvError | undefined =>
   [...errors].sort((a, b) =>
-    b.instancePath.split("/").length - a.instancePath.split("/").length ||
-    Number(/Of$|^if$|^not$/.test(a.keyword)) - Number(/Of$|^if$|^not$/.test(b.keyword))
+    b.instancePath.split("/").length - a.instancePath.split("/").length || rank(a) - rank(b)
   )[0]
 
 const issueOf = (errors: ReadonlyArray<AjvError>): SpecError => {

@@ -22,7 +22,13 @@ const classes = [400, 401, 402, 403, 404, 409, 410, 412, 413, 429, 500, 503]
 
 /** An operation, or the reason that it could not be read. */
 export type Read =
-  & { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage }
+  & {
+    readonly name: string
+    /** Its place in the document. */
+    readonly pointer: string
+    readonly group: ReadonlyArray<string>
+    readonly stage: Stage
+  }
   & (
     | { readonly _tag: "Operation"; readonly operation: Operation }
     | { readonly _tag: "Unreadable"; readonly error: SpecError }
@@ -127,7 +133,7 @@ const attempt = (place: Place, base: string): Read => {
     id: Json.string(operation["operationId"])
   }, pointer)
   const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
-  const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
+  const common = { name, pointer, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
   const read = Either.try({
     try: () => readOperation(place, name, base),
     catch: (error) => {

@@ -7,14 +7,20 @@ import type { SchemaReader } from "./schemaReader.js"
 
 const isJson = (type: string): boolean => /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/.test(type)
 
-type Found = { readonly _tag: "None" } | { readonly _tag: "Json" | "Events"; readonly shape: Shape | undefined }
+interface Found {
+  readonly _tag: "None" | "Json" | "Events"
+  /** Its schema, if it has one. */
+  readonly shape: Shape | undefined
+}
+
+const none: Found = { _tag: "None", shape: undefined }
 
 const readContent = (reader: SchemaReader, content: Json.JsonObject, pointer: string): Found => {
   const types = Object.keys(content)
   const type = types.find(isJson) ?? types.find((type) => type.startsWith("text/event-stream"))
   if (type === undefined) {
     if (types.length > 0) reader.note(pointer, `the body is ${types.join(", ")}, so it is not decoded`)
-    return { _tag: "None" }
+    return none
   }
   const { schema } = Json.object(content[type], at(pointer, type))
   const shape = schema === undefined ? undefined : reader.read(schema, at(pointer, type, "schema"))
@@ -26,23 +32,16 @@ export const readSuccess = (reader: SchemaReader, value: unknown, pointer: strin
   const found = Object.entries(Json.objectOrEmpty(value, pointer))
     .filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
     .map(([status, response]): Found => {
-      if (/^20[45]$/.test(status)) return { _tag: "None" } // HTTP gives these no body, whatever the document says
+      if (status === "204" || status === "205") return none // HTTP gives these no body, whatever the document says
       const [resolved, place] = reader.resolve(response, at(pointer, status))
       return readContent(reader, Json.objectOrEmpty(resolved["content"], at(place, "content")), at(place, "content"))
     })
-  const described = found.flatMap((each) => each._tag !== "None" && each.shape !== undefined ? [each.shape] : [])
-  if (described.length === 0) return undefined
-  const isStream = found.some(({ _tag }) => _tag === "Events")
-  if (isStream && found.some(({ _tag }) => _tag === "Json")) {
+  const hasJson = found.some(({ _tag }) => _tag === "Json")
+  const kept = hasJson ? found.filter(({ _tag }) => _tag !== "Events") : found
+  if (kept.length < found.length) {
     reader.note(pointer, "the operation returns JSON or events; the events are left out")
-    return readSuccess(reader, withoutEvents(value), pointer)
   }
-  return { shape: union(described), isOptional: described.length < found.length, isStream }
+  const shapes = kept.flatMap(({ shape }) => shape === undefined ? [] : [shape])
+  if (shapes.length === 0) return undefined
+  return { shape: union(shapes), isOptional: shapes.length < kept.length, isStream: !hasJson }
 }
-
-const withoutEvents = (responses: unknown): unknown =>
-  Object.fromEntries(
-    Object.entries(Json.isObject(responses) ? responses : {}).filter(([, response]) =>
-      !JSON.stringify(response).includes("\"text/event-stream\"")
-    )
-  )

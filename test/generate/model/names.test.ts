@@ -1,0 +1,191 @@
+/** Tests the names that operations, schemas and variables get from those of a document. */
+import { assert, describe, it } from "@effect/vitest"
+import { isIdentifier, operationName, schemaName, variableName } from "../../../src/generate/model/names.js"
+
+const pointer = "#/paths/~1users/get"
+
+/** The message of the error that a function throws, or none. */
+const messageOf = (make: () => string): string | undefined => {
+  try {
+    make()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+describe("the name of an operation", () => {
+  const fromId = (id: string) => operationName({ group: [], method: undefined, id }, pointer)
+  const fromGroup = (group: string, method: string) =>
+    operationName({ group: group.split("."), method, id: undefined }, pointer)
+
+  const ids: ReadonlyArray<readonly [id: string, name: string]> = [
+    ["getUser", "getUser"],
+    ["GetUser", "getUser"],
+    ["get_event-streams_by_id", "getEventStreamsById"],
+    ["_get  user_", "getUser"],
+    ["HTTPServer", "httpServer"],
+    ["getHTTPServerByID", "getHTTPServerByID"],
+    ["get2FASettings", "get2FASettings"],
+    ["Größe ändern", "großeAndern"],
+    ["delete", "delete_"],
+    ["export", "export_"],
+    ["native", "native_"],
+    ["list", "list_"],
+    ["exporting", "exporting"]
+  ]
+  it("is the operationId in camel case, with an underscore if it is reserved", () => {
+    assert.deepStrictEqual(ids.map(([id]) => [id, fromId(id)]), ids.map((row) => [...row]))
+  })
+
+  const groups: ReadonlyArray<readonly [group: string, method: string, name: string]> = [
+    ["users", "get", "getUser"],
+    ["users", "list", "listUsers"],
+    ["users", "GET", "getUser"],
+    ["event-streams", "create", "createEventStream"],
+    ["actions.versions", "get", "getActionVersion"],
+    ["actions.versions", "list", "listActionVersions"],
+    ["clients", "rotateSecret", "rotateClientSecret"],
+    ["organizations", "getByName", "getOrganizationByName"],
+    // Many of the group
+    ["users", "listByEmail", "listUsersByEmail"],
+    ["users", "listRoles", "listUserRoles"],
+    ["users", "getAll", "getAllUsers"],
+    ["users", "deleteMany", "deleteManyUsers"],
+    ["connections.keys", "deleteAllExpired", "deleteAllConnectionKeysExpired"],
+    // The method names the group
+    ["users", "listUsersByEmail", "listUsersByEmail"],
+    ["organizations.members", "deleteMembers", "deleteOrganizationMembers"],
+    // Plurals
+    ["user", "list", "listUsers"],
+    ["category", "list", "listCategories"],
+    ["key", "list", "listKeys"],
+    ["type", "list", "listTypes"],
+    ["box", "list", "listBoxes"],
+    ["branch", "list", "listBranches"],
+    ["brush", "list", "listBrushes"],
+    ["status", "list", "listStatuses"],
+    ["address", "list", "listAddresses"],
+    ["metadata", "list", "listMetadata"],
+    ["settings", "list", "listSettings"],
+    // Singulars
+    ["policies", "get", "getPolicy"],
+    ["ties", "get", "getTie"],
+    ["series", "get", "getSeries"],
+    ["boxes", "get", "getBox"],
+    ["branches", "get", "getBranch"],
+    ["brushes", "get", "getBrush"],
+    ["addresses", "get", "getAddress"],
+    ["statuses", "get", "getStatus"],
+    ["status", "get", "getStatus"],
+    ["address", "get", "getAddress"],
+    ["analysis", "get", "getAnalysis"],
+    ["cachesize", "get", "getCachesize"],
+    ["analytics", "get", "getAnalytics"],
+    ["aws", "get", "getAws"],
+    ["dns", "get", "getDns"],
+    ["DNS", "get", "getDNS"],
+    ["sms", "get", "getSms"],
+    ["stats", "get", "getStats"],
+    ["tenants.settings", "update", "updateTenantSettings"],
+    // Only the last word of a group changes
+    ["users-exports", "create", "createUsersExport"],
+    // Names that are reserved, or have no words
+    ["time", "date", "dateTime_"],
+    ["-", "delete", "delete_"],
+    ["users", "-", "User"]
+  ]
+  it("is made of the SDK's group and method, with plurals for many", () => {
+    assert.deepStrictEqual(
+      groups.map(([group, method]) => [group, method, fromGroup(group, method)]),
+      groups.map((row) => [...row])
+    )
+  })
+
+  it("is made of the operationId unless there are both a group and a method", () => {
+    const id = "listThings"
+    assert.strictEqual(operationName({ group: [], method: "get", id }, pointer), id)
+    assert.strictEqual(operationName({ group: ["users"], method: undefined, id }, pointer), id)
+    assert.strictEqual(operationName({ group: ["users"], method: "get", id }, pointer), "getUser")
+  })
+
+  const refused: ReadonlyArray<
+    readonly [name: { group: ReadonlyArray<string>; method?: string; id?: string }, message: string]
+  > = [
+    [{ group: ["users"] }, `the operation has no operationId (at ${pointer})`],
+    [{ group: [], method: "get" }, `the operation has no operationId (at ${pointer})`],
+    [{ group: [], id: "1user" }, `no identifier can be made of the name "1user" (at ${pointer}/operationId)`],
+    [{ group: [], id: "user৴" }, `no identifier can be made of the name "user৴" (at ${pointer}/operationId)`],
+    [{ group: [], id: "-\"-" }, `no identifier can be made of the name "-\\"-" (at ${pointer}/operationId)`],
+    [
+      { group: ["users"], method: "1get" },
+      `no identifier can be made of the name "1get" (at ${pointer}/x-operation-name)`
+    ]
+  ]
+  it("is refused, with the place, if no identifier can be made", () => {
+    assert.deepStrictEqual(
+      refused.map(([{ group, id, method }]) => messageOf(() => operationName({ group, id, method }, pointer))),
+      refused.map(([, message]) => message)
+    )
+  })
+})
+
+describe("the name of a schema", () => {
+  const schemas: ReadonlyArray<readonly [name: string, made: string]> = [
+    ["User", "User"],
+    ["HTTPServer", "HTTPServer"],
+    ["Élan2", "Élan2"],
+    ["user", "User"],
+    ["userExport", "UserExport"],
+    ["élan2", "Elan2"],
+    ["list-of.things", "ListOfThings"],
+    ["List-of", "ListOf"],
+    ["_user", "User"],
+    ["Schema", "SchemaSchema"],
+    ["BadRequest", "BadRequestSchema"],
+    ["PreconditionFailed", "PreconditionFailedSchema"],
+    ["Unauthorized", "UnauthorizedSchema"],
+    ["not-found", "NotFoundSchema"]
+  ]
+  it("is in pascal case, with a suffix if generated files use it", () => {
+    assert.deepStrictEqual(
+      schemas.map(([name]) => [name, schemaName(name, "#/components/schemas/A")]),
+      schemas.map((row) => [...row])
+    )
+  })
+
+  it("is refused, with the place, if no identifier can be made", () => {
+    assert.deepStrictEqual(
+      ["1st", "A৴", "--"].map((name) => messageOf(() => schemaName(name, "#/components/schemas/A"))),
+      ["1st", "A৴", "--"].map((name) => `no identifier can be made of the name "${name}" (at #/components/schemas/A)`)
+    )
+  })
+})
+
+describe("the name of a variable", () => {
+  const variables: ReadonlyArray<readonly [name: string, taken: ReadonlyArray<string>, variable: string]> = [
+    ["User", [], "user"],
+    ["UsersExportJob", [], "usersExportJob"],
+    ["HTTPServer", [], "httpServer"],
+    ["HTTP", [], "http"],
+    ["UserHTTPServer", [], "userHTTPServer"],
+    ["日本", [], "日本Schema"],
+    ["日本HTTPServer", [], "日本HTTPServerSchema"],
+    ["Delete", [], "deleteSchema"],
+    ["User", ["user"], "userSchema"],
+    ["User", ["user", "userSchema"], "userSchema_"],
+    ["User", ["user", "userSchema", "userSchema_"], "userSchema__"],
+    ["User", ["users"], "user"]
+  ]
+  it("begins in lower case, and differs from reserved words and from names that are taken", () => {
+    assert.deepStrictEqual(
+      variables.map(([name, taken]) => [name, taken, variableName(name, taken)]),
+      variables.map((row) => [...row])
+    )
+  })
+})
+
+it("writes a field without quotes if its name is an identifier", () => {
+  const names = ["a", "A1", "_", "$ref", "a_b$", "", "1a", "a-b", "a b", "é", " a", "a\n"]
+  assert.deepStrictEqual(names.filter(isIdentifier), ["a", "A1", "_", "$ref", "a_b$"])
+})
