@@ -34,7 +34,7 @@ const program = Effect.gen(function*() {
     scenarios.filter(({ payload }) => payload.includes(only)),
     {
       ...(quick
-        ? { rounds: 5, millis: 45, startMillis: 700, warmUpMillis: 150 }
+        ? { rounds: 3, millis: 30, startMillis: 300, warmUpMillis: 100 }
         : { rounds: 31, millis: 120, startMillis: 4000, warmUpMillis: 1500 }),
       execPath: isEffect4 ? effect4.node : process.execPath
     }
