@@ -6,7 +6,7 @@ import { both, either, field, file, list, literal, merges, number, object, strin
 describe("two shapes of one kind", () => {
   merges([
     ["that are equal are one", string({ max: 3 }), string({ max: 3 }), string({ max: 3 })],
-    ["of which one accepts everything are the other", unknown, boolean, boolean],
+    ["are the other if one accepts everything", unknown, boolean, boolean],
     [
       "of strings have the stricter limits",
       string({ min: 1, max: 9 }),
@@ -52,7 +52,7 @@ describe("two shapes of one kind", () => {
     )
   })
 
-  it("of which only one format or divisor can be checked have that of the first, with a note", () => {
+  it("of two formats or divisors, where only one can be checked, have the first, with a note", () => {
     assert.deepStrictEqual(both(string({ format: "uri" }), string({ format: "email" })), {
       shape: string({ format: "uri" }),
       notes: ["of the values uri and email of format, only the first is used"]

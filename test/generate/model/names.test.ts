@@ -55,7 +55,7 @@ describe("the name of an operation", () => {
     ["connections.keys", "deleteAllExpired", "deleteAllConnectionKeysExpired"],
     // The method names the group
     ["users", "listUsersByEmail", "listUsersByEmail"],
-    ["organizations.members", "deleteMembers", "deleteOrganizationMembers"],
+    ["organizations.roles", "deleteRoles", "deleteOrganizationRoles"],
     // Plurals
     ["user", "list", "listUsers"],
     ["category", "list", "listCategories"],

@@ -49,7 +49,7 @@ export const orders: Json = {
             ...object({
               lines: { ...list(ref("OrderLine")), minItems: 1 },
               note: { ...string, description: "For the courier." },
-              seal: { ...string, format: "binary" },
+              print: { ...string, format: "binary" },
               state: ref("OrderState")
             }, "lines"),
             minProperties: 2
@@ -65,9 +65,9 @@ export const orders: Json = {
     "/orders/{order_id}/events": {
       parameters: [id],
       get: {
-        operationId: "watchOrder",
+        operationId: "viewOrder",
         summary: "Watches an order.",
-        responses: { 200: { content: { "text/event-stream": { schema: ref("WatchOrder") } } } }
+        responses: { 200: { content: { "text/event-stream": { schema: ref("ViewOrder") } } } }
       }
     },
     "/orders/{order_id}/photo": {
@@ -125,7 +125,7 @@ export const orders: Json = {
       ),
       OrderState: { ...string, title: "The state of an order.", enum: ["open", "closed"] },
       Photo: { ...string, format: "binary" },
-      WatchOrder: object({ at: { ...string, format: "date-time" } })
+      ViewOrder: object({ at: { ...string, format: "date-time" } })
     }
   }
 }
