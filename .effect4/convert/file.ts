@@ -144,7 +144,7 @@ export class File {
   }
 
   #replaced(node: ts.Node): string | undefined {
-    for (const rule of this.#rules.nodes.get(ts.SyntaxKind[node.kind]) ?? []) {
+    for (const rule of this.#rules.nodes.get(node.kind) ?? []) {
       const text = rule(node, this)
       if (text !== undefined) return text
     }

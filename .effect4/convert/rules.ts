@@ -36,7 +36,7 @@ export interface Rules {
   readonly types?: Table<Rule<ts.TypeReferenceNode>>
   readonly members?: Table<string | Rule<ts.PropertyAccessExpression>>
   readonly methods?: Table<Rule<MethodCall>>
-  /** Rules by kind of node, the name that `ts.SyntaxKind` gives it. */
+  /** Rules by kind of node, a name of `ts.SyntaxKind`. */
   readonly nodes?: { readonly [Kind in keyof NodesByKind]?: Rule<NodesByKind[Kind]> }
 }
 
@@ -92,7 +92,7 @@ export interface RuleSet {
   ) => NonNullable<Rules[Kind]>[string][string] | undefined
   /** Whether any rule is about a member of this name: types are looked up for these only. */
   readonly isMember: (name: string) => boolean
-  readonly nodes: ReadonlyMap<string, ReadonlyArray<Rule<ts.Node>>>
+  readonly nodes: ReadonlyMap<ts.SyntaxKind, ReadonlyArray<Rule<ts.Node>>>
 }
 
 /** Merges the rules of all files. A key has one rule only. */
@@ -100,7 +100,7 @@ export const compile = (all: ReadonlyArray<Rules>): RuleSet => {
   const modules = new Map<string, string>()
   const tables = new Map<string, unknown>()
   const memberNames = new Set<string>()
-  const nodes = new Map<string, Array<Rule<ts.Node>>>()
+  const nodes = new Map<ts.SyntaxKind, Array<Rule<ts.Node>>>()
 
   const add = (map: Map<string, unknown>, key: string, value: unknown) => {
     if (!map.has(key)) return void map.set(key, value)
@@ -118,7 +118,9 @@ export const compile = (all: ReadonlyArray<Rules>): RuleSet => {
         }
       }
     }
-    for (const [kind, rule] of Object.entries(one.nodes ?? {})) {
+    for (const [name, rule] of Object.entries(one.nodes ?? {})) {
+      // By number: of a kind with several names, TypeScript gives one. Sound: the names of `one.nodes` are these.
+      const kind = ts.SyntaxKind[name as keyof NodesByKind]
       const known = nodes.get(kind) ?? []
       nodes.set(kind, known)
       known.push(rule as Rule<ts.Node>) // sound: it is asked about nodes of this kind only
