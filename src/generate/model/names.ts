@@ -42,7 +42,7 @@ const singularOf = (word: string): string => {
   const lower = word.toLowerCase()
   if (pluralOnly.has(lower) || /(?:ss|us|is)$/.test(lower)) return word
   if (lower.endsWith("ies") && lower.length > 4) return `${word.slice(0, -3)}y`
-  if (/(?:sses|xes|ches|shes|uses)$/.test(lower)) return word.slice(0, -2)
+  if (/(?:sses|xes|[^a]ches|shes|[^aeiou]uses)$/.test(lower)) return word.slice(0, -2)
   return lower.endsWith("s") ? word.slice(0, -1) : word
 }
 

@@ -77,6 +77,8 @@ describe("the name of an operation", () => {
     ["brushes", "get", "getBrush"],
     ["addresses", "get", "getAddress"],
     ["statuses", "get", "getStatus"],
+    ["caches", "get", "getCache"],
+    ["causes", "get", "getCause"],
     ["status", "get", "getStatus"],
     ["address", "get", "getAddress"],
     ["analysis", "get", "getAnalysis"],
