@@ -56,16 +56,22 @@ const select = (all: ReadonlyArray<Read>, { groups = [], only = [], stage = "bet
   )
 }
 
+/** Reads the operations of a document, or those with the given names, and the schemas that they use. */
+const readAll = (document: JsonObject, names?: ReadonlySet<string>) => {
+  const reader = new SchemaReader(document)
+  const all = readOperations(document, reader, names)
+  const operations = all.flatMap((read) => read._tag === "Operation" ? [read.operation] : [])
+  return { all, reader, components: new Components(reader, operations) }
+}
+
 /** The file of a schema depends on the whole document, so that a selection has the same files as the whole. */
 const print = (document: JsonObject, selection: Selection): Generated => {
-  const reader = new SchemaReader(document)
-  const all = readOperations(document, reader)
+  const { all, components, reader } = readAll(document)
   const chosen = select(all, selection)
   const selected = chosen.map((read) => {
     if (read._tag === "Unreadable") throw read.error
     return read.operation
   })
-  const components = new Components(reader, all.flatMap((read) => read._tag === "Operation" ? [read.operation] : []))
   const { title, version } = isObject(document["info"]) ? document["info"] : {}
   const printer = new FilePrinter(components, reader, String(title))
   const operations = selected.map((operation) => printer.operation(operation))
@@ -74,10 +80,8 @@ const print = (document: JsonObject, selection: Selection): Generated => {
   return {
     files: [printer.index(files.map(({ path }) => path), String(version)), ...files],
     interface: interfaceOf({ title: String(title), version: String(version) }, components, selected),
-    // Those of operations that are not selected are left out.
-    notes: reader.notes.filter((note) =>
-      !all.some((read) => !chosen.includes(read) && note.pointer.startsWith(`${read.pointer}/`))
-    )
+    // Those on other operations, and on what only other operations use, are left out.
+    notes: readAll(document, new Set(chosen.map(({ name }) => name))).reader.notes
   }
 }
 

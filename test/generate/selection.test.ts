@@ -20,7 +20,7 @@ const shared: Json = {
   info: { title: "Things", version: "7" },
   paths: {
     "/a": returning("getA", "M", "Z"),
-    "/b": returning("getB", "M", "A"),
+    "/b": { ...returning("getB", "M", "A"), parameters: [{ name: "session", in: "cookie", schema: {} }] },
     "/c": returning("getC", "Z", "A"),
     // There is a note on it before the part that cannot be read.
     "/broken": {
@@ -51,7 +51,7 @@ describe("a selection", () => {
       assert.deepStrictEqual(Object.keys(schemas), ["A", "M", "Z"])
     }))
 
-  it.effect("has the notes on its operations and on schemas, but none on other operations", () =>
+  it.effect("has the notes on its operations and on what they use, but no others", () =>
     Effect.gen(function*() {
       const statusOf = (path: string) => ({
         pointer: `#/paths/~1${path}/get/responses/418`,
@@ -63,7 +63,9 @@ describe("a selection", () => {
       }
       const { notes } = yield* generated(shared, { only: ["getA", "getC"] })
       assert.deepStrictEqual(notes, [statusOf("a"), statusOf("c"), names])
-      assert.deepStrictEqual((yield* generated(shared, { only: ["getB"] })).notes, [statusOf("b"), names])
+      const cookie = { pointer: "#/paths/~1b/parameters/0", message: "cookies are not sent" }
+      assert.deepStrictEqual((yield* generated(shared, { only: ["getB"] })).notes, [cookie, statusOf("b"), names])
+      assert.deepStrictEqual((yield* generated(shared, { only: ["getC"] })).notes, [statusOf("c")])
     }))
 
   it.effect("takes the name of a group in any spelling, and those within the group", () =>

@@ -22,13 +22,7 @@ const classes = [400, 401, 402, 403, 404, 409, 410, 412, 413, 429, 500, 503]
 
 /** An operation, or the reason that it could not be read. */
 export type Read =
-  & {
-    readonly name: string
-    /** Its place in the document. */
-    readonly pointer: string
-    readonly group: ReadonlyArray<string>
-    readonly stage: Stage
-  }
+  & { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage }
   & (
     | { readonly _tag: "Operation"; readonly operation: Operation }
     | { readonly _tag: "Unreadable"; readonly error: SpecError }
@@ -124,16 +118,18 @@ const readOperation = (place: Place, name: string, base: string): Operation => {
   return read
 }
 
-const attempt = (place: Place, base: string): Read => {
-  const { operation, pointer } = place
-  const group = groupOf(operation)
-  const name = operationName({
-    group,
+const nameOf = ({ operation, pointer }: Place): string =>
+  operationName({
+    group: groupOf(operation),
     method: Json.string(operation["x-operation-name"]),
     id: Json.string(operation["operationId"])
   }, pointer)
+
+const attempt = (name: string, place: Place, base: string): Read => {
+  const { operation } = place
+  const group = groupOf(operation)
   const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
-  const common = { name, pointer, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
+  const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
   const read = Either.try({
     try: () => readOperation(place, name, base),
     catch: (error) => {
@@ -148,10 +144,14 @@ const attempt = (place: Place, base: string): Read => {
 }
 
 /**
- * Reads the operations of a document, by name. If paths begin with the prefix of the interface, those that do not are of another
- * interface, such as the one that issues tokens.
+ * Reads the operations of a document, or those with the given names, by name. If paths begin with the prefix of the interface, those
+ * that do not are of another interface, such as the one that issues tokens.
  */
-export const readOperations = (document: Json.JsonObject, reader: SchemaReader): ReadonlyArray<Read> => {
+export const readOperations = (
+  document: Json.JsonObject,
+  reader: SchemaReader,
+  names?: ReadonlySet<string>
+): ReadonlyArray<Read> => {
   const paths = Object.entries(Json.objectOrEmpty(document["paths"], "#/paths"))
   const base = paths.some(([path]) => path.startsWith(`${prefix}/`)) ? prefix : ""
   const pointers = new Map<string, string>()
@@ -164,15 +164,18 @@ export const readOperations = (document: Json.JsonObject, reader: SchemaReader):
     return methods.filter((method) => item[method.toLowerCase()] !== undefined).map((method) => {
       const pointer = at(itemPointer, method.toLowerCase())
       const operation = Json.object(item[method.toLowerCase()], pointer)
-      const read = attempt({ document, reader, path, item, operation, method, pointer, itemPointer }, base)
+      const place: Place = { document, reader, path, item, operation, method, pointer, itemPointer }
+      const name = nameOf(place)
       // Names of files differ by more than case, because some file systems ignore it.
-      const key = read.name.toLowerCase()
+      const key = name.toLowerCase()
       const other = pointers.get(key)
-      if (other !== undefined) fail(pointer, `the name ${read.name} is also that of the operation at ${other}`)
+      if (other !== undefined) fail(pointer, `the name ${name} is also that of the operation at ${other}`)
       pointers.set(key, pointer)
-      return read
+      return { name, place }
     })
   })
   if (found.length === 0) fail("#/paths", "the document has no operations")
-  return found.sort((a, b) => a.name < b.name ? -1 : 1)
+  return found.filter(({ name }) => names === undefined || names.has(name))
+    .map(({ name, place }) => attempt(name, place, base))
+    .sort((a, b) => a.name < b.name ? -1 : 1)
 }

@@ -82,7 +82,6 @@ describe("the operations of a document", () => {
     assert.deepStrictEqual(plain(found), [
       {
         name: "allThings",
-        pointer: `${things.pointer}/get`,
         group: [],
         stage: "ga",
         _tag: "Operation",
@@ -100,7 +99,6 @@ describe("the operations of a document", () => {
       },
       {
         name: "getThing",
-        pointer: `${thing.pointer}/get`,
         group: ["things"],
         stage: "ea",
         _tag: "Operation",
@@ -123,7 +121,6 @@ describe("the operations of a document", () => {
       },
       {
         name: "makePart",
-        pointer: `${things.pointer}/post`,
         group: ["things", "parts"],
         stage: "ga",
         _tag: "Operation",
@@ -140,7 +137,6 @@ describe("the operations of a document", () => {
       },
       {
         name: "removeThing",
-        pointer: `${thing.pointer}/delete`,
         group: ["Things"],
         stage: "ga",
         _tag: "Operation",
