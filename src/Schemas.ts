@@ -38,8 +38,8 @@ export interface StringLimits {
 /** Counts code points. Only surrogates make the count differ from `length`. */
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
-/** Written without `\p{Cs}`, for which esbuild makes a `RegExp` at each call. */
-const loneSurrogate = /[\uD800-\uDFFF]/u
+/** A constant: where it stands, esbuild for Node writes a `RegExp` that is made at each use. */
+const loneSurrogate = /\p{Cs}/u
 
 const words = (min: number, max: number): string =>
   min === max

@@ -83,13 +83,22 @@ const simulateBatch = async (
   seeds: number
 ): Promise<{ readonly steps: number; readonly failed: number }> => {
   const flags = chosen.map((kind) => `--${kind}`)
-  const args = [import.meta.filename, "--from", String(from), "--seeds", String(seeds), ...flags]
+  const args = [
+    "--enable-source-maps",
+    import.meta.filename,
+    "--from",
+    String(from),
+    "--seeds",
+    String(seeds),
+    ...flags
+  ]
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
   let last = ""
   for await (const line of createInterface({ input: child.stdout })) {
     if (last !== "") console.log(last)
     last = line
   }
+  if (last === "") throw new Error(`the simulation of the seeds from ${from} ended early`)
   const { failed, steps } = JSON.parse(last) // sound: the last line of `search`
   return { failed, steps }
 }

@@ -14,8 +14,8 @@ export default defineConfig({
   resolve: {
     // Matches whole names, so that `effect-identity-client` does not match `effect-identity-client/Node`.
     alias: Object.entries(compilerOptions.paths).map(([name, [file]]) => ({
-      find: new RegExp(`^${name}$`),
-      replacement: fileURLToPath(new URL(file, new URL("..", import.meta.url)))
+      find: new RegExp(`^${name.replace("*", "(.*)")}$`),
+      replacement: `${root}${file.replace("./", "").replace("*", "$1")}`
     }))
   },
   test: {

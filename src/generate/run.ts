@@ -35,7 +35,7 @@ const describe = ({ detail, kind, path }: Change): string =>
 
 /** The changes since the interface that a folder is for, if it says that. */
 const changesOf = (text: string | undefined, now: Interface): ReadonlyArray<Change> | undefined => {
-  const before = parse(text ?? "")
+  const before = text === undefined ? undefined : parse(text)
   return before === undefined ? undefined : compare(before, now)
 }
 

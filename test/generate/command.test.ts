@@ -511,7 +511,7 @@ describe("a comparison", () => {
     [
       body({ a: { type: "array", prefixItems: [string, string], minItems: 2, items: false } }),
       body({ a: { type: "array", prefixItems: [string, string], minItems: 1, items: false } }),
-      ["changed createThing input.a: tuple"]
+      ["changed createThing input.a: 2 elements → 1 to 2 elements"]
     ],
     [
       body({ a: { type: "object", additionalProperties: { type: "integer" } } }),

@@ -19,6 +19,7 @@ interface PlantedFault {
 }
 
 const run = "src/internal/redelivery/run.ts"
+const send = "src/internal/redelivery/send.ts"
 const retryPolicy = "src/internal/call/retryPolicy.ts"
 const lock = "src/internal/redelivery/lock.ts"
 const database = "test/simulation/jobs/database.ts"
@@ -27,7 +28,14 @@ const pipeline = "src/internal/call/pipeline.ts"
 const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a run does not check its lock before it sends",
-    edits: [{ file: run, text: "        yield* checkLock\n", by: "" }]
+    edits: [
+      {
+        file: send,
+        text: "      yield* checkLock // a run that lost the lock",
+        by: "      // a run that lost the lock"
+      },
+      { file: send, text: "outcome: \"sending\" })\n      yield* checkLock\n", by: "outcome: \"sending\" })\n" }
+    ]
   },
   {
     name: "a run takes a journal over at once",
@@ -43,7 +51,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "a redirected 429 is retried",
-    edits: [{ file: retryPolicy, text: "!redirected && (status === 429", by: "(status === 429" }]
+    edits: [{ file: retryPolicy, text: "!redirected && status === 429", by: "status === 429" }]
   },
   {
     name: "a redirected 401 is replayed",
@@ -65,7 +73,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a permit leaks if the tracer throws",
     edits: [{
       file: pipeline,
-      text: "const sent = Effect.suspend((): Effect.Effect<RawResponse, E | TransportError> => {",
+      text: "const sent = Effect.suspend(() => {",
       by: "const sent = ((make: () => Effect.Effect<RawResponse, E | TransportError>) => make())(() => {"
     }]
   },
@@ -88,7 +96,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a run does not wait until the journal has its entry",
     edits: [{
-      file: run,
+      file: send,
       text: "yield* Journal.writeEntry(store, { id, run: runId, outcome: \"sending\" })",
       by: "yield* Effect.forkDaemon(Journal.writeEntry(store, { id, run: runId, outcome: \"sending\" }))"
     }]
@@ -142,8 +150,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     ofJobs: true,
     edits: [{
       file: "src/jobs/service.ts",
-      text: "hasEnded(found) && !found.isLoaded",
-      by: "hasEnded(found) && found.kind === \"export\""
+      text: "hasEnded(created.job) && !created.job.isLoaded",
+      by: "hasEnded(created.job) && created.job.kind === \"export\""
     }]
   },
   {
@@ -169,7 +177,9 @@ const mostSeeds = 1000
 const copy = (): string => {
   const root = process.cwd()
   const folder = mkdtempSync(join(tmpdir(), "planted-"))
-  for (const name of ["src", "test/simulation", "test/simulation.ts", "package.json", "tsconfig.json"]) {
+  for (
+    const name of ["src", "test/simulation", "test/simulation.ts", "test/support", "package.json", "tsconfig.json"]
+  ) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"))
@@ -178,10 +188,17 @@ const copy = (): string => {
 
 const plant = (folder: string, { file, text, by }: Edit): void => {
   const path = join(folder, file)
-  const parts = readFileSync(path, "utf8").split(text)
-  if (parts.length !== 2) throw new Error(`${file} has not one but ${parts.length - 1} times: ${text}`)
-  writeFileSync(path, parts.join(by))
+  writeFileSync(path, readFileSync(path, "utf8").replace(text, () => by))
 }
+
+/** The edits whose text the work tree does not have exactly once. */
+export const unplantable = (): ReadonlyArray<string> =>
+  faults.flatMap(({ edits, name }) =>
+    edits.flatMap(({ file, text }) => {
+      const count = readFileSync(file, "utf8").split(text).length - 1
+      return count === 1 ? [] : [`${name}: ${file} has it ${count} times: ${text}`]
+    })
+  )
 
 /** Gives the seed that finds a fault, and what it breaks. */
 const find = ({ edits, name, ofJobs }: PlantedFault): string | undefined => {
@@ -190,7 +207,16 @@ const find = ({ edits, name, ofJobs }: PlantedFault): string | undefined => {
   for (const edit of edits) plant(folder, edit)
   const { error, stderr, stdout } = spawnSync(
     process.execPath,
-    ["--import", "tsx", "test/simulation.ts", "--first", "--seeds", String(mostSeeds), ...kinds],
+    [
+      "--import",
+      "tsx",
+      "test/support/bundled.ts",
+      "test/simulation.ts",
+      "--first",
+      "--seeds",
+      String(mostSeeds),
+      ...kinds
+    ],
     { cwd: folder, encoding: "utf8" }
   )
   rmSync(folder, { recursive: true })
@@ -200,6 +226,8 @@ const find = ({ edits, name, ofJobs }: PlantedFault): string | undefined => {
 
 /** Plants each fault whose name has this text, and searches it. Returns the number of those that were not found. */
 export const findAll = (text: string): number => {
+  const [impossible] = unplantable()
+  if (impossible !== undefined) throw new Error(impossible)
   let missed = 0
   const chosen = faults.filter(({ name }) => name.includes(text))
   for (const fault of chosen) {

@@ -1,6 +1,7 @@
 /** A few seeds of `npm run test:simulation`, the plans of what it has found, and the simulator itself. */
 import { assert, describe, it } from "vitest"
 import { drawPlan, keyOfToken, type Plan, simulationKinds } from "./plan.js"
+import { unplantable } from "./planted.js"
 import { regressions } from "./regressions.js"
 import { shrink } from "./shrink.js"
 import { simulate } from "./simulate.js"
@@ -44,6 +45,10 @@ describe("a simulation", () => {
       body: "json"
     } as const
     assert.strictEqual((await violationOf({ ...drawPlan(10, "alone"), faults: [impossible] }))?.invariant, "machine")
+  })
+
+  it("is tried with faults that fit the sources as they are", () => {
+    assert.deepStrictEqual(unplantable(), [])
   })
 
   it("takes another way with another seed", async () => {

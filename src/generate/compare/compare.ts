@@ -1,5 +1,5 @@
 /** Compares two interfaces: which operations and fields came or went, and which values are accepted or returned now. */
-import { children, equals, type ObjectShape, type Shape } from "../model/shape.js"
+import { children, equals, type ObjectShape, type Shape, type TupleShape } from "../model/shape.js"
 import type { InputField, Interface, OperationFacts } from "./interface.js"
 
 /** `narrowed`: fewer values are possible than before; `widened`: more are; `changed`: others are. */
@@ -80,8 +80,8 @@ const compareShapes = (path: string, before: Shape, after: Shape): ReadonlyArray
     const [old, now] = [branchesOf(before), branchesOf(after)]
     const lost = old.filter((branch) => !now.some((other) => equals(branch, other)))
     const gained = now.filter((branch) => !old.some((other) => equals(branch, other)))
-    const [[a, ...lostToo], [b, ...gainedToo]] = [lost, gained]
-    if (a !== undefined && b !== undefined && lostToo.length + gainedToo.length === 0) return compareShapes(path, a, b)
+    const [[a], [b]] = [lost, gained]
+    if (lost.length === 1 && gained.length === 1 && a !== undefined && b !== undefined) return compareShapes(path, a, b)
     return [
       ...lost.length === 0 ? [] : change("narrowed", path, `no longer ${lost.map(nameOf).join(", ")}`),
       ...gained.length === 0 ? [] : change("widened", path, `also ${gained.map(nameOf).join(", ")}`)
@@ -122,16 +122,28 @@ const compareParts = (path: string, before: Shape, after: Shape): ReadonlyArray<
     ]
   }
   if (before._tag === "Object" && after._tag === "Object") return compareObjects(path, before, after)
-  const inner = children(before).flatMap((child, index) => {
+  if (before._tag === "Tuple" && after._tag === "Tuple") return compareTuples(path, before, after)
+  return []
+}
+
+const sizeOf = ({ elements, required, rest }: TupleShape): string => {
+  const most = rest === undefined ? elements.length : "any number of"
+  return required === most ? `${most} elements` : `${required} to ${most} elements`
+}
+
+const compareTuples = (path: string, before: TupleShape, after: TupleShape): ReadonlyArray<Change> => [
+  ...sizeOf(before) === sizeOf(after) ? [] : change("changed", path, `${sizeOf(before)} → ${sizeOf(after)}`),
+  ...children(before).flatMap((child, index) => {
     const other = children(after)[index]
     return other === undefined ? [] : compareShapes(`${path}[${index}]`, child, other)
   })
-  return inner.length === 0 ? change("changed", path, nameOf(after)) : inner
-}
+]
 
 const openness = (shape: ObjectShape): Shape => {
-  const { additional } = shape
-  return typeof additional !== "string" ? additional : { _tag: additional === "open" ? "Unknown" : "Never" }
+  const { additional, fields } = shape
+  if (typeof additional !== "string") return additional
+  const isOpen = additional === "open" || (additional === "unstated" && fields.length === 0)
+  return { _tag: isOpen ? "Unknown" : "Never" }
 }
 
 const compareObjects = (path: string, before: ObjectShape, after: ObjectShape): ReadonlyArray<Change> => {

@@ -5,10 +5,10 @@ const idempotentMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"])
 
 /**
  * Routes that are idempotent though HTTP does not say so of their method. A route is the method and the path with `{}` for each
- * parameter. What is not listed is not idempotent: a request that takes effect twice is worse than a call that fails.
+ * parameter. Others are not idempotent: a request that takes effect twice is worse than a call that fails.
  */
 const idempotentRoutes: ReadonlySet<string> = new Set([
-  // These set fields to the values of the request. Those of users merge metadata, with the same result.
+  // These set fields to the values of the request.
   "PATCH /actions/actions/{}",
   "PATCH /actions/modules/{}",
   "PATCH /client-grants/{}",
@@ -23,8 +23,9 @@ const idempotentRoutes: ReadonlySet<string> = new Set([
   "PATCH /roles/{}",
   "PATCH /tenants/settings",
   "PATCH /token-exchange-profiles/{}",
-  "PATCH /users/{}",
   "PATCH /users/{}/authentication-methods/{}",
+  // Sets fields too, and merges those of metadata.
+  "PATCH /users/{}",
   // Sets the time at which the credential expires.
   "PATCH /clients/{}/credentials/{}",
   // Replaces the whole list of bindings.

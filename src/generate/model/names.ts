@@ -38,11 +38,14 @@ const checked = (name: string, text: string, pointer: string): string =>
 /** Words whose plural is the same, or that are used in the plural only. */
 const pluralOnly = new Set(["analytics", "aws", "dns", "metadata", "series", "settings", "sms", "stats"])
 
+/** Words whose singular ends in `e`, unlike that of `branches` and `statuses`. */
+const singularInE = new Set(["caches", "causes", "clauses", "pauses", "uses", "warehouses"])
+
 const singularOf = (word: string): string => {
   const lower = word.toLowerCase()
   if (pluralOnly.has(lower) || /(?:ss|us|is)$/.test(lower)) return word
   if (lower.endsWith("ies") && lower.length > 4) return `${word.slice(0, -3)}y`
-  if (/(?:sses|xes|[^a]ches|shes|[^aeiou]uses)$/.test(lower)) return word.slice(0, -2)
+  if (/(?:sses|xes|ches|shes|uses)$/.test(lower) && !singularInE.has(lower)) return word.slice(0, -2)
   return lower.endsWith("s") ? word.slice(0, -1) : word
 }
 
@@ -94,7 +97,8 @@ export const operationName = (
     const name = checked(camel(id), id, at(pointer, "operationId"))
     return reserved.has(name) ? `${name}_` : name
   }
-  const name = checked(fromGroup(group, method), method, at(pointer, "x-operation-name"))
+  const made = wordsOf(method).length === 0 ? "" : fromGroup(group, method)
+  const name = checked(made, method, at(pointer, "x-operation-name"))
   return reserved.has(name) ? `${name}_` : name
 }
 

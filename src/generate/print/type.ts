@@ -63,7 +63,7 @@ export class TypePrinter {
           ? union(target.branches.filter((branch) => !isLiteralStrings(branch)))
           : target
         return branches._tag === "Union"
-          ? branches.branches.map((branch) => this.print(branch)).join(" | ")
+          ? [...new Set(branches.branches.map((branch) => this.print(branch)))].join(" | ")
           : this.print(branches)
       }
     }

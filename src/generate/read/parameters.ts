@@ -48,7 +48,8 @@ const checkStyle = (reader: SchemaReader, parameter: Json.JsonObject, shape: Sha
   const { _tag } = reader.dereference(shape)
   if (_tag !== "Array" && _tag !== "Tuple" && _tag !== "Object") return
   if (explode === false || (style !== undefined && style !== "form" && style !== "deepObject")) {
-    reader.note(pointer, "a list is sent as repeated names, not in the style that the document states")
+    const sent = _tag === "Object" ? "an object is sent as names in brackets" : "a list is sent as repeated names"
+    reader.note(pointer, `${sent}, not in the style that the document states`)
   }
 }
 

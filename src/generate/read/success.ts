@@ -11,20 +11,24 @@ interface Found {
   readonly _tag: "None" | "Json" | "Events"
   /** Its schema, if it has one. */
   readonly shape: Shape | undefined
+  /** It has events, perhaps beside JSON. */
+  readonly hasEvents: boolean
 }
 
-const none: Found = { _tag: "None", shape: undefined }
+const none: Found = { _tag: "None", shape: undefined, hasEvents: false }
+
+const isEvents = (type: string): boolean => type.startsWith("text/event-stream")
 
 const readContent = (reader: SchemaReader, content: Json.JsonObject, pointer: string): Found => {
   const types = Object.keys(content)
-  const type = types.find(isJson) ?? types.find((type) => type.startsWith("text/event-stream"))
+  const type = types.find(isJson) ?? types.find(isEvents)
   if (type === undefined) {
     if (types.length > 0) reader.note(pointer, `the body is ${types.join(", ")}, so it is not decoded`)
     return none
   }
   const { schema } = Json.object(content[type], at(pointer, type))
   const shape = schema === undefined ? undefined : reader.read(schema, at(pointer, type, "schema"))
-  return { _tag: isJson(type) ? "Json" : "Events", shape }
+  return { _tag: isJson(type) ? "Json" : "Events", shape, hasEvents: types.some(isEvents) }
 }
 
 /** The body of the successes together; `undefined` if none has a body that is described. */
@@ -38,7 +42,7 @@ export const readSuccess = (reader: SchemaReader, value: unknown, pointer: strin
     })
   const hasJson = found.some(({ _tag }) => _tag === "Json")
   const kept = hasJson ? found.filter(({ _tag }) => _tag !== "Events") : found
-  if (kept.length < found.length) {
+  if (hasJson && found.some(({ hasEvents }) => hasEvents)) {
     reader.note(pointer, "the operation returns JSON or events; the events are left out")
   }
   const shapes = kept.flatMap(({ shape }) => shape === undefined ? [] : [shape])

@@ -156,10 +156,23 @@ const parts: ReadonlyArray<Row> = [
     "changed A[1]: boolean → null",
     "widened A[2]: integer → number"
   ],
-  [tuple([anyString, boolean]), tuple([anyString, boolean], { required: 1 }), "changed A: tuple"],
-  [tuple([anyString, boolean]), tuple([anyString]), "changed A: tuple"],
-  [tuple([anyString]), tuple([anyString, boolean]), "changed A: tuple"],
-  [tuple([anyString, boolean]), tuple([integer]), "changed A[0]: string → integer"],
+  [
+    tuple([anyString, boolean]),
+    tuple([anyString, boolean], { required: 1 }),
+    "changed A: 0 to 2 elements → 1 to 2 elements"
+  ],
+  [tuple([anyString, boolean], { required: 2 }), tuple([anyString]), "changed A: 2 elements → 0 to 1 elements"],
+  [
+    tuple([anyString]),
+    tuple([anyString], { rest: boolean }),
+    "changed A: 0 to 1 elements → 0 to any number of elements"
+  ],
+  [
+    tuple([anyString, boolean]),
+    tuple([integer]),
+    "changed A: 0 to 2 elements → 0 to 1 elements",
+    "changed A[0]: string → integer"
+  ],
   [
     object({
       fields: [field("a", anyString), field("b", ref("B")), field("same", ref("B"))],
@@ -186,7 +199,11 @@ const parts: ReadonlyArray<Row> = [
     object({ fields: [field("a", object({ fields: [field("b", anyString)], required: ["b"] }))] }),
     "narrowed A.a.b: is required"
   ],
-  [object({ additional: "unstated" }), object({ additional: "closed" })],
+  [object({ additional: "unstated" }), object({ additional: "closed" }), "narrowed A.*: unknown → never"],
+  [
+    object({ fields: [field("a", boolean)], additional: "unstated" }),
+    object({ fields: [field("a", boolean)], additional: "closed" })
+  ],
   [object({ additional: "closed" }), object({ additional: "open" }), "widened A.*: never → unknown"],
   [object({ additional: anyString }), object({ additional: "open" }), "widened A.*: string → unknown"],
   [object({ additional: anyString }), object({ additional: text({ max: 5 }) }), "narrowed A.*: max none → 5"]

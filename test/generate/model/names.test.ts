@@ -79,6 +79,7 @@ describe("the name of an operation", () => {
     ["statuses", "get", "getStatus"],
     ["caches", "get", "getCache"],
     ["causes", "get", "getCause"],
+    ["breaches", "get", "getBreach"],
     ["status", "get", "getStatus"],
     ["address", "get", "getAddress"],
     ["analysis", "get", "getAnalysis"],
@@ -94,8 +95,7 @@ describe("the name of an operation", () => {
     ["users-exports", "create", "createUsersExport"],
     // Names that are reserved, or have no words
     ["time", "date", "dateTime_"],
-    ["-", "delete", "delete_"],
-    ["users", "-", "User"]
+    ["-", "delete", "delete_"]
   ]
   it("is made of the SDK's group and method, with plurals for many", () => {
     assert.deepStrictEqual(
@@ -118,6 +118,7 @@ describe("the name of an operation", () => {
     [{ group: [], method: "get" }, `the operation has no operationId (at ${pointer})`],
     [{ group: [], id: "1user" }, `no identifier can be made of the name "1user" (at ${pointer}/operationId)`],
     [{ group: [], id: "user৴" }, `no identifier can be made of the name "user৴" (at ${pointer}/operationId)`],
+    [{ group: ["users"], method: "-" }, `no identifier can be made of the name "-" (at ${pointer}/x-operation-name)`],
     [{ group: [], id: "-\"-" }, `no identifier can be made of the name "-\\"-" (at ${pointer}/operationId)`],
     [
       { group: ["users"], method: "1get" },

@@ -38,7 +38,7 @@ const types: ReadonlyArray<readonly [schema: unknown, response: string, request:
   [{ enum: [1, "a", true, "b", 2] }, "number | string | boolean", "1 | \"a\" | true | \"b\" | 2"],
   [{ anyOf: [string, { enum: ["a"] }, { type: "null" }] }, "string | null", "string | null"],
   [{ anyOf: [string, { enum: ["a"] }] }, "string", "string"],
-  [{ anyOf: [{ ...string, maxLength: 3 }, { ...string, minLength: 5 }] }, "string", "string | string"],
+  [{ anyOf: [{ ...string, maxLength: 3 }, { ...string, minLength: 5 }] }, "string", "string"],
   [{ ...list(ref("Node")), minItems: 1 }, "ReadonlyArray<Node>", "ReadonlyArray<NodeInput>"],
   [
     { prefixItems: [string, boolean], minItems: 1, items: { type: "number" } },

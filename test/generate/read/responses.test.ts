@@ -46,7 +46,8 @@ describe("a success", () => {
     [
       "is JSON rather than events",
       { 200: { content: { ...typed(events, flag).content, ...json(string).content } } },
-      success(text())
+      success(text()),
+      [`${responses}: the operation returns JSON or events; the events are left out`]
     ],
     [
       "is JSON rather than the events of another status",

@@ -3,8 +3,8 @@ import * as Either from "effect/Either"
 import type { Issue } from "../../../Errors.js"
 import { hasToJson, isComposite, notFiniteMessage } from "./composite.js"
 
-/** Written without `\p{Cs}`, for which esbuild makes a `RegExp` at each call. */
-const loneSurrogate = /[\uD800-\uDFFF]/u
+/** A constant: where it stands, esbuild for Node writes a `RegExp` that is made at each use. */
+const loneSurrogate = /\p{Cs}/u
 
 /** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
 export const component = (value: string): string | undefined =>
