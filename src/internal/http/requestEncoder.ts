@@ -176,7 +176,7 @@ const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
 }
 
 const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
-  names.length === 0 ? Headers.empty : Headers.fromInput(
+  Headers.fromInput(
     names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
   )
 

@@ -14,12 +14,13 @@ type Path = ReadonlyArray<string>
 type Pairs = ReadonlyArray<readonly [path: Path, value: unknown]>
 
 /** Recognizes a value whose fields a form writes one by one. */
-const hasFields = (value: object): boolean => isComposite(value) && !hasToJson(value)
+const hasFields = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && isComposite(value) && !hasToJson(value)
 
 /** Flattens a field of a form to paths and values. `undefined` means not set. */
 const formPairs = (path: Path, value: unknown): Pairs => {
   if (value === undefined) return []
-  const inner = typeof value === "object" && value !== null && hasFields(value) ? Object.entries(value) : []
+  const inner = hasFields(value) ? Object.entries(value) : []
   return inner.length === 0 ? [[path, value]] : inner.flatMap(([key, value]) => formPairs([...path, key], value))
 }
 
@@ -45,9 +46,7 @@ const isOdd = (key: string): boolean => key === "" || /[[\]]/.test(key)
 /** Says why a form or a query cannot express a value without fields. */
 const messageOf = (value: unknown): string | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : notFiniteMessage
-  if (value === null || (typeof value === "object" && hasFields(value))) {
-    return "a form cannot express null or an empty list"
-  }
+  if (value === null || hasFields(value)) return "a form cannot express null or an empty list"
   const isOther = typeof value === "object" || typeof value === "function" || typeof value === "symbol"
   return isOther ? "expected a value that a form or a query can express" : undefined
 }
