@@ -146,7 +146,7 @@ describe("a value that cannot be encoded is blamed, not the one before it", () =
   const cyclic: Record<string, unknown> = {}
   cyclic["self"] = cyclic
   const message = "expected a value that JSON or a form can express, neither cyclic nor nested too deep"
-  /** Objects within objects, so many in all. */
+  /** Objects, one within the other. */
   const nested = (count: number): object => count === 1 ? {} : { inner: nested(count - 1) }
 
   it.each<readonly [string, unknown]>([

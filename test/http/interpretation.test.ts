@@ -95,7 +95,7 @@ describe("an absent value", () => {
     ["an empty text where there may be none", Schema.UndefinedOr(Schema.String), "\"\"", undefined],
     ["null where it is a value", Schema.NullOr(Schema.String), "null", null],
     ["null where there may be none", Schema.UndefinedOr(Schema.NullOr(Schema.String)), "null", undefined]
-  ])("is told from a value: %s", ([, success, body, value]) =>
+  ])("differs from a value: %s", ([, success, body, value]) =>
     Effect.gen(function*() {
       assert.strictEqual(yield* interpreted(get(success), body), value)
     }))

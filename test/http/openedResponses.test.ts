@@ -75,7 +75,7 @@ describe("a response that is opened", () => {
     }))
 })
 
-describe("a response of which the client tells that it is", () => {
+describe("a response", () => {
   const rows: ReadonlyArray<
     readonly [string, boolean, (request: HttpClientRequest.HttpClientRequest) => HttpClientResponse.HttpClientResponse]
   > = [
@@ -91,7 +91,7 @@ describe("a response of which the client tells that it is", () => {
       (request) => Object.assign(okTo(request), { original: { source: { redirected: true } } })
     ]
   ]
-  it.effect.each(rows)("to %s has been redirected: %s", ([, redirected, respond]) =>
+  it.effect.each(rows)("to %s: redirected is %s", ([, redirected, respond]) =>
     Effect.gen(function*() {
       const found = yield* openFrom((request) => Effect.sync(() => respond(request)))
       assert.deepStrictEqual([found.status, found.redirected], [200, redirected])

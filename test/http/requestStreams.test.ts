@@ -1,4 +1,4 @@
-/** Tests of request bodies that are streams: how their failures are told, and how they end with the request. */
+/** Tests of request bodies that are streams: how they fail, and how they end with the request. */
 import { HttpBody, HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream, TestClock } from "effect"

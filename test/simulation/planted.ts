@@ -38,10 +38,6 @@ const faults: ReadonlyArray<PlantedFault> = [
     ]
   },
   {
-    name: "a run takes a journal over at once",
-    edits: [{ file: lock, text: "    yield* awaitExpiry\n", by: "" }]
-  },
-  {
     name: "long waits are not logged",
     edits: [{
       file: "src/internal/runtime/warnings.ts",
