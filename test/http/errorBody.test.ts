@@ -116,6 +116,7 @@ describe("a body without a message is described", () => {
     ["as a list", "[1,2,3]", {}, "no content type, 7 bytes, a list of 3"],
     ["as an empty list", "[]", {}, "no content type, 2 bytes, a list of 0"],
     ["as an object", "{\"a\":1,\"b c\":2}", {}, "no content type, 15 bytes, an object of a, *"],
+    ["as an empty object", "{}", {}, "no content type, 2 bytes, an empty object"],
     ["as no other JSON", "null", {}, "no content type, 4 bytes"],
     [
       "as a web page",

@@ -46,13 +46,14 @@ export const shape = ({ body, completeness, headers }: RawResponse, { clean, cod
   const content = text(body)
   const title = titleOf(content)
   const json = Either.getOrUndefined(parseJson(content))
+  const fields = Predicate.isRecord(json) ? Object.keys(json).slice(0, 20) : []
+  const names = fields.map((name) => isIdentifier(name) ? name : "*").join(", ")
   const contentType = headers["content-type"]
   return [
     contentType === undefined ? "no content type" : code(contentType),
     `${completeness === "truncated" ? "more than " : ""}${body.length} bytes`,
     title !== undefined && `a web page titled "${clean(title)}"`,
-    Predicate.isRecord(json) &&
-    `an object of ${clean(Object.keys(json).slice(0, 20).map((name) => isIdentifier(name) ? name : "*").join(", "))}`,
+    Predicate.isRecord(json) && (names === "" ? "an empty object" : `an object of ${clean(names)}`),
     Array.isArray(json) && `a list of ${json.length}`,
     completeness === "interrupted" && "interrupted",
     completeness === "corrupt" && "corrupt gzip"
