@@ -59,13 +59,14 @@ describe("package.json", () => {
     assert.sameMembers(entries.map(([path]) => path), expected)
   })
 
-  it("has an entry for each import name of tsconfig.json", () => {
-    const { compilerOptions: { paths } }: { compilerOptions: { paths: Record<string, [string]> } } = json(
-      "tsconfig.json"
-    )
-    for (const [name, [file]] of Object.entries(paths)) {
-      const entry = exports[name.replace("effect-identity-client", ".")]
-      assert.strictEqual(sourceOf(typeof entry === "object" ? entry["default"] ?? "" : ""), file.slice(2), name)
+  it("has the same source for each import name as tsconfig.json", () => {
+    const { compilerOptions: { paths } }: { compilerOptions: { paths: unknown } } = json("tsconfig.json")
+    assert.deepStrictEqual(paths, {
+      "effect-identity-client": ["./src/index.ts"],
+      "effect-identity-client/*": ["./src/*.ts"]
+    })
+    for (const [path, entry] of entries) {
+      assert.strictEqual(sourceOf(entry["default"] ?? ""), path === "." ? "src/index.ts" : `src/${path.slice(2)}.ts`)
     }
   })
 
