@@ -20,7 +20,7 @@ const { values: { quick } } = parseArgs({
   options: { quick: { type: "boolean", default: false }, save: { type: "boolean" } }
 })
 
-const users = quick ? 100_000 : 1_000_000
+const users = quick ? 50_000 : 1_000_000
 
 const rounds = 5
 

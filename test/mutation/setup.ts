@@ -2,7 +2,6 @@
  * Runs before each test file and removes the state that an earlier fault left in the thread. A fault in code that runs when a
  * module is loaded needs all modules of the project loaded anew, and so does the fault after it.
  */
-import * as MutableHashMap from "effect/MutableHashMap"
 import { inject, type ProvidedContext } from "vitest"
 
 /** Values that Stryker provides for a run. */
@@ -44,10 +43,6 @@ if ((state.mutationEvaluatedWith ?? "none") !== evaluateWith) {
   }
 }
 state.mutationEvaluatedWith = evaluateWith
-
-// Resets the metrics that an earlier run has counted.
-const registry: unknown = state["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
-if (typeof registry === "object" && registry !== null) Object.assign(registry, { map: MutableHashMap.empty() })
 
 // Test files are evaluated before Stryker activates the next fault, so the last one is switched off here.
 const namespace = fromStryker("globalNamespace")

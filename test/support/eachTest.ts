@@ -1,11 +1,19 @@
 /**
- * Fails each test that ends without an assertion, also one whose assertions are in a loop or a callback that never runs; and lets the test
- * runner work between the tests.
+ * Runs before each test file. Fails each test that ends without an assertion, also one whose assertions are in a loop or a callback that
+ * never runs; lets the test runner work between the tests; and removes the metrics that earlier files have recorded.
  */
+import * as MutableHashMap from "effect/MutableHashMap"
 import { beforeEach, chai } from "vitest"
 
-/** The assertions of this process: its test files share it, as they share `chai`. */
-const shared = globalThis as { assertions?: number }
+/** The state of this process that its test files share: assertions, as they share `chai`, and the global values of Effect 3. */
+const shared = globalThis as { // sound: each may be absent
+  assertions?: number
+  readonly "effect/GlobalValue"?: Map<unknown, unknown>
+}
+
+// Tests that look for secrets read all metrics, of which hundreds of files leave thousands.
+const registry = shared["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
+if (typeof registry === "object" && registry !== null) Object.assign(registry, { map: MutableHashMap.empty() })
 
 if (shared.assertions === undefined) {
   shared.assertions = 0
