@@ -11,7 +11,7 @@ const shared = globalThis as { // sound: each may be absent
   readonly "effect/GlobalValue"?: Map<unknown, unknown>
 }
 
-// Tests that look for secrets read all metrics, of which hundreds of files leave thousands.
+// Tests that look for secrets read all metrics. Hundreds of files leave thousands.
 const registry = shared["effect/GlobalValue"]?.get(Symbol.for("effect/Metric/globalMetricRegistry"))
 if (typeof registry === "object" && registry !== null) Object.assign(registry, { map: MutableHashMap.empty() })
 
