@@ -9,12 +9,12 @@ import { join } from "node:path"
 
 /** Pages for a browser, and examples, use the functions of their platform, which these rules are about. */
 const platform = /^(?:examples|src\/tenant\/page\/(?:docs|live|ui))\/.* effect\((\w+)\)\s*$/
+const platformFunctions = ["globalDate", "globalFetch", "globalRandom", "globalTimers", "processEnv"]
 const platformRules = new Set([
   "asyncFunction",
-  ...["globalDate", "globalFetch", "globalRandom", "globalTimers", "processEnv"].flatMap((
-    rule
-  ) => [rule, `${rule}InEffect`]),
-  "newPromise"
+  "newPromise",
+  ...platformFunctions,
+  ...platformFunctions.map((rule) => `${rule}InEffect`)
 ])
 
 const directory = mkdtempSync(join(tmpdir(), "effect-rules-"))

@@ -38,7 +38,7 @@ export interface StringLimits {
 /** Counts code points. Only surrogates make the count differ from `length`. */
 const codePoints = (value: string): number => /[\uD800-\uDFFF]/.test(value) ? Array.from(value).length : value.length
 
-/** A constant: where it stands, esbuild for Node writes a `RegExp` that is made at each use. */
+/** Made once: esbuild writes it as `new RegExp` when it bundles for Node, which would run at each call. */
 const loneSurrogate = /\p{Cs}/u
 
 const words = (min: number, max: number): string =>

@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import type { Issue } from "../../../Errors.js"
 import { hasToJson, isComposite, notFiniteMessage } from "./composite.js"
 
-/** A constant: where it stands, esbuild for Node writes a `RegExp` that is made at each use. */
+/** Made once: esbuild writes it as `new RegExp` when it bundles for Node, which would run at each call. */
 const loneSurrogate = /\p{Cs}/u
 
 /** Percent-encodes a string. Refuses a lone surrogate, which UTF-8 cannot express: it would arrive as another character. */
