@@ -9,7 +9,6 @@ import { join } from "node:path"
 import { createUsersExport, Errors, Exports, IdentityClient, RateLimiter } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
-import { crashExport } from "../support/crashExport.js"
 import { csv, fastClock, gzip, jobId, jobs, ndjson, type Respond, send, serve } from "../support/storage.js"
 
 const input = { format: "json" } as const
@@ -360,11 +359,4 @@ describe("Exports.toFile", () => {
         )
       )
     }))
-
-  it.live("starts one job and writes the right bytes, however often it is killed", () =>
-    Effect.gen(function*() {
-      const { files, jobs, kills } = yield* crashExport(5000, 4)
-      assert.isAtLeast(kills, 4)
-      assert.strictEqual(jobs, files)
-    }), 120_000)
 })

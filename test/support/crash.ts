@@ -154,6 +154,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const report = await Effect.runPromise(has("quick") ? crash(500, 25) : crash(2000, 100))
   assert.equal(report.kills, has("quick") ? 25 : 100)
   console.log(JSON.stringify(report))
-  const [rows, exportKills] = has("full") ? [100_000, 50] : has("quick") ? [20_000, 3] : [20_000, 8]
+  const [rows, exportKills] = has("full") ? [100_000, 50] : has("quick") ? [20_000, 5] : [20_000, 8]
   console.log(JSON.stringify(await Effect.runPromise(crashExport(rows, exportKills))))
 }

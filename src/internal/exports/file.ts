@@ -189,8 +189,12 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     const job = yield* jobOf(options, state, store, checkPath)
     const suffix = (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
     const part = `${path}.${suffix}.part`
+    if (state?.part !== undefined) {
+      // The state names the part until it is gone, so that a crash leaves none behind; and no longer says that it is complete.
+      yield* store.replace({ input, job, part: state.part })
+      yield* Effect.ignore(fs.remove(state.part))
+    }
     yield* store.replace({ input, job, part })
-    if (state?.part !== undefined) yield* Effect.ignore(fs.remove(state.part))
 
     const rows = yield* writePart(fs, options, job, part).pipe(
       Effect.onError(() => Effect.ignore(fs.remove(part))),
