@@ -32,6 +32,7 @@ const slowTests = [
   "contract/roundTrip",
   "contract/sdk",
   "contract/sdkResponses",
+  "exports/crash",
   "fleet/model",
   "fleet/otherVersions",
   "generate/harness",
