@@ -32,7 +32,7 @@ const eventsIn = (stream: string, deliveries: Iterable<Delivery>): Effect.Effect
   const ids = Array.from(deliveries, ({ id }) => id)
   const events = ids.filter((id) => isEvent(stream, id))
   return events.length === ids.length ? Effect.succeed(events) : Effect.as(
-    Effect.logWarning(`left out ${ids.length - events.length} failed deliveries whose ids are not those of events`),
+    Effect.logWarning(`left out failed deliveries whose ids are not those of events: ${ids.length - events.length}`),
     events
   )
 }

@@ -131,7 +131,7 @@ describe("a run of a redelivery", () => {
         })
       assert.deepStrictEqual(yield* leftOut([idOf(0)]), [])
       assert.deepStrictEqual(yield* leftOut([idOf(0), "another", "one more"]), [
-        "left out 2 failed deliveries whose ids are not those of events"
+        "left out failed deliveries whose ids are not those of events: 2"
       ])
     }))
 
