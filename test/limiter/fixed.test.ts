@@ -44,6 +44,13 @@ describe("the strategy for a fixed limit", () => {
     const other = strategy.stateOf({ tenant: "https://u.example.com", operation: "b" })
     assert.strictEqual(strategy.stateOf(call), other)
     assert.deepStrictEqual([...strategy.states()], [other])
-    assert.isFalse(strategy.isFirst(other))
+    assert.strictEqual(strategy.bucketOf(other), other)
+    assert.deepStrictEqual([strategy.isFirst(other), strategy.isPaused(other, 0), strategy.sharesCeilings], [
+      false,
+      false,
+      false
+    ])
+    assert.strictEqual(strategy.ceilingWait(other, 0, 0.5, () => 9), 0)
+    assert.strictEqual(strategy.waitApart(other, other, 0, 9), 0)
   })
 })

@@ -1,0 +1,298 @@
+/** Tests of what a queue asks its strategy, and what it makes of what that says. */
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HashMap from "effect/HashMap"
+import * as Logger from "effect/Logger"
+import * as TestClock from "effect/TestClock"
+import type { RateLimited } from "../../src/Errors.js"
+import type { Call, Options, Permit } from "../../src/internal/limiter/limiter.js"
+import * as Queue from "../../src/internal/limiter/queue.js"
+import { type BucketStatus, idleTime, type LimitStrategy } from "../../src/internal/limiter/strategy.js"
+import * as RateLimiter from "../../src/RateLimiter.js"
+
+const tenant = "https://t.example.com/api/v2"
+
+/** What the strategy says of an operation, whenever it is asked. Times are in milliseconds. */
+interface Limits {
+  /** The wait of a call. */
+  wait: number
+  /** The additional wait for each call ahead. */
+  readonly perAhead: number
+  /** The part of the wait that is due to a ceiling. */
+  readonly ceiling: number
+  /** The time for which limits of its own hold each call. */
+  readonly held: number
+  readonly isFirst: boolean
+  readonly isPaused: boolean
+  readonly status: BucketStatus | undefined
+}
+
+const standard: Limits = {
+  wait: 0,
+  perAhead: 0,
+  ceiling: 0,
+  held: 0,
+  isFirst: false,
+  isPaused: false,
+  status: undefined
+}
+
+interface State extends Limits {
+  readonly call: Call
+  /** The numbers of calls ahead with which the queue has asked for a wait. */
+  readonly asked: Array<number>
+}
+
+/** Makes a queue whose operations share one bucket. */
+const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, options: Options = {}) =>
+  Effect.gen(function*() {
+    const states = new Map(
+      Object.entries(operations).map(([operation, limits]): [string, State] => [
+        operation,
+        { ...standard, ...limits, call: { tenant, operation }, asked: [] }
+      ])
+    )
+    const bucket = {}
+    const log: Array<string> = []
+    const forgotten: Array<{ readonly at: number; readonly needed: ReadonlyArray<string> }> = []
+    const stateOf = (operation: string) => states.get(operation) ?? assert.fail(`there is no operation ${operation}`)
+    const strategy: LimitStrategy<State, State> = {
+      stateOf: ({ operation }) => stateOf(operation),
+      states: () => states.values(),
+      bucketOf: () => bucket,
+      statusOf: ({ status }) => status,
+      ceilingWait: ({ ceiling }, _, __, ahead = () => 0) => ceiling + ahead(() => true),
+      sharesCeilings: false,
+      waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
+      isPaused: ({ isPaused }) => isPaused,
+      isFirst: ({ isFirst }) => isFirst,
+      wait: ({ asked, perAhead, wait }, _, __, ahead) => {
+        asked.push(ahead)
+        return wait + perAhead * ahead
+      },
+      start: (state) => {
+        log.push(state.call.operation)
+        return state
+      },
+      giveBack: ({ call }) => void log.push(`${call.operation} given back`),
+      settle: ({ call }) => void log.push(`${call.operation} settled`),
+      forgetIdle: (at, isNeeded) =>
+        void forgotten.push({
+          at,
+          needed: Array.from(states.values()).flatMap((state) => isNeeded(state) ? [state.call.operation] : [])
+        })
+    }
+    const queue = yield* Queue.make(strategy, options)
+    const acquire = (operation: string) => queue.acquire({ tenant, operation })
+    const settled = TestClock.adjust(0) // lets all that was forked run until it waits
+    return {
+      queue,
+      log,
+      forgotten,
+      acquire,
+      /** Begins to wait for a permit. */
+      begin: (operation: string, isBackground = false) => {
+        const permit = acquire(operation)
+        return Effect.zipLeft(Effect.fork(isBackground ? RateLimiter.withBackground(permit) : permit), settled)
+      },
+      /** Begins to wait for a permit of each operation, in this order. */
+      beginAll: (...operations: ReadonlyArray<string>) =>
+        Effect.zipRight(Effect.forEach(operations, (operation) => Effect.fork(acquire(operation))), settled),
+      /** Lets the calls of all operations start. */
+      release: Effect.sync(() => {
+        for (const state of states.values()) state.wait = 0
+        queue.wake()
+      }),
+      /** The numbers of calls ahead with which the queue asks for the wait of an operation during an effect. */
+      askedDuring: <A, E, R>(operation: string, self: Effect.Effect<A, E, R>) => {
+        const { asked } = stateOf(operation)
+        asked.length = 0
+        return Effect.as(self, asked)
+      }
+    }
+  })
+
+describe("a queue of calls", () => {
+  it.scoped("starts waiting calls that show their bucket first, then foreground calls, each by arrival", () =>
+    Effect.gen(function*() {
+      const wait = 1000
+      const { begin, beginAll, log, release } = yield* makeQueue({
+        export: { wait },
+        a: { wait },
+        b: { wait },
+        new: { wait, isFirst: true }
+      })
+      yield* begin("export", true)
+      yield* beginAll("a", "b", "a", "new", "new", "b")
+      assert.deepStrictEqual(log, [])
+      yield* release
+      assert.deepStrictEqual(log, ["new", "new", "a", "b", "a", "b", "export"])
+    }))
+
+  it.scoped("counts before a call that shows its bucket those of its operation, and one of each other such operation", () =>
+    Effect.gen(function*() {
+      const [wait, isFirst] = [1000, true]
+      const { askedDuring, begin, beginAll } = yield* makeQueue({
+        new: { wait, isFirst },
+        other: { wait, isFirst },
+        known: { wait }
+      })
+      yield* beginAll("new", "new", "other", "other", "other", "known", "known")
+      assert.strictEqual((yield* askedDuring("known", begin("known")))[0], 7)
+      assert.strictEqual((yield* askedDuring("new", begin("new")))[0], 3)
+    }))
+
+  // A call that waits is asked for once more, as one of the queue.
+  for (
+    const [title, own, others, expected] of [
+      ["once where none waits and it may start", {}, 0, [0]],
+      ["once where none waits and it has to wait", { wait: 100 }, 0, [0, 0]],
+      ["once where it may start before those that wait", {}, 20, [0, 0]],
+      ["once where it waits for the end of another", { wait: Infinity }, 20, [0, 0]],
+      ["until no more can start before it", { wait: 45 }, 20, [0, 4, 0]],
+      ["again for each that starts before it", { wait: 25, perAhead: 5 }, 3, [0, 2, 3, 3, 0]],
+      ["ten times at most", { wait: 15, perAhead: 10 }, 20, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]]
+    ] as const
+  ) {
+    it.scoped(`asks for the wait of a new call ${title}`, () =>
+      Effect.gen(function*() {
+        const { askedDuring, begin, beginAll } = yield* makeQueue({ own, other: { wait: Infinity, held: 10 } })
+        yield* beginAll(...Array.from({ length: others }, () => "other"))
+        assert.deepStrictEqual(yield* askedDuring("own", begin("own")), [...expected])
+      }))
+  }
+
+  it.scoped("starts a call at once when those that waited have left: it asks for its wait once", () =>
+    Effect.gen(function*() {
+      const { askedDuring, begin, log, release } = yield* makeQueue({ a: { wait: 1000 } })
+      yield* Fiber.interrupt(yield* begin("a"))
+      yield* begin("a")
+      yield* release
+      assert.deepStrictEqual(yield* askedDuring("a", begin("a")), [0])
+      assert.deepStrictEqual(log, ["a", "a"])
+    }))
+
+  it.scoped("tells the strategy each hour which operations have calls that wait", () =>
+    Effect.gen(function*() {
+      const { begin, forgotten } = yield* makeQueue({ a: { wait: Infinity }, b: {} })
+      yield* begin("a")
+      yield* TestClock.adjust(idleTime - 1)
+      yield* begin("b")
+      assert.deepStrictEqual(forgotten, [{ at: 0, needed: [] }])
+      yield* TestClock.adjust(1)
+      yield* begin("b")
+      yield* begin("b")
+      assert.deepStrictEqual(forgotten.slice(1), [{ at: idleTime, needed: ["a"] }])
+    }))
+})
+
+describe("a wait", () => {
+  for (
+    const [title, limits, reason, text] of [
+      ["for the limit", { wait: 60_000 }, "limit", "the rate limit is used up"],
+      ["for the limit beyond the ceiling", { wait: 60_000, ceiling: 59_999 }, "limit", "the rate limit is used up"],
+      ["for the ceiling", { wait: 60_000, ceiling: 60_000 }, "ceiling", "the ceiling that was set is reached"],
+      [
+        "for the end of a pause",
+        { wait: 60_000, isPaused: true },
+        "pause",
+        "the service asked for a pause (Retry-After)"
+      ],
+      [
+        "for the ceiling during a pause",
+        { wait: 60_000, ceiling: 60_000, isPaused: true },
+        "ceiling",
+        "the ceiling that was set is reached"
+      ],
+      ["for the end of another call", { wait: Infinity }, "inFlight", undefined],
+      ["for the end of another call below a ceiling", { wait: Infinity, ceiling: 60_000 }, "inFlight", undefined],
+      ["for the end of another call after a pause", { wait: Infinity, isPaused: true }, "pause", undefined]
+    ] as const
+  ) {
+    for (const isBackground of [false, true]) {
+      it.scoped(`${title} shows and logs its reason, in the ${isBackground ? "background" : "foreground"}`, () => {
+        const lines: Array<unknown> = []
+        const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) =>
+          void lines.push([logLevel.label, String(message), ...HashMap.entries(annotations)])
+        )
+        return Effect.gen(function*() {
+          const { begin, queue } = yield* makeQueue({ a: limits, idle: {} })
+          yield* begin("a", isBackground)
+          assert.deepStrictEqual(yield* queue.status, [
+            { tenant, operation: "a", waiting: 1, reason },
+            { tenant, operation: "idle", waiting: 0 }
+          ])
+          const line = ["WARN", `calls wait 1m for the rate limiter: ${text}`, ["operation", "a"]]
+          assert.deepStrictEqual(lines, text === undefined ? [] : [line])
+        }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      })
+    }
+  }
+})
+
+describe("a refusal", () => {
+  const status = { limit: 10, remaining: 3, fullAt: 5000 }
+
+  const partsOf = ({ limit, message, operation, remaining, resetAt, retryAfter, source }: RateLimited) => ({
+    limit,
+    message,
+    operation,
+    remaining,
+    resetAt: resetAt && DateTime.toEpochMillis(resetAt),
+    retryAfter: retryAfter && Duration.toMillis(retryAfter),
+    source
+  })
+
+  const known = { limit: 10, operation: "a", remaining: 3, resetAt: 5000, source: "limiter" } as const
+
+  it.scoped("says that the wait would be too long, and how long, beside what is known of the limit", () =>
+    Effect.gen(function*() {
+      const { acquire } = yield* makeQueue({ a: { wait: 1001, status } }, { maxWait: 1000 })
+      assert.deepStrictEqual(partsOf(yield* Effect.flip(acquire("a"))), {
+        ...known,
+        message: "the rate limiter's wait would exceed maxWait",
+        retryAfter: 1001
+      })
+    }))
+
+  it.effect("says that the limiter was closed, to a call that waits and to a later one", () =>
+    Effect.gen(function*() {
+      const [waiting, later] = yield* Effect.scoped(
+        Effect.flatMap(
+          makeQueue({ a: { wait: 1000, status } }),
+          ({ acquire, begin }) => Effect.map(begin("a"), (fiber) => [fiber, acquire("a")] as const)
+        )
+      )
+      for (const refused of [Fiber.join(waiting), later]) {
+        assert.deepStrictEqual(partsOf(yield* Effect.flip(refused)), {
+          ...known,
+          message: "the rate limiter was closed",
+          retryAfter: undefined
+        })
+      }
+    }))
+})
+
+describe("a permit", () => {
+  const settle = (permit: Permit) => permit.settle(undefined)
+  const giveBack = (permit: Permit) => permit.giveBack ?? Effect.void
+
+  for (
+    const [title, ends, expected] of [
+      ["is given back once", [giveBack, giveBack], "a given back"],
+      ["is not settled once it is given back", [giveBack, settle], "a given back"],
+      ["is not given back once it is settled", [settle, giveBack], "a settled"]
+    ] as const
+  ) {
+    it.scoped(title, () =>
+      Effect.gen(function*() {
+        const { acquire, log } = yield* makeQueue({ a: {} })
+        const permit = yield* acquire("a")
+        for (const end of ends) yield* end(permit)
+        assert.deepStrictEqual(log, ["a", expected])
+      }))
+  }
+})
