@@ -47,7 +47,7 @@ const correct = (
 ): void => {
   bucket.limit = limit
   if (remaining + bucket.estimator.inFlight >= limit) return
-  const other = bestOf(state, limit, { sentAt, endedAt: now, remaining, fullAt: now }, bucket)
+  const other = bestOf(state, limit, { sentAt, endedAt: now, remaining, fullAt: now })
   if (other !== undefined) join(bucket, other, state.tenant)
 }
 
@@ -68,13 +68,12 @@ const remove = (bucket: SharedBucket, tenant: TenantState): void => {
 const bestOf = (
   state: OperationState,
   limit: number,
-  observation: Observation,
-  except?: SharedBucket
+  observation: Observation
 ): SharedBucket | undefined => {
   let best: SharedBucket | undefined
   let least = Infinity
   for (const bucket of state.tenant.buckets) {
-    if (bucket === except || bucket.estimator.isPrior) continue // a prior without a response explains nothing
+    if (bucket.estimator.isPrior) continue // a prior without a response explains nothing
     const gap = mostLeft(bucket, state, observation) - observation.remaining
     if (bucket.limit === limit && gap >= 0 && (best === undefined || gap < least)) {
       best = bucket
