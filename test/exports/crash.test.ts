@@ -86,7 +86,7 @@ const setUp = Effect.gen(function*() {
 
 const isFailure = (exit: Exit.Exit<unknown, { readonly _tag: string }>, reason: ExportError["reason"]) =>
   Exit.isFailure(exit) &&
-  Cause.failures(exit.cause).pipe(([error]) => error !== undefined && "reason" in error && error.reason === reason)
+  Array.from(Cause.failures(exit.cause)).some((error) => "reason" in error && error.reason === reason)
 
 /** Crashes at a step, then at a step of a run that is not compressed, and runs like the first. Tells if the second run crashed. */
 const crashAt = (isCompressed: boolean, first: number, second: number) =>
