@@ -117,7 +117,7 @@ const testsOf: Readonly<Record<string, Tests>> = {
       "tenant/fixtures",
       "token/tokenProvider"
     ],
-    others: ["http", "limiter", "token", "jobs", "telemetry", "tenant", "schema"]
+    others: ["http", "limiter", "token", "jobs", "cluster", "telemetry", "tenant", "schema"]
   }
 }
 
