@@ -59,7 +59,10 @@ describe("a store", () => {
         const exit = yield* Effect.exit(Layer.build(SharedStore.layer(SharedStore.memory, { timeout })))
         const error = Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })
         assert.instanceOf(error, InvalidInput)
-        assert.deepStrictEqual(error.issues, [{ path: "timeout", message: "expected a finite time above zero" }])
+        assert.deepInclude(error, {
+          operation: "SharedStore.make",
+          issues: [{ path: "timeout", message: "expected a finite time above zero" }]
+        })
       }
     }).pipe(Effect.scoped))
 

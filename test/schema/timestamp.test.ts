@@ -1,5 +1,5 @@
 /** Tests of timestamps: the exact string, its time, and its order to the ninth digit. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { DateTime, FastCheck, Option, ParseResult } from "effect"
 import { Timestamp } from "../../src/index.js"
 import { makeJsonSchema } from "../../src/internal/schema/jsonSchema.js"
@@ -104,6 +104,24 @@ describe("toDateTime", () => {
       "2023-01-25T17:42:00.000Z",
       "2024-03-01T00:00:00.000Z"
     ])
+  })
+
+  it("parses only texts of the standard's form, which each runtime reads alike, with an offset", () => {
+    const { parse } = Date
+    const standard = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
+    const spy = vi.spyOn(Date, "parse").mockImplementation((text) => standard.test(text) ? parse(text) : NaN)
+    try {
+      const rows = [
+        ["2023-01-25", "2023-01-25T00:00:00.000Z"],
+        ["2023-01-25T17:42", "2023-01-25T17:42:00.000Z"],
+        ["2023-01-25t17:42:12,5z", "2023-01-25T17:42:12.500Z"],
+        ["2023-01-25 18:42:12+0130", "2023-01-25T17:12:12.000Z"],
+        ["+002023-01-25T17:42:12-01:30", "2023-01-25T19:12:12.000Z"]
+      ] as const
+      for (const [text, expected] of rows) assert.strictEqual(dateOf(text), expected, text)
+    } finally {
+      spy.mockRestore()
+    }
   })
 })
 

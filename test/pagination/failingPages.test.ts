@@ -1,0 +1,78 @@
+/** Tests of what failures of paged lists say: the page of an item that cannot be decoded, and pages that do not end. */
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Either, Schema, Stream } from "effect"
+import { Errors, type IdentityClient, Operation, Pagination } from "../../src/index.js"
+import * as Testing from "../../src/Testing.js"
+
+const Thing = Schema.Struct({ id: Schema.String })
+
+const shared = {
+  method: "GET",
+  path: "/things",
+  scope: "read:things",
+  idempotent: true,
+  error: [Errors.RateLimited]
+} as const
+
+describe("pages that do not end", () => {
+  const checkpoints = {
+    ...shared,
+    query: { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Int) },
+    paging: "checkpoint"
+  } as const
+  const inObjects = Operation.make("inObjects", () => ({
+    ...checkpoints,
+    success: Schema.Struct({ next: Schema.String, things: Schema.Array(Thing) }),
+    items: "things"
+  }))
+  const bare = Operation.make("bare", () => ({ ...checkpoints, success: Schema.Array(Schema.Struct({})) }))
+
+  const failureOf = <A, E>(stream: Stream.Stream<A, E, IdentityClient.IdentityClient>) =>
+    Effect.flip(Stream.runDrain(stream)).pipe(Effect.provide(Testing.layer(
+      Testing.handle(inObjects, () => Effect.succeed({ things: [], next: "x" })),
+      Testing.handle(bare, () => Effect.succeed([{}]))
+    )))
+
+  it.effect("have the path of their list, if it has one", () =>
+    Effect.gen(function*() {
+      const common = { _tag: "UnexpectedResponse", status: 200, reason: "endless", shape: "JSON" } as const
+      const error = yield* failureOf(Pagination.stream(inObjects, { from: "x" }))
+      assert.deepInclude(error, { ...common, operation: "inObjects", path: "things" })
+      const other = yield* failureOf(Pagination.stream(bare, { take: 1 }))
+      assert.deepInclude(other, { ...common, operation: "bare" })
+      assert.notProperty(other, "path")
+    }))
+})
+
+describe("an item that cannot be decoded", () => {
+  const listThings = Operation.make("listThings", () => ({
+    ...shared,
+    query: { page: Schema.optional(Schema.Int), per_page: Schema.optional(Schema.Int) },
+    success: Schema.Struct({ total: Schema.Number, things: Schema.Array(Thing) }),
+    items: "things"
+  }))
+
+  it.effect("names its page, counted from the first of the list, and its place", () =>
+    Effect.gen(function*() {
+      const service = Testing.layer(
+        Testing.handle(listThings, ({ page = 0 }) =>
+          Effect.succeed({
+            total: 10,
+            things: [{ id: `a${page}` }, { id: page as never }] // sound: the stream checks each item
+          }))
+      )
+      const items = yield* Stream.runCollect(Pagination.streamEither(listThings, { page: 2, per_page: 2 })).pipe(
+        Effect.provide(service)
+      )
+      assert.deepStrictEqual(
+        Chunk.toReadonlyArray(items).map(Either.match({
+          onLeft: ({ message, page, path }) => `${page} ${path}: ${message}`,
+          onRight: ({ id }) => id
+        })),
+        [2, 3, 4].flatMap((page) => [
+          `a${page}`,
+          `${page} things[1].id: unexpected response body at things[1].id: expected a string`
+        ])
+      )
+    }))
+})
