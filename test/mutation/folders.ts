@@ -113,11 +113,11 @@ const testsOf: Readonly<Record<string, Tests>> = {
       "limiter/rateLimiter",
       "pagination",
       "redelivery",
-      "schema/timestamp",
+      "schema",
       "tenant/fixtures",
       "token/tokenProvider"
     ],
-    others: ["http", "limiter", "token", "jobs", "cluster", "telemetry", "tenant", "schema"]
+    others: ["http", "limiter", "token", "jobs", "cluster", "telemetry", "tenant"]
   }
 }
 
