@@ -82,8 +82,9 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
       ),
     set,
     remove,
-    clear: Effect.asVoid(
-      database.query(clearEntries, [job]).pipe(Effect.mapError(unusable("clear")))
+    clear: database.query(clearEntries, [job]).pipe(
+      Effect.mapError(unusable("clear")),
+      Effect.map(() => known.cleared())
     ),
     size: database.query<{ size: number }>(
       "SELECT count(*)::double precision AS size FROM identity_client_entries WHERE job = $1",

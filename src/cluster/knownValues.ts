@@ -25,6 +25,8 @@ export interface KnownValues {
   readonly begins: (key: string, value: string) => void
   /** That write was certainly not carried out. */
   readonly refused: (key: string, value: string) => void
+  /** There is no entry any more. */
+  readonly cleared: () => void
 }
 
 export const makeKnownValues = (): KnownValues => {
@@ -62,6 +64,10 @@ export const makeKnownValues = (): KnownValues => {
     refused: (key, value) => {
       const { attempts, last } = read(key)
       write(key, { last, attempts: attempts.filter((attempt) => attempt !== value) })
+    },
+    cleared: () => {
+      events.clear()
+      others.clear()
     }
   }
 }

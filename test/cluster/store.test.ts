@@ -163,8 +163,11 @@ withPostgres("the storage in PostgreSQL", (it) => {
         assert.isAbove(counts.outcomes.accepted, 0)
       }
       const journal = yield* store.journal("a")
+      yield* journal.set("lock", "before")
       yield* journal.clear
       assert.deepInclude(yield* store.counts("a"), { total: 200, left: 200 })
+      yield* journal.set("lock", "after")
+      assert.strictEqual(yield* journal.size, 1)
     }).pipe(Effect.provide(quiet)), 60_000)
 
   it.scoped("counts 100,000 events without reading them, and removes them", () =>
