@@ -1,9 +1,14 @@
 /** Tests of what a job is: which fields it may have, the text that is stored of it, and the settings of its runs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { existsSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { InvalidInput } from "../../src/Errors.js"
 import * as Jobs from "../../src/Jobs.js"
 import { encodeJob, eventIssue } from "../../src/jobs/definition.js"
 import { validateRunOptions } from "../../src/jobs/model.js"
+import * as Node from "../../src/Node.js"
 import { night } from "../support/jobs.js"
 import { idOf, stream } from "../support/redelivery.js"
 
@@ -108,6 +113,26 @@ describe("the settings of runs", () => {
       )
   )
 })
+
+it.effect("layers of jobs name themselves where they refuse an option, and make nothing then", () =>
+  Effect.gen(function*() {
+    const operationOf = (layer: Layer.Layer<Jobs.Jobs, InvalidInput | Jobs.JobStoreError, Jobs.Tenants>) =>
+      Layer.provide(layer, Jobs.layerTenants(() => Layer.die("no client is made"))).pipe(
+        Layer.build,
+        Effect.scoped,
+        Effect.flip,
+        Effect.map((error) => "operation" in error ? error.operation : error._tag)
+      )
+    const directory = join(tmpdir(), "no jobs are kept here")
+    assert.deepStrictEqual(
+      [
+        yield* operationOf(Jobs.layerMemory({ concurrency: 0 })),
+        yield* operationOf(Node.layerJobs(directory, { concurrency: 0 }))
+      ],
+      ["Jobs.layerMemory", "Node.layerJobs"]
+    )
+    assert.isFalse(existsSync(directory))
+  }))
 
 it("the services and errors of jobs have names that copies of this library share", () => {
   assert.deepStrictEqual([Jobs.Jobs.key, Jobs.Tenants.key], [
