@@ -29,6 +29,13 @@ const refused = (method: string, key: string, { refusal }: EntryResponse) => {
 const outcomeOf = (event: string | undefined, value: string): string | undefined =>
   event === undefined ? undefined : entryOf(event, value)?.outcome
 
+/** Notes that a request may have run: it has no response, or was interrupted. */
+const ifUncertain = (note: () => void) => <A>(self: Effect.Effect<A, DatabaseError>) =>
+  self.pipe(
+    Effect.tapError(({ mayHaveRun }) => Effect.sync(() => mayHaveRun ? note() : undefined)),
+    Effect.onInterrupt(() => Effect.sync(note))
+  )
+
 /**
  * Opens a journal. It writes an entry only where it still has the value that this journal has last read or written; otherwise the write
  * fails. So of two runs, one claims an event, or the lock.
@@ -64,6 +71,7 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
       const { values } = known.expected(key)
       return run({ ...about(key, values), kind: values.length === 0 ? "drop" : "delete" })
     }).pipe(
+      ifUncertain(() => known.mayBeGone(key)),
       Effect.mapError(unusable("remove", key)),
       Effect.flatMap((response) => {
         if (response.isDone) known.saw(key, undefined)
@@ -83,8 +91,9 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
     set,
     remove,
     clear: database.query(clearEntries, [job]).pipe(
+      ifUncertain(() => known.cleared(false)),
       Effect.mapError(unusable("clear")),
-      Effect.map(() => known.cleared())
+      Effect.map(() => known.cleared(true))
     ),
     size: database.query<{ size: number }>(
       "SELECT count(*)::double precision AS size FROM identity_client_entries WHERE job = $1",

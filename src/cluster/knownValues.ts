@@ -25,8 +25,10 @@ export interface KnownValues {
   readonly begins: (key: string, value: string) => void
   /** That write was certainly not carried out. */
   readonly refused: (key: string, value: string) => void
-  /** There is no entry any more. */
-  readonly cleared: () => void
+  /** The entry may be missing by now, if it is not as it was. */
+  readonly mayBeGone: (key: string) => void
+  /** There is no entry any more, or may be none if that is not certain. Nothing else may write meanwhile. */
+  readonly cleared: (isCertain: boolean) => void
 }
 
 export const makeKnownValues = (): KnownValues => {
@@ -48,14 +50,18 @@ export const makeKnownValues = (): KnownValues => {
     }
   }
 
+  const expected = (key: string) => {
+    const { attempts, last } = read(key)
+    return {
+      values: last === undefined ? attempts : [...new Set([last, ...attempts])],
+      isMissing: last === undefined
+    }
+  }
+
+  const mayBeGone = (key: string): void => write(key, { last: undefined, attempts: expected(key).values })
+
   return {
-    expected: (key) => {
-      const { attempts, last } = read(key)
-      return {
-        values: last === undefined ? attempts : [...new Set([last, ...attempts])],
-        isMissing: last === undefined
-      }
-    },
+    expected,
     saw: (key, last) => write(key, { last, attempts: [] }),
     begins: (key, value) => {
       const { attempts, last } = read(key)
@@ -65,9 +71,12 @@ export const makeKnownValues = (): KnownValues => {
       const { attempts, last } = read(key)
       write(key, { last, attempts: attempts.filter((attempt) => attempt !== value) })
     },
-    cleared: () => {
-      events.clear()
-      others.clear()
+    mayBeGone,
+    cleared: (isCertain) => {
+      for (const map of [events, others]) {
+        if (isCertain) map.clear()
+        else for (const key of Array.from(map.keys())) mayBeGone(key) // which moves the key to the end
+      }
     }
   }
 }

@@ -32,7 +32,11 @@ const eventsIn = (stream: string, deliveries: Iterable<Delivery>): Effect.Effect
   const ids = Array.from(deliveries, ({ id }) => id)
   const events = ids.filter((id) => isEvent(stream, id))
   return events.length === ids.length ? Effect.succeed(events) : Effect.as(
-    Effect.logWarning(`left out failed deliveries whose ids are not those of events: ${ids.length - events.length}`),
+    Effect.logWarning(
+      `failed deliveries were left out, because their ids are not those of events (number: ${
+        ids.length - events.length
+      })`
+    ),
     events
   )
 }

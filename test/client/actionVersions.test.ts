@@ -64,7 +64,7 @@ describe("find", () => {
 })
 
 /** What a look at the action finds: the version that is live, none, a failure of the service, or nothing for ever. */
-type Look = ActionVersion | "none" | "unavailable" | "silence"
+type Look = ActionVersion | "none" | "unavailable" | "no response"
 
 const unavailable = new Errors.UnexpectedResponse({
   operation: "getAction",
@@ -80,7 +80,7 @@ const lookResult = (look: Look) => {
       return Effect.succeed({})
     case "unavailable":
       return Effect.fail(unavailable)
-    case "silence":
+    case "no response":
       return Effect.never
     default:
       return Effect.succeed({ deployed_version: look })
@@ -138,7 +138,7 @@ describe("rollback", () => {
       details: ["getAction: status 503"],
       message: "version 4 is deployed, but was not live in time: getAction: status 503"
     }],
-    ["the time is up before the first look ends", "silence", {
+    ["the time is up before the first look ends", "no response", {
       reason: "timeout",
       details: [],
       message: "version 4 is deployed, but was not live in time"

@@ -1,4 +1,4 @@
-/** Tests of the scopes of a declaration: one, several of which each is enough, or none. */
+/** Tests of the scopes of a declaration: one, several (each is enough), or none. */
 import { assert, describe, it } from "@effect/vitest"
 import { Endpoint } from "../../src/index.js"
 

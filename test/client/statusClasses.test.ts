@@ -11,7 +11,7 @@ const response = (status: number, insufficientScope: boolean): Errors.ErrorRespo
   required: []
 })
 
-describe("an error class for a status", () => {
+describe("the class of an error response", () => {
   it.each(
     [
       [Errors.PaymentRequired, 402, "PaymentRequired"],

@@ -140,6 +140,19 @@ describe("a journal", () => {
       ofEvent("delete", [failed]),
       ofEvent("delete", [failed])
     ]],
+    ["expects the value of before, or none, after a removal that may have run", event, [
+      ["set", done, failed.value],
+      ["remove", lost(true)],
+      ["set", lost(false), sending.value],
+      ["remove", done],
+      ["set", done, accepted.value]
+    ], [
+      ofEvent("insert", [], failed),
+      ofEvent("delete", [failed]),
+      ofEvent("insert", [failed], sending),
+      ofEvent("delete", [failed]),
+      ofEvent("insert", [], accepted)
+    ]],
     ["asks for no outcome of other entries", "lock", [
       ["set", done, "1"],
       ["set", done, "2"],
@@ -209,25 +222,24 @@ describe("a journal", () => {
       )
     }))
 
-  it.effect("expects no entry any more once it is cleared, and the old ones as long as that fails", () =>
+  it.effect.each<
+    readonly [string, Effect.Effect<never[], DatabaseError>, ReadonlyArray<EntryRequest["kind"]>, boolean]
+  >([
+    ["none once it is cleared", Effect.succeed([]), ["insert", "insert"], false],
+    ["those of before, or none, if nobody knows", Effect.fail(lost(true)), ["insert", "insert"], true],
+    ["those of before, or none, after an interruption", Effect.interrupt, ["insert", "insert"], true],
+    ["those of before if it was certainly not cleared", Effect.fail(lost(false)), ["update", "update"], true]
+  ])("expects %s", ([, cleared, kinds, isKept]) =>
     Effect.gen(function*() {
-      let isLost = true
-      const { journal, requests } = journalOf(
-        [],
-        () => Effect.suspend(() => isLost ? Effect.fail(lost(true)) : Effect.succeed([]))
-      )
+      const { journal, requests } = journalOf([], () => cleared)
       yield* journal.set(event, sending.value)
       yield* journal.set("lock", "a")
-      yield* Effect.flip(journal.clear)
-      yield* journal.set("lock", "b")
-      isLost = false
-      yield* journal.clear
+      yield* Effect.exit(journal.clear)
       yield* journal.set(event, accepted.value)
       yield* journal.set("lock", "c")
       assert.deepStrictEqual<unknown>(requests.slice(2), [
-        ofLock("update", ["a"], "b"),
-        ofEvent("insert", [], accepted),
-        ofLock("insert", [], "c")
+        ofEvent(kinds[0] ?? "", isKept ? [sending] : [], accepted),
+        ofLock(kinds[1] ?? "", isKept ? ["a"] : [], "c")
       ])
     }))
 

@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { type KnownValues, makeKnownValues } from "../../src/cluster/knownValues.js"
 import { keyOf } from "../support/jobStores.js"
 
-type Step = readonly ["saw", string | undefined] | readonly ["begins" | "refused", string]
+type Step = readonly ["saw", string | undefined] | readonly ["begins" | "refused", string] | readonly ["mayBeGone"]
 
 const take = (known: KnownValues, key: string, [name, value]: Step): void =>
-  name === "saw" ? known.saw(key, value) : known[name](key, value)
+  name === "mayBeGone" ? known.mayBeGone(key) : name === "saw" ? known.saw(key, value) : known[name](key, value)
 
 /** Keys of more events than are remembered. */
 const eventKeys = Array.from({ length: 10_001 }, (_, nth) => nth.toString(16).padStart(6, "0"))
@@ -34,6 +34,15 @@ describe("the known values of an entry", () => {
       values: ["a", "c"],
       isMissing: false
     }],
+    ["whose removal has no response", [["saw", "a"], ["begins", "b"], ["mayBeGone"]], {
+      values: ["a", "b"],
+      isMissing: true
+    }],
+    ["whose removal has no response, and that was never read", [["mayBeGone"]], missing],
+    ["that was read after its removal", [["saw", "a"], ["mayBeGone"], ["saw", "a"]], {
+      values: ["a"],
+      isMissing: false
+    }],
     ["that was read after writes", [["begins", "a"], ["begins", "b"], ["saw", "b"]], {
       values: ["b"],
       isMissing: false
@@ -54,7 +63,7 @@ describe("the known values of an entry", () => {
     }
   })
 
-  it("are forgotten of the event that was used longest ago, and of nothing else", () => {
+  it("of the event that was used longest ago are forgotten, and no others", () => {
     const known = makeKnownValues()
     const others = ["lock", "renewal", "abcde", "lock-ab", "ab-lock"]
     for (const key of others) known.saw(key, key)

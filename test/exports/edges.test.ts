@@ -128,7 +128,7 @@ describe("Exports.toFile", () => {
     ["a link that is not used", true, truncated, () => Effect.succeed({ location: "ftp://storage.example.com/" })],
     ["a file that ends early", true, truncated, undefined]
   ])(
-    "keeps the job to go on with it, if it can still be of use: %s",
+    "keeps the job only if it can still be of use, here after %s",
     ([, keepsJob, file, look]) =>
       Effect.gen(function*() {
         const { layer } = services(file, "json", look)

@@ -385,6 +385,26 @@ describe("an export into a file fails", () => {
   )
 
   live(
+    "if another run has removed the complete part, to write the file anew",
+    ({ failure, hooks, keep, kept, path }) =>
+      Effect.gen(function*() {
+        writeFileSync(path, "old")
+        const part = `${path}.1.part`
+        for (const other of [{ job: "job_7", part }, { job: "job_7", part: "other", gzip: false, rows: 5 }]) {
+          writeFileSync(part, "all")
+          keep({ job: "job_7", part, gzip: false, rows: 3 })
+          hooks.beforePart = () => {
+            rmSync(part)
+            keep(other)
+          }
+          assert.deepInclude(yield* failure({ overwrite: true }), { ...superseded, job: "job_7" })
+          assert.deepStrictEqual(kept(), { version: 1, input, ...other })
+          assert.strictEqual(readFileSync(path, "utf8"), "old")
+        }
+      })
+  )
+
+  live(
     "if the part cannot get its name, and the next run gives it that",
     ({ failure, hooks, kept, path, to }) =>
       Effect.gen(function*() {

@@ -194,7 +194,16 @@ describe("the connection to Redis", () => {
         (spy) => Effect.sync(() => spy.mockRestore())
       )
       const port = yield* freePort
-      yield* storeOf({ url: Redacted.make(`redis://127.0.0.1:${port}`), client: { retryStrategy: () => null } })
+      const retryStrategy = vi.fn<() => null>(() => null)
+      const ended = yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(Client.prototype, "emit")),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      yield* storeOf({ url: Redacted.make(`redis://127.0.0.1:${port}`), client: { retryStrategy } })
+      yield* Effect.promise(() =>
+        vi.waitUntil(() => ended.mock.calls.some(([name]) => name === "end"), { timeout: 60_000 })
+      )
+      assert.isAbove(retryStrategy.mock.calls.length, 0)
       assert.deepStrictEqual(printed.mock.calls, [])
     }))
 })

@@ -8,7 +8,7 @@ import { skewed } from "../support/fleet.js"
 import { inProcess } from "../support/tokenServer.js"
 
 describe("a store", () => {
-  it.effect("fails by name for a caller that is interrupted and goes on", () =>
+  it.effect("fails with StoreUnavailable where a caller is interrupted that goes on", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const store = yield* SharedStore.make({ get: () => Effect.never, swap: () => Effect.never })

@@ -1,7 +1,7 @@
 /** Tests of what a job is: which fields it may have, the text that is stored of it, and the settings of its runs. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { existsSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { InvalidInput } from "../../src/Errors.js"
@@ -114,7 +114,7 @@ describe("the settings of runs", () => {
   )
 })
 
-it.effect("layers of jobs name themselves where they refuse an option, and make nothing then", () =>
+it.scoped("layers of jobs name themselves where they refuse an option, and make nothing then", () =>
   Effect.gen(function*() {
     const operationOf = (layer: Layer.Layer<Jobs.Jobs, InvalidInput | Jobs.JobStoreError, Jobs.Tenants>) =>
       Layer.provide(layer, Jobs.layerTenants(() => Layer.die("no client is made"))).pipe(
@@ -123,7 +123,11 @@ it.effect("layers of jobs name themselves where they refuse an option, and make 
         Effect.flip,
         Effect.map((error) => "operation" in error ? error.operation : error._tag)
       )
-    const directory = join(tmpdir(), "no jobs are kept here")
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "jobs-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const directory = join(folder, "none")
     assert.deepStrictEqual(
       [
         yield* operationOf(Jobs.layerMemory({ concurrency: 0 })),

@@ -127,11 +127,11 @@ describe("a run of a redelivery", () => {
           const acme = withFailed(failed)
           const { lines } = yield* allLines(run(acme))
           assert.deepStrictEqual(acme.sent, [idOf(0)])
-          return lines.filter((line) => line.startsWith("left out"))
+          return lines.filter((line) => line.startsWith("failed deliveries"))
         })
       assert.deepStrictEqual(yield* leftOut([idOf(0)]), [])
       assert.deepStrictEqual(yield* leftOut([idOf(0), "another", "one more"]), [
-        "left out failed deliveries whose ids are not those of events: 2"
+        "failed deliveries were left out, because their ids are not those of events (number: 2)"
       ])
     }))
 

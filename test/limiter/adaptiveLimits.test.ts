@@ -12,7 +12,7 @@ const ceiling = (interval: number, limit: number, ...operations: ReadonlyArray<s
 })
 
 describe("the wait for limits that do not hold for another operation", () => {
-  it("is that of the longest of its own ceilings and its own bucket, however long those of both are", () => {
+  it("is the longest wait for the limits that hold for this operation alone", () => {
     const { call, stateOf, strategy } = makeStrategy({
       ceilings: [ceiling(90_000, 1), ceiling(7000, 1, "a"), ceiling(2000, 1, "a"), ceiling(3000, 1, "b")],
       priors: []

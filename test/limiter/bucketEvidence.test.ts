@@ -112,7 +112,7 @@ describe("a new operation", () => {
   }
 
   for (const [left, bucket] of [[59, "1"], [60, "2"]] as const) {
-    it(`may see twice the calls that come back in the time between, by a clock that is late: ${left} left`, () => {
+    it(`may see twice the calls that come back in the time between, also long after the start: ${left} left`, () => {
       const { buckets, call } = setUp()
       const late = 1_000_000_000
       call("a", late, largeReading(50))

@@ -26,8 +26,8 @@ describe("a URI", () => {
     ["a scheme that begins with a digit", "1a:b"],
     ["a port that is none", "http://a:99999/"],
     ["text after an address", "https://[::1]x/"],
-    ["no scheme", "a.b/c"]
-  ])("has not %s", (_, text) => {
+    ["no scheme but a path", "a.b/c"]
+  ])("may not have %s", (_, text) => {
     assert.isFalse(Schemas.uri.test(text))
   })
 })

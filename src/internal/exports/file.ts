@@ -141,12 +141,13 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     const store = State.make(fs, path)
     const state = yield* store.read
 
+    const superseded = (job: string) => failure("superseded", "another run writes this file", job)
     /** Gives a complete part its name. Without the part, another run has begun to write the file anew. */
     const publish = (part: string, job: string) =>
       Effect.catchIf(
         fs.rename(part, path),
         (error) => error._tag === "SystemError" && error.reason === "NotFound",
-        () => failure("superseded", "another run writes this file", job)
+        () => superseded(job)
       )
     /** Ends an export whose file has its name. */
     const finish = (job: string, rows: number) =>
@@ -177,10 +178,15 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     // What an earlier run has completed is of use if it was to be compressed or not, as now.
     if (state?.rows !== undefined && (state.gzip ?? gzip) === gzip) {
       const { job = "", part, rows } = state
-      // Without the part, that run has given it its name.
       if (part !== undefined && (yield* fs.exists(part))) {
         yield* checkPath
         yield* publish(part, job)
+      } else {
+        // Without the part, that run has given it its name, or another one has removed it to write the file anew.
+        const current = yield* store.read
+        if (current !== undefined && (current.rows === undefined || current.part !== part)) {
+          return yield* superseded(job)
+        }
       }
       return yield* finish(job, rows)
     }
@@ -190,8 +196,9 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     const suffix = (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
     const part = `${path}.${suffix}.part`
     if (state?.part !== undefined) {
-      // The state names the part until it is gone, so that a crash leaves none behind; and no longer says that it is complete.
-      yield* store.replace({ input, job, part: state.part })
+      // The state names the old part until that is removed, so that a crash leaves none behind. If it says that the part is complete, it
+      // forgets that first: a part that is missing then would seem to have its name.
+      if (state.rows !== undefined) yield* store.replace({ input, job, part: state.part })
       yield* Effect.ignore(fs.remove(state.part))
     }
     yield* store.replace({ input, job, part })
@@ -210,7 +217,7 @@ export const write = <E>(options: FileExport<E>): Effect.Effect<ExportedFile, Fa
     const current = yield* store.read
     if (current?.part !== part) {
       yield* Effect.ignore(fs.remove(part))
-      return yield* failure("superseded", "another run writes this file", job)
+      return yield* superseded(job)
     }
     if (!overwrite && (yield* fs.exists(path))) {
       yield* Effect.ignore(fs.remove(part))

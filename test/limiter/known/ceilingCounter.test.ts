@@ -15,7 +15,7 @@ const grouped = () => {
   return ceiling
 }
 
-describe("a ceiling's name and calls", () => {
+describe("a ceiling's key and calls", () => {
   for (
     const [title, operations, key, countsAll] of [
       ["of all operations", undefined, "1000", true],

@@ -40,7 +40,7 @@ describe("known limits", () => {
       ]]
     ] as const
   ) {
-    it(`fail with each wrong field of ${title}`, () => {
+    it(`name each wrong field of ${title}`, () => {
       const error = Effect.runSync(Effect.flip(resolve("layer", options)))
       assert.instanceOf(error, InvalidInput)
       assert.deepInclude(error, { operation: "layer", issues })
