@@ -2,13 +2,14 @@
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Clock, Context, Deferred, Duration, Effect, Either, Fiber, Layer } from "effect"
+import { layerSql } from "../../examples/support/postgresServer.js"
 import { isResponding, makeDatabase } from "../../src/cluster/database.js"
-import { layerMigrated, Postgres, withPostgres } from "../support/postgres.js"
+import { Postgres, withPostgres } from "../support/postgres.js"
 
-/** A pool with this number of connections. */
+/** A pool with this number of connections to the database that the tests share. It has no tables of this library. */
 const setUp = (maxConnections = 1) =>
   Effect.gen(function*() {
-    const context = yield* Layer.build(layerMigrated(yield* Postgres, { maxConnections }))
+    const context = yield* Layer.build(layerSql(yield* Postgres, "postgres", { maxConnections }))
     const sql = Context.get(context, SqlClient.SqlClient)
     const { query } = yield* Effect.provide(makeDatabase, context)
     return { query, sql, isResponding: Effect.provide(isResponding, context) }

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { InvalidInput } from "../../src/Errors.js"
+import { IdentityClient } from "../../src/IdentityClient.js"
 import * as Jobs from "../../src/Jobs.js"
 import { encodeJob, eventIssue } from "../../src/jobs/definition.js"
 import { validateRunOptions } from "../../src/jobs/model.js"
@@ -117,7 +118,7 @@ describe("the settings of runs", () => {
 it.scoped("layers of jobs name themselves where they refuse an option, and make nothing then", () =>
   Effect.gen(function*() {
     const operationOf = (layer: Layer.Layer<Jobs.Jobs, InvalidInput | Jobs.JobStoreError, Jobs.Tenants>) =>
-      Layer.provide(layer, Jobs.layerTenants(() => Layer.die("no client is made"))).pipe(
+      Layer.provide(layer, Jobs.layerTenants(() => Layer.effect(IdentityClient, Effect.die("no client is made")))).pipe(
         Layer.build,
         Effect.scoped,
         Effect.flip,
