@@ -131,7 +131,7 @@ layer(Browser.layer, { excludeTestServices: true })("the live page", (it) => {
 
   it.scoped("moves the gauges with a paced burst of 300 calls", () =>
     Effect.gen(function*() {
-      const { call, origin } = yield* serve({ buckets: { tenant: { burst: 50, refill: 30, per: "1 second" } } })
+      const { call, origin } = yield* serve({ buckets: { tenant: { burst: 50, refill: 10, per: "1 second" } } })
       const { page } = yield* openPage(origin, desk)
       assert.strictEqual(yield* left(page, "All calls"), 50)
       const shapes = new Set<string>()
@@ -156,7 +156,7 @@ layer(Browser.layer, { excludeTestServices: true })("the live page", (it) => {
         until: ([taken = 0, refused = 0]) => taken + refused >= 300,
         schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo("5 seconds"), Schedule.passthrough)
       }).pipe(Effect.zipRight(counts))
-      // Six seconds refill 180 calls; with the 50 of the full bucket, some of the 300 are refused.
+      // Six seconds refill 60 calls; with the 50 of the full bucket, most of the 300 are refused; on a slow machine, fewer.
       assert.strictEqual((taken ?? 0) + (refused ?? 0), 300)
       assert.isAbove(refused ?? 0, 0)
       assert.isBelow(Math.min(...levels), 10)
