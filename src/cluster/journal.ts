@@ -91,9 +91,9 @@ export const makeJournal = (database: Database, run: RunEntry, job: string): Red
     set,
     remove,
     clear: database.query(clearEntries, [job]).pipe(
-      ifUncertain(() => known.cleared(false)),
+      ifUncertain(known.mayBeCleared),
       Effect.mapError(unusable("clear")),
-      Effect.map(() => known.cleared(true))
+      Effect.map(known.cleared)
     ),
     size: database.query<{ size: number }>(
       "SELECT count(*)::double precision AS size FROM identity_client_entries WHERE job = $1",

@@ -27,8 +27,10 @@ export interface KnownValues {
   readonly refused: (key: string, value: string) => void
   /** The entry may be missing by now, if it is not as it was. */
   readonly mayBeGone: (key: string) => void
-  /** There is no entry any more, or may be none if that is not certain. Nothing else may write meanwhile. */
-  readonly cleared: (isCertain: boolean) => void
+  /** There is no entry any more. Nothing else may write meanwhile. */
+  readonly cleared: () => void
+  /** Each entry may be missing by now, if it is not as it was. */
+  readonly mayBeCleared: () => void
 }
 
 export const makeKnownValues = (): KnownValues => {
@@ -72,11 +74,11 @@ export const makeKnownValues = (): KnownValues => {
       write(key, { last, attempts: attempts.filter((attempt) => attempt !== value) })
     },
     mayBeGone,
-    cleared: (isCertain) => {
-      for (const map of [events, others]) {
-        if (isCertain) map.clear()
-        else for (const key of Array.from(map.keys())) mayBeGone(key) // which moves the key to the end
-      }
-    }
+    cleared: () => {
+      events.clear()
+      others.clear()
+    },
+    // The keys are copied first, as each moves to the end of its map.
+    mayBeCleared: () => [...events.keys(), ...others.keys()].forEach(mayBeGone)
   }
 }

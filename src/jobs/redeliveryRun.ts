@@ -31,11 +31,10 @@ const unfinishedOf = (store: JobStore, job: string) =>
 const eventsIn = (stream: string, deliveries: Iterable<Delivery>): Effect.Effect<ReadonlyArray<string>> => {
   const ids = Array.from(deliveries, ({ id }) => id)
   const events = ids.filter((id) => isEvent(stream, id))
-  return events.length === ids.length ? Effect.succeed(events) : Effect.as(
+  const leftOut = ids.length - events.length
+  return leftOut === 0 ? Effect.succeed(events) : Effect.as(
     Effect.logWarning(
-      `failed deliveries were left out, because their ids are not those of events (number: ${
-        ids.length - events.length
-      })`
+      `failed deliveries were left out, because their ids are not those of events (number: ${leftOut})`
     ),
     events
   )
