@@ -7,7 +7,7 @@ import { createUsersExport, Errors, getJob } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Testing from "../../src/Testing.js"
 import { layerRunner } from "../support/clusterRunner.js"
-import { Postgres, withPostgres } from "../support/postgres.js"
+import { OwnPostgres, Postgres, withOwnPostgres, withPostgres } from "../support/postgres.js"
 import { ids, service, stream } from "../support/redelivery.js"
 
 const options = { lockExpiry: "500 millis", grace: "3 seconds", pollInterval: "100 millis" } as const
@@ -167,40 +167,6 @@ withPostgres("a cluster", (it) => {
       assert.strictEqual(created, 2)
     }))
 
-  it.scoped("tells its health: the number of jobs that it runs, and whether the database responds", () =>
-    Effect.gen(function*() {
-      const start = yield* cluster
-      const { start: startServer, stop } = yield* Postgres
-      const goOn = yield* Deferred.make<void>()
-      const acme = service(() => Deferred.await(goOn))
-      const context = yield* start(acme)
-      const other = yield* start(acme, { clientOnly: true })
-      const health = Effect.provide(Cluster.health, context)
-      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 0 })
-      const { awaitEnd, submit } = Context.get(other, Jobs.Jobs)
-      const id = yield* submit(night("night", 3))
-      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => acme.sent.length > 0 })
-      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 1 })
-      assert.deepStrictEqual(yield* Effect.provide(Cluster.health, other), { isReady: true, jobs: 0 })
-      yield* Deferred.succeed(goOn, undefined)
-      yield* awaitEnd(id)
-      const eventually = Effect.delay(health, "20 millis")
-      yield* Effect.repeat(eventually, { until: ({ jobs }) => jobs === 0 })
-      yield* stop
-      assert.isFalse((yield* health).isReady)
-      yield* startServer
-      yield* Effect.repeat(eventually, { until: ({ isReady }) => isReady })
-      assert.deepInclude(yield* Effect.flatMap(submit(night("later", 3)), awaitEnd), { state: "done" })
-      // Waits until the runner has its locks again: without them it does not shut down, and the scope of the test would not close.
-      const locks = Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted`
-      )
-      yield* Effect.repeat(Effect.delay(Effect.provide(locks, context), "20 millis"), {
-        until: ({ length }) => length > 0
-      })
-    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
-
   it.scoped(
     "lets a tenant's short job end long before another one's, whose service is slow",
     () =>
@@ -231,4 +197,40 @@ withPostgres("a cluster", (it) => {
       }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))),
     120_000
   )
+})
+
+withOwnPostgres("a cluster whose PostgreSQL stops", (it) => {
+  it.scoped("tells its health: the number of jobs that it runs, and whether the database responds", () =>
+    Effect.gen(function*() {
+      const start = yield* cluster
+      const { start: startServer, stop } = yield* OwnPostgres
+      const goOn = yield* Deferred.make<void>()
+      const acme = service(() => Deferred.await(goOn))
+      const context = yield* start(acme)
+      const other = yield* start(acme, { clientOnly: true })
+      const health = Effect.provide(Cluster.health, context)
+      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 0 })
+      const { awaitEnd, submit } = Context.get(other, Jobs.Jobs)
+      const id = yield* submit(night("night", 3))
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => acme.sent.length > 0 })
+      assert.deepStrictEqual(yield* health, { isReady: true, jobs: 1 })
+      assert.deepStrictEqual(yield* Effect.provide(Cluster.health, other), { isReady: true, jobs: 0 })
+      yield* Deferred.succeed(goOn, undefined)
+      yield* awaitEnd(id)
+      const eventually = Effect.delay(health, "20 millis")
+      yield* Effect.repeat(eventually, { until: ({ jobs }) => jobs === 0 })
+      yield* stop
+      assert.isFalse((yield* health).isReady)
+      yield* startServer
+      yield* Effect.repeat(eventually, { until: ({ isReady }) => isReady })
+      assert.deepInclude(yield* Effect.flatMap(submit(night("later", 3)), awaitEnd), { state: "done" })
+      // Waits until the runner has its locks again: without them it does not shut down, and the scope of the test would not close.
+      const locks = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted`
+      )
+      yield* Effect.repeat(Effect.delay(Effect.provide(locks, context), "20 millis"), {
+        until: ({ length }) => length > 0
+      })
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 })

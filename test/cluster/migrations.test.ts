@@ -22,7 +22,7 @@ const applied = Effect.flatMap(
 const noTenants = Jobs.layerTenants((name) => Layer.fail(`no job is for ${name}`))
 
 withPostgres("migrations", (it) => {
-  it.effect("make the tables once, however many processes start at the same time", () =>
+  it.scoped("make the tables once, however many processes start at the same time", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
       for (let round = 0; round < 10; round++) {
@@ -49,7 +49,7 @@ withPostgres("migrations", (it) => {
       }
     }))
 
-  it.effect("make the tables of the engine once too, before runners need them", () =>
+  it.scoped("make the tables of the engine once too, before runners need them", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
       for (let round = 0; round < 5; round++) {
@@ -61,7 +61,7 @@ withPostgres("migrations", (it) => {
       }
     }))
 
-  it.effect("need one connection, and no right to create tables once they are there", () =>
+  it.scoped("need one connection, and no right to create tables once they are there", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
       const database = yield* server.database
@@ -87,7 +87,7 @@ withPostgres("migrations", (it) => {
       assert.strictEqual(all.message, error.message)
     }))
 
-  it.effect("work for a client that transforms names", () =>
+  it.scoped("work for a client that transforms names", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
       const upper = (name: string) => name.toUpperCase()

@@ -6,59 +6,11 @@ import { layerSql } from "../../examples/support/postgresServer.js"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
 import type { StoreFailure } from "../../src/internal/redelivery/storeFailure.js"
 import { entry, eventsOf, keyOf, newJob } from "../support/jobStores.js"
-import { withPostgres } from "../support/postgres.js"
+import { OwnPostgres, withOwnPostgres, withPostgres } from "../support/postgres.js"
 import { eventually } from "../support/sharedStores.js"
 import { processes, setState } from "./runningJob.js"
 
 withPostgres("a journal in PostgreSQL that fails", (it) => {
-  it.scoped("keeps each claim that succeeded when the server crashes, and goes on when it is back", () =>
-    Effect.gen(function*() {
-      const { journal, server } = yield* processes(1)
-      const own = yield* journal(0)
-      const claimed: Array<string> = []
-      const errors: Array<StoreFailure> = []
-      const claim = (id: string) =>
-        Effect.match(own.set(keyOf(id), entry(id, "sending")), {
-          onFailure: (error) => void errors.push(error),
-          onSuccess: () => void claimed.push(id)
-        })
-      for (let round = 0; round < 5; round++) {
-        const before = claimed.length
-        const events = eventsOf(5000, 5000 * round)
-        // After the crash each claim fails alike: some are enough.
-        const most = errors.length + 200
-        const claims = Effect.forEach(
-          events,
-          (id) => Effect.suspend(() => errors.length < most ? claim(id) : Effect.void),
-          {
-            concurrency: 20
-          }
-        )
-        yield* claims.pipe(
-          Effect.zipLeft(
-            Effect.sleep("5 millis").pipe(
-              Effect.repeat({ until: () => claimed.length > before }),
-              Effect.zipRight(Effect.sleep(30 * round)),
-              Effect.zipRight(server.crash)
-            ),
-            { concurrent: true }
-          )
-        )
-        yield* server.start
-        yield* eventually(own.get("lock"))
-        assert.isAbove(claimed.length, before)
-        const kept = yield* Effect.forEach(claimed.slice(before), (id) => own.get(keyOf(id)), { concurrency: 100 })
-        assert.isTrue(kept.every(Option.isSome))
-      }
-      assert.isAbove(errors.length, 0)
-      for (const { message } of errors) {
-        assert.match(
-          message,
-          /^Unknown: KeyValueStore\.set \([\da-f]+\): the database cannot be used( \([A-Z0-9_]+\))?$/
-        )
-      }
-    }))
-
   it.scoped("fails the calls of a statement that takes too long, and no other", () =>
     Effect.gen(function*() {
       const { database, server } = yield* processes(1)
@@ -112,5 +64,56 @@ withPostgres("a journal in PostgreSQL that fails", (it) => {
         assert.isTrue(Option.isNone(yield* own.get(keyOf("e"))))
       }).pipe(Effect.provide(context))
       assert.isAbove(server.port, 0)
+    }))
+})
+
+withOwnPostgres("a journal in a PostgreSQL that crashes", (it) => {
+  it.scoped("keeps each claim that succeeded when the server crashes, and goes on when it is back", () =>
+    Effect.gen(function*() {
+      const server = yield* OwnPostgres
+      const { journal } = yield* processes(1)
+      const own = yield* journal(0)
+      const claimed: Array<string> = []
+      const errors: Array<StoreFailure> = []
+      const claim = (id: string) =>
+        Effect.match(own.set(keyOf(id), entry(id, "sending")), {
+          onFailure: (error) => void errors.push(error),
+          onSuccess: () => void claimed.push(id)
+        })
+      for (let round = 0; round < 5; round++) {
+        const before = claimed.length
+        const events = eventsOf(5000, 5000 * round)
+        // After the crash each claim fails alike: some are enough.
+        const most = errors.length + 200
+        const claims = Effect.forEach(
+          events,
+          (id) => Effect.suspend(() => errors.length < most ? claim(id) : Effect.void),
+          {
+            concurrency: 20
+          }
+        )
+        yield* claims.pipe(
+          Effect.zipLeft(
+            Effect.sleep("5 millis").pipe(
+              Effect.repeat({ until: () => claimed.length > before }),
+              Effect.zipRight(Effect.sleep(30 * round)),
+              Effect.zipRight(server.crash)
+            ),
+            { concurrent: true }
+          )
+        )
+        yield* server.start
+        yield* eventually(own.get("lock"))
+        assert.isAbove(claimed.length, before)
+        const kept = yield* Effect.forEach(claimed.slice(before), (id) => own.get(keyOf(id)), { concurrency: 100 })
+        assert.isTrue(kept.every(Option.isSome))
+      }
+      assert.isAbove(errors.length, 0)
+      for (const { message } of errors) {
+        assert.match(
+          message,
+          /^Unknown: KeyValueStore\.set \([\da-f]+\): the database cannot be used( \([A-Z0-9_]+\))?$/
+        )
+      }
     }))
 })

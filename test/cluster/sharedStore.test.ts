@@ -1,14 +1,20 @@
 import { SqlClient } from "@effect/sql"
 import { afterAll, assert } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
-import { isAvailable, postgresServer } from "../../examples/support/postgresServer.js"
+import { isAvailable } from "../../examples/support/postgresServer.js"
 import { makeSharedBackend } from "../../src/cluster/sharedStore.js"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { acquire } from "../support/fleetStore.js"
-import { Postgres, withPostgres } from "../support/postgres.js"
-import { layerMigrated } from "../support/postgres.js"
+import {
+  layerMigrated,
+  OwnPostgres,
+  Postgres,
+  sharedPostgres,
+  withOwnPostgres,
+  withPostgres
+} from "../support/postgres.js"
 import { contract, eventually, next } from "../support/sharedStores.js"
 
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -27,7 +33,7 @@ if (isAvailable) {
   const scope = Effect.runSync(Scope.make())
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   /** One server for all of them, each with a database of its own. */
-  const server = Effect.runSync(Effect.cached(Scope.extend(postgresServer, scope)))
+  const server = Effect.runSync(Effect.cached(Scope.extend(sharedPostgres, scope)))
   contract(
     "makeSharedBackend",
     Effect.flatMap(server, (server) =>
@@ -95,18 +101,6 @@ withPostgres("a shared store in PostgreSQL", (it) => {
       }
     }).pipe(Effect.provide(storeIn)))
 
-  it.effect("fails while the server is down, and is used again afterwards", () =>
-    Effect.gen(function*() {
-      const server = yield* Postgres
-      const { get, swap } = yield* SharedStore.SharedStore
-      yield* swap("k", undefined, next("a"))
-      yield* server.stop
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
-      yield* server.start
-      assert.isAbove((yield* eventually(get("k"))).now, 0)
-      assert.isTrue((yield* eventually(swap("l", undefined, next("b")))).swapped)
-    }).pipe(Effect.provide(Layer.merge(storeIn, quiet))))
-
   it.effect("serves the limiter of a fleet", () =>
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
@@ -119,4 +113,18 @@ withPostgres("a shared store in PostgreSQL", (it) => {
       yield* settle(undefined)
       assert.isDefined((yield* store.get(`limit:2:${tenant}`)).entry)
     }).pipe(Effect.scoped, Effect.provide(storeIn)))
+})
+
+withOwnPostgres("a shared store in a PostgreSQL that stops", (it) => {
+  it.effect("fails while the server is down, and is used again afterwards", () =>
+    Effect.gen(function*() {
+      const server = yield* OwnPostgres
+      const { get, swap } = yield* SharedStore.SharedStore
+      yield* swap("k", undefined, next("a"))
+      yield* server.stop
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
+      yield* server.start
+      assert.isAbove((yield* eventually(get("k"))).now, 0)
+      assert.isTrue((yield* eventually(swap("l", undefined, next("b")))).swapped)
+    }).pipe(Effect.provide(Layer.merge(storeIn, quiet))))
 })

@@ -4,11 +4,14 @@
  * runs one folder, `--file src/Retry.ts` one file with the tests of its folder, `--quick` a few small files. Prints the faults
  * that no test detected, a table, and JSON as its last line.
  */
+import { NodeRuntime } from "@effect/platform-node"
 import { Stryker } from "@stryker-mutator/core"
+import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parseArgs } from "node:util"
+import { isAvailable, postgresServer } from "../../examples/support/postgresServer.js"
 import { type Folder, folders, quick } from "./folders.js"
 
 /** Least share of detected faults in each folder, in per cent. */
@@ -165,26 +168,41 @@ const scoreOf = (results: ReadonlyArray<Result>): number =>
 const row = (name: string, ...figures: ReadonlyArray<string>): string =>
   name.padEnd(20) + figures.map((figure) => figure.padStart(11)).join("")
 
-const chosen = chooseFolders()
-const testsOver = timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
-const rows: Array<string> = []
-const all: Array<Result> = []
-const low: Array<string> = []
-for (const folder of chosen) {
-  const results = await run(folder, testsOver)
-  const undetected = results.filter((result) => !isDetected(result))
-  for (const { fileName, location: { start }, mutatorName, replacement, status } of undetected) {
-    console.log(`${fileName}:${start.line}:${start.column} ${status} ${mutatorName}: ${replacement ?? ""}`)
+/** Runs one server for the tests that need PostgreSQL: with each fault, one for each test file would take longer than its tests. */
+const startPostgres = Effect.gen(function*() {
+  if (!isAvailable) return
+  const { port } = yield* postgresServer
+  process.env["TEST_POSTGRES_PORT"] = String(port)
+})
+
+const runAll = async (): Promise<void> => {
+  const chosen = chooseFolders()
+  const testsOver = timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
+  const rows: Array<string> = []
+  const all: Array<Result> = []
+  const low: Array<string> = []
+  for (const folder of chosen) {
+    const results = await run(folder, testsOver)
+    const undetected = results.filter((result) => !isDetected(result))
+    for (const { fileName, location: { start }, mutatorName, replacement, status } of undetected) {
+      console.log(`${fileName}:${start.line}:${start.column} ${status} ${mutatorName}: ${replacement ?? ""}`)
+    }
+    all.push(...results)
+    const score = scoreOf(results)
+    if (values.file.length === 0 && score < threshold) low.push(folder.name)
+    const figures = [results.length, count(results, "Killed"), count(results, "Timeout"), undetected.length].map(String)
+    rows.push(row(folder.name, ...figures, `${score.toFixed(1)} %`))
+    console.log(rows.at(-1))
   }
-  all.push(...results)
-  const score = scoreOf(results)
-  if (values.file.length === 0 && score < threshold) low.push(folder.name)
-  const figures = [results.length, count(results, "Killed"), count(results, "Timeout"), undetected.length].map(String)
-  rows.push(row(folder.name, ...figures, `${score.toFixed(1)} %`))
-  console.log(rows.at(-1))
+  console.log(`\n${row("folder", "faults", "killed", "timed out", "undetected", "detected")}`)
+  for (const each of rows) console.log(each)
+  const undetected = all.filter((result) => !isDetected(result)).length
+  console.log(`\n${JSON.stringify({ faults: all.length, undetected, score: scoreOf(all), belowThreshold: low })}`)
+  if (low.length > 0) process.exitCode = 1
 }
-console.log(`\n${row("folder", "faults", "killed", "timed out", "undetected", "detected")}`)
-for (const each of rows) console.log(each)
-const undetected = all.filter((result) => !isDetected(result)).length
-console.log(`\n${JSON.stringify({ faults: all.length, undetected, score: scoreOf(all), belowThreshold: low })}`)
-if (low.length > 0) process.exitCode = 1
+
+startPostgres.pipe(
+  Effect.zipRight(Effect.promise(runAll)),
+  Effect.scoped,
+  NodeRuntime.runMain
+)

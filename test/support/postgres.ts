@@ -1,19 +1,33 @@
 /** Runs the tests of a file with one PostgreSQL. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, it, layer, type Vitest } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
-import { isAvailable, layerSql, type PostgresServer, postgresServer } from "../../examples/support/postgresServer.js"
+import { Context, Effect, Layer, type Scope } from "effect"
+import {
+  type Databases,
+  databasesOf,
+  isAvailable,
+  layerSql,
+  type PostgresServer,
+  postgresServer
+} from "../../examples/support/postgresServer.js"
 import { migrate } from "../../src/cluster/migrations.js"
 
-/** The server of the test file. */
-export class Postgres extends Context.Tag("Postgres")<Postgres, PostgresServer>() {}
+/** The server of the test file, or of all test files. */
+export class Postgres extends Context.Tag("Postgres")<Postgres, Databases>() {}
 
-/** Describes tests that need the server. Without PostgreSQL they are left out, except in CI. */
-export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Postgres, true>) => void): void => {
+/** A server of the test file alone. */
+export class OwnPostgres extends Context.Tag("OwnPostgres")<OwnPostgres, PostgresServer>() {}
+
+/** Describes tests that need what a layer makes from a server. Without PostgreSQL they are left out, except in CI. */
+const describeWith = <Service>(
+  name: string,
+  server: Layer.Layer<Service, string>,
+  tests: (it: Vitest.MethodsNonLive<Service, true>) => void
+): void => {
   if (isAvailable) {
     // `layer` puts its methods into the `it` that all test files of a process share: those of before are needed again.
     const methods = { ...it }
-    layer(Layer.scoped(Postgres, postgresServer), { excludeTestServices: true, timeout: 60_000 })(name, (own) => {
+    layer(server, { excludeTestServices: true, timeout: 60_000 })(name, (own) => {
       tests(own)
       Object.assign(it, methods)
     })
@@ -25,9 +39,30 @@ export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Pos
   })
 }
 
+/** The port of a server for all test files, if there is one. */
+const sharedPort = process.env["TEST_POSTGRES_PORT"]
+
+/** That server, or a new one that ends with the scope. */
+export const sharedPostgres: Effect.Effect<Databases, string, Scope.Scope> = sharedPort === undefined
+  ? postgresServer
+  : Effect.sync(() => databasesOf(Number(sharedPort)))
+
+/** Describes tests that need a server. */
+export const withPostgres = (name: string, tests: (it: Vitest.MethodsNonLive<Postgres, true>) => void): void =>
+  describeWith(name, Layer.scoped(Postgres, sharedPostgres), tests)
+
+/** Describes tests that stop the server or need its crash. */
+export const withOwnPostgres = (
+  name: string,
+  tests: (it: Vitest.MethodsNonLive<Postgres | OwnPostgres, true>) => void
+): void => {
+  const own = Layer.scoped(OwnPostgres, postgresServer)
+  describeWith(name, Layer.provideMerge(Layer.effect(Postgres, OwnPostgres), own), tests)
+}
+
 /** A pool of connections to a new database that has the tables. */
-export const layerMigrated = (server: PostgresServer, options?: Partial<PgClient.PgClientConfig>) =>
-  Layer.unwrapEffect(Effect.map(server.database, (database) => {
+export const layerMigrated = (server: Databases, options?: Partial<PgClient.PgClientConfig>) =>
+  Layer.unwrapScoped(Effect.map(server.database, (database) => {
     const sql = layerSql(server, database, options)
     return Layer.provideMerge(Layer.effectDiscard(migrate), sql)
   }))
