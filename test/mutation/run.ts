@@ -7,7 +7,8 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Stryker } from "@stryker-mutator/core"
 import { Effect } from "effect"
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parseArgs } from "node:util"
@@ -54,15 +55,16 @@ const directory = ".mutation"
 mkdirSync(directory, { recursive: true })
 
 /** Runs the tests once without a fault. Returns a function that gives the names of those that take longer than a time. */
-const timeTests = (tests: ReadonlyArray<string>) => {
+const timeTests = async (tests: ReadonlyArray<string>) => {
   const report = join(directory, "tests.json")
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts"]
-  const { status } = spawnSync(
+  const child = spawn(
     process.execPath,
     [...vitest, "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...tests],
     { stdio: "inherit" }
   )
-  if (status !== 0) throw new Error("tests fail without a fault")
+  const [code] = await once(child, "exit")
+  if (code !== 0) throw new Error("tests fail without a fault")
   const { testResults }: {
     readonly testResults: ReadonlyArray<{
       readonly assertionResults: ReadonlyArray<{ readonly fullName: string; readonly duration?: number }>
@@ -138,7 +140,7 @@ const mutate = async (
  */
 const run = async (
   { files, name, ownTests, tests }: Folder,
-  testsOver: ReturnType<typeof timeTests>
+  testsOver: Awaited<ReturnType<typeof timeTests>>
 ): Promise<ReadonlyArray<Result>> => {
   const stages: ReadonlyArray<Stage> = [
     { tests: ownTests, skipped: testsOver(fast), timeout: 5000 },
@@ -177,7 +179,7 @@ const startPostgres = Effect.gen(function*() {
 
 const runAll = async (): Promise<void> => {
   const chosen = chooseFolders()
-  const testsOver = timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
+  const testsOver = await timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
   const rows: Array<string> = []
   const all: Array<Result> = []
   const low: Array<string> = []
