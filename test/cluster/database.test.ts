@@ -6,10 +6,11 @@ import { layerSql } from "../../examples/support/postgresServer.js"
 import { isResponding, makeDatabase } from "../../src/cluster/database.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
 
-/** A pool with this number of connections to the database that the tests share. It has no tables of this library. */
+/** A pool with this number of connections to a new database. It has no tables of this library. */
 const setUp = (maxConnections = 1) =>
   Effect.gen(function*() {
-    const context = yield* Layer.build(layerSql(yield* Postgres, "postgres", { maxConnections }))
+    const server = yield* Postgres
+    const context = yield* Layer.build(layerSql(server, yield* server.database, { maxConnections }))
     const sql = Context.get(context, SqlClient.SqlClient)
     const { query } = yield* Effect.provide(makeDatabase, context)
     return { query, sql, isResponding: Effect.provide(isResponding, context) }
