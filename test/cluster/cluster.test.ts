@@ -114,7 +114,9 @@ withPostgres("a cluster", (it) => {
       yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => first.sent.length >= 10 })
       yield* Effect.flatMap(
         SqlClient.SqlClient,
-        (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
+        (sql) =>
+          sql`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+          WHERE locktype = 'advisory' AND datname = current_database()`
       ).pipe(Effect.provide(context))
       yield* Effect.repeat(Effect.delay(Effect.provide(Cluster.health, context), "20 millis"), {
         until: ({ jobs }) => jobs === 0

@@ -65,24 +65,25 @@ withPostgres("migrations", (it) => {
     Effect.gen(function*() {
       const server = yield* Postgres
       const database = yield* server.database
+      const username = `reader_of_${database}` // roles are the server's
       const one = layerSql(server, database, { maxConnections: 1 })
       yield* Effect.provide(migrate, one)
       yield* Effect.provide(
         Effect.flatMap(SqlClient.SqlClient, (sql) =>
           Effect.zipRight(
-            sql.unsafe("CREATE ROLE reader LOGIN"),
-            sql.unsafe("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+            sql.unsafe(`CREATE ROLE ${username} LOGIN`),
+            sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${username}`)
           )),
         one
       )
-      yield* Effect.provide(migrate, layerSql(server, database, { username: "reader" }))
+      yield* Effect.provide(migrate, layerSql(server, database, { username }))
       const other = yield* server.database
       const error = yield* Effect.flip(
-        Effect.provide(migrate, layerSql(server, other, { username: "reader" }))
+        Effect.provide(migrate, layerSql(server, other, { username }))
       )
       assert.instanceOf(error, JobStoreError)
       assert.strictEqual(error.message, "the database cannot be used (42501)")
-      const all = yield* Effect.flip(Effect.provide(migrateAll, layerSql(server, other, { username: "reader" })))
+      const all = yield* Effect.flip(Effect.provide(migrateAll, layerSql(server, other, { username })))
       assert.instanceOf(all, JobStoreError)
       assert.strictEqual(all.message, error.message)
     }))
