@@ -87,7 +87,7 @@ const testsOf: Readonly<Record<string, Tests>> = {
     ],
     others: ["http/sockets", "token/mutualTls", "redelivery", "jobs", "security"]
   },
-  cluster: { own: ["cluster"], others: ["jobs"] },
+  cluster: { own: ["cluster", "jobs/store"], others: ["jobs"] },
   operations: {
     own: ["contract/shapes", "tenant/docs", "tenant/api"],
     others: ["http", "client/pipeline", "contract"]
