@@ -7,7 +7,7 @@ import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { newJob, seen } from "../support/jobStores.js"
 import { allLines } from "../support/telemetry.js"
 
-/** Sweeps jobs of which the engine starts all but these, two of them at a time; gives those that it was to start, and the lists read. */
+/** Sweeps jobs, two at a time, with an engine that refuses some. Gives the jobs that it was to start, and the pages that were read. */
 const sweeping = (count: number, refused: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
     const store = yield* Effect.flatMap(keepNothing, make)
