@@ -1,10 +1,10 @@
-/** Starts a PostgreSQL for a test file, on a free port and in a directory of its own; tests can stop, restart and kill it. */
+/** Starts a PostgreSQL on a free port, with a data directory of its own, and makes databases; tests can stop, restart and kill it. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { chownSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
+import { freemem, tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "./freePort.js"
 
@@ -41,14 +41,14 @@ const binaries: string | undefined = owner === undefined ? undefined : [
 /** This machine has a PostgreSQL. */
 export const isAvailable = binaries !== undefined
 
-/** A server that runs. */
+/** Makes databases on a server that runs. */
 export interface Databases {
   readonly port: number
   /** Makes an empty database, which ends with the scope. */
   readonly database: Effect.Effect<string, never, Scope.Scope>
 }
 
-/** A server of its own, to stop and to start. */
+/** A server that its user alone may stop and start. */
 export interface PostgresServer extends Databases {
   /** Stops the server. Connections end, and statements that run. */
   readonly stop: Effect.Effect<void>
@@ -59,13 +59,15 @@ export interface PostgresServer extends Databases {
 }
 
 /**
- * Where servers keep their data: in memory if it has room for a few, since a database is made there in a tenth of the time. A
- * server that crashes finds its data again, as on a disk.
+ * The folder of the data: in memory if 4 GB are free there, since a database is made there in a tenth of the time. The data outlives a
+ * crash of the server, not of the machine.
  */
 const dataFolder = (): string => {
+  const memory = "/dev/shm"
   try {
-    const { bavail, bsize } = statfsSync("/dev/shm")
-    return bavail * bsize > 4 * 2 ** 30 ? "/dev/shm" : tmpdir()
+    accessSync(memory, constants.W_OK)
+    const { bavail, bsize } = statfsSync(memory)
+    return Math.min(bavail * bsize, freemem()) > 4 * 2 ** 30 ? memory : tmpdir()
   } catch {
     return tmpdir()
   }
@@ -135,6 +137,16 @@ export const postgresServer: Effect.Effect<PostgresServer, string, Scope.Scope> 
     }),
     (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
   )
+  let child: ChildProcess | undefined
+  /** `process.exit` runs no finalizers. */
+  const endAtOnce = () => {
+    child?.kill("SIGQUIT")
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.once("exit", endAtOnce)),
+    () => Effect.sync(() => process.off("exit", endAtOnce))
+  )
   yield* Effect.sync(() =>
     execFileSync(
       `${binaries}initdb`,
@@ -143,15 +155,18 @@ export const postgresServer: Effect.Effect<PostgresServer, string, Scope.Scope> 
     )
   )
   const port = yield* freePort
-  let child = yield* launch(port, directory)
-  yield* Effect.addFinalizer(() => Effect.suspend(() => end(child, "SIGQUIT")))
+  const start = Effect.map(launch(port, directory), (started) => {
+    child = started
+  })
+  const endWith = (signal: NodeJS.Signals) =>
+    Effect.suspend(() => child === undefined ? Effect.void : end(child, signal))
+  yield* start
+  yield* Effect.addFinalizer(() => endWith("SIGQUIT"))
   return {
     ...databasesOf(port),
-    stop: Effect.suspend(() => end(child, "SIGINT")),
-    crash: Effect.suspend(() => end(child, "SIGQUIT")),
-    start: Effect.orDie(Effect.map(launch(port, directory), (started) => {
-      child = started
-    }))
+    stop: endWith("SIGINT"),
+    crash: endWith("SIGQUIT"),
+    start: Effect.orDie(start)
   }
 })
 

@@ -26,7 +26,7 @@ import { makeJournal } from "./journal.js"
 const batchLimit = 500
 
 /** The most jobs whose removal is prepared at once. */
-const pruneLimit = 100
+export const pruneLimit = 100
 
 /** A job that was removed. */
 export type RemovedJob = Pick<JobRecord, "id" | "submittedAt" | "resumed">

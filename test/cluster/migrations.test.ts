@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
 import { layerSql } from "../../examples/support/postgresServer.js"
 import { migrate, migrateAll } from "../../src/cluster/migrations.js"
 import * as Jobs from "../../src/Jobs.js"
@@ -64,16 +65,23 @@ withPostgres("migrations", (it) => {
   it.scoped("need one connection, and no right to create tables once they are there", () =>
     Effect.gen(function*() {
       const server = yield* Postgres
+      // A role belongs to the server, not to a database.
+      const username = `reader_${randomUUID().replaceAll("-", "")}`
+      const asOwner = (statement: string) =>
+        Effect.provide(
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)),
+          layerSql(server, "postgres", { maxConnections: 1 })
+        )
+      yield* Effect.acquireRelease(
+        asOwner(`CREATE ROLE ${username} LOGIN`),
+        () => Effect.orDie(asOwner(`DROP ROLE ${username}`))
+      )
       const database = yield* server.database
-      const username = `reader_of_${database}` // roles are the server's
       const one = layerSql(server, database, { maxConnections: 1 })
       yield* Effect.provide(migrate, one)
       yield* Effect.provide(
         Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          Effect.zipRight(
-            sql.unsafe(`CREATE ROLE ${username} LOGIN`),
-            sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${username}`)
-          )),
+          sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${username}`)),
         one
       )
       yield* Effect.provide(migrate, layerSql(server, database, { username }))

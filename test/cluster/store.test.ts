@@ -203,21 +203,4 @@ withPostgres("the storage in PostgreSQL", (it) => {
         } ms to remove`
       )
     }), 60_000)
-
-  it.scoped("removes old jobs though one of them cannot be removed", () =>
-    Effect.gen(function*() {
-      const { sql, store } = yield* setUp
-      yield* sql.unsafe(`CREATE TABLE kept (job text REFERENCES identity_client_jobs)`)
-      for (const id of ["a", "b", "c"]) {
-        yield* createRunning(store, id)
-        yield* setState(store, id, "running", "done")
-      }
-      yield* store.create(newJob("loading", { submittedAt: 0 }))
-      yield* sql.unsafe("INSERT INTO kept VALUES ('b')")
-      assert.strictEqual(yield* store.prune(1), 3)
-      assert.deepStrictEqual(
-        (yield* store.list({}, { after: undefined, limit: 10 })).map(({ id }) => id),
-        ["b"]
-      )
-    }).pipe(Effect.provide(quiet)))
 })

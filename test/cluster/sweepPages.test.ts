@@ -40,7 +40,7 @@ const sweeping = (count: number, refused: ReadonlyArray<string> = []) =>
         } as never // nothing else is called
       )
     )
-    const { lines } = yield* allLines(Effect.provideService(sweep, WorkflowEngine, {} as never))
+    const { lines } = yield* allLines(sweep)
     return { lines, pages, started, store }
   })
 

@@ -33,23 +33,23 @@ withPostgres("tables that are there", (it) => {
       assert.deepStrictEqual(yield* store.counts("a"), counts)
     }))
 
-  it.scoped("have an index for each list that is read", () =>
+  it.scoped("have these indexes, and no others", () =>
     Effect.gen(function*() {
       const context = yield* Layer.build(layerMigrated(yield* Postgres))
       const indexes = yield* Context.get(context, SqlClient.SqlClient)<{ name: string; columns: string }>`
-        SELECT tablename AS name, substring(indexdef FROM '\\((.*?)\\)') AS columns
+        SELECT tablename AS name, substring(indexdef FROM 'USING btree (.*)') AS columns
         FROM pg_indexes WHERE schemaname = 'public' AND tablename LIKE 'identity_client_%' `
-      assert.deepStrictEqual(indexes.map(({ columns, name }) => `${name}: ${columns}`).sort(), [
-        "identity_client_counts: job, outcome",
-        "identity_client_entries: job, key",
-        "identity_client_events: job, \"position\"",
-        "identity_client_events: job, id",
-        "identity_client_jobs: ended_at",
-        "identity_client_jobs: id",
-        "identity_client_jobs: submitted_at, id",
-        "identity_client_jobs: tenant, submitted_at, id",
-        "identity_client_shared: expires_at",
-        "identity_client_shared: key"
+      assert.deepStrictEqual(indexes.map(({ columns, name }) => `${name} ${columns}`).sort(), [
+        "identity_client_counts (job, outcome)",
+        "identity_client_entries (job, key)",
+        "identity_client_events (job, \"position\")",
+        "identity_client_events (job, id)",
+        "identity_client_jobs (ended_at) WHERE (ended_at IS NOT NULL)",
+        "identity_client_jobs (id)",
+        "identity_client_jobs (submitted_at, id)",
+        "identity_client_jobs (tenant, submitted_at, id)",
+        "identity_client_shared (expires_at)",
+        "identity_client_shared (key)"
       ])
     }))
 
@@ -57,9 +57,12 @@ withPostgres("tables that are there", (it) => {
     Effect.gen(function*() {
       const context = yield* empty
       const sql = Context.get(context, SqlClient.SqlClient)
-      yield* sql`CREATE TABLE identity_client_shared (mine integer)`
+      yield* sql`CREATE TABLE identity_client_shared AS SELECT 7 AS mine`
       const { message } = yield* Effect.flip(Effect.provide(migrate, context))
       assert.strictEqual(message, "the tables cannot be created: the database cannot be used (42P07)")
+      assert.deepStrictEqual(yield* sql`SELECT * FROM identity_client_shared`, [{ mine: 7 }])
+      const others = yield* sql`SELECT FROM pg_tables WHERE tablename LIKE 'identity_client_%'`
+      assert.lengthOf(others, 1, "it makes all tables or none")
       yield* sql`DROP TABLE identity_client_shared`
       yield* Effect.provide(migrate, context)
       assert.strictEqual(yield* Effect.provide(Effect.flatMap(makeJobStore, ({ prune }) => prune(0)), context), 0)

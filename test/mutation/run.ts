@@ -63,7 +63,10 @@ const timeTests = async (tests: ReadonlyArray<string>) => {
     [...vitest, "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...tests],
     { stdio: "inherit" }
   )
+  const end = () => child.kill()
+  process.once("exit", end)
   const [code] = await once(child, "exit")
+  process.off("exit", end)
   if (code !== 0) throw new Error("tests fail without a fault")
   const { testResults }: {
     readonly testResults: ReadonlyArray<{
@@ -170,15 +173,21 @@ const scoreOf = (results: ReadonlyArray<Result>): number =>
 const row = (name: string, ...figures: ReadonlyArray<string>): string =>
   name.padEnd(20) + figures.map((figure) => figure.padStart(11)).join("")
 
-/** Runs one server for the tests that need PostgreSQL: with each fault, one for each test file would take longer than its tests. */
+/**
+ * Runs one server for the tests that need PostgreSQL: with each fault, one for each test file would take longer than its tests. Returns
+ * an effect that fails if the server does not respond: then faults were detected only because their tests had no database.
+ */
 const startPostgres = Effect.gen(function*() {
-  if (!isAvailable) return
-  const { port } = yield* postgresServer
+  if (values.quick || !isAvailable) return Effect.void
+  const { database, port } = yield* postgresServer
   process.env["TEST_POSTGRES_PORT"] = String(port)
+  return Effect.orElse(
+    Effect.asVoid(Effect.scoped(Effect.sandbox(database))),
+    () => Effect.dieMessage("PostgreSQL does not respond any more: these results say nothing")
+  )
 })
 
-const runAll = async (): Promise<void> => {
-  const chosen = chooseFolders()
+const runAll = async (chosen: ReadonlyArray<Folder>): Promise<void> => {
   const testsOver = await timeTests([...new Set(chosen.flatMap(({ tests }) => tests))])
   const rows: Array<string> = []
   const all: Array<Result> = []
@@ -203,8 +212,9 @@ const runAll = async (): Promise<void> => {
   if (low.length > 0) process.exitCode = 1
 }
 
-startPostgres.pipe(
-  Effect.zipRight(Effect.promise(runAll)),
+const chosen = chooseFolders()
+
+Effect.flatMap(startPostgres, (check) => Effect.zipRight(Effect.promise(() => runAll(chosen)), check)).pipe(
   Effect.scoped,
   NodeRuntime.runMain
 )

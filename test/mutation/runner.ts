@@ -9,8 +9,11 @@ import { getCurrentSuite } from "vitest/suite"
 const skipped: ReadonlySet<string> = new Set(JSON.parse(process.env["MUTATION_SKIPPED"] ?? "[]"))
 
 const skip = (task: RunnerTask, names: ReadonlyArray<string>): void => {
-  if (task.type === "suite") { for (const child of task.tasks) skip(child, [...names, child.name]) }
-  else if (skipped.has(names.join(" "))) task.mode = "skip"
+  if (task.type === "suite") {
+    for (const child of task.tasks) skip(child, [...names, child.name])
+    // Its hooks would run although its tests do not: they start servers.
+    if (task.tasks.length > 0 && task.tasks.every(({ mode }) => mode === "skip")) task.mode = "skip"
+  } else if (skipped.has(names.join(" "))) task.mode = "skip"
 }
 
 const failingTest = (error: unknown): void =>

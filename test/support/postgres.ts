@@ -1,4 +1,4 @@
-/** Runs the tests of a file with one PostgreSQL. */
+/** Describes tests that need a PostgreSQL: one for all files (`TEST_POSTGRES_PORT`), one for the file, or one that they may stop. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, it, layer, type Vitest } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -12,7 +12,7 @@ import {
 } from "../../examples/support/postgresServer.js"
 import { migrate } from "../../src/cluster/migrations.js"
 
-/** The server of the test file, or of all test files. */
+/** A server that the tests of a file share, and perhaps those of other files. They look at their own databases only. */
 export class Postgres extends Context.Tag("Postgres")<Postgres, Databases>() {}
 
 /** A server of the test file alone. */
