@@ -136,9 +136,10 @@ export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, 
   const handler = new ResponseHandler(bodyLimit, done)
   const { body, headers, method, url } = request
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
-  // The client sends bytes, a stream or nothing. Sound: undici reads any iterable, though its types name only a few.
-  const bytes = body._tag === "Uint8Array" ? body.body : (streamed ?? null) as Uint8Array | null
-  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: bytes }
+  // The client sends text, bytes, a stream or nothing. Sound: undici reads any iterable, though its types name only a few.
+  const whole = typeof body === "string" ? body : body._tag === "Uint8Array" ? body.body : undefined
+  const content = whole ?? (streamed ?? null) as Uint8Array | null
+  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: content }
   const dispatch = () => void dispatcher.dispatch(options, handler)
   Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests
   return () => handler.stop()

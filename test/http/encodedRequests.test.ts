@@ -31,7 +31,7 @@ const encoded = (
       return {
         target,
         headers: { ...headers },
-        body: body?._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : body
+        body: typeof body === "object" && body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : body
       }
     }
   })

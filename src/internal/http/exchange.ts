@@ -56,13 +56,17 @@ const run = (task: SendTask, time: Timeouts.TimeLimit): Effect.Effect<RawRespons
     (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
   )
 
+/** The body of a request, if it is a stream. */
+const streamOf = ({ body }: RawRequest): HttpBody.Stream | undefined =>
+  typeof body !== "string" && body._tag === "Stream" ? body : undefined
+
 /**
  * Tells a failure of the caller's stream from one of the network. The stream ends with the request, however that ends: not every
  * client does that, and `fetch` of Node waits for the next chunk. It then fails, so that the service never takes a part as the whole.
  */
 const withStreamFailures = (send: Exchange): Exchange => (request, bodyLimit, time) => {
-  const { body } = request
-  if (body._tag !== "Stream") return send(request, bodyLimit, time)
+  const body = streamOf(request)
+  if (body === undefined) return send(request, bodyLimit, time)
   let [hasBegun, hasFailed] = [false, false]
   const ended = FiberAccess.makeDeferred<never, "ended">()
   const stream = body.stream.pipe(
@@ -88,14 +92,13 @@ const withStreamFailures = (send: Exchange): Exchange => (request, bodyLimit, ti
 export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
   const transport = leanTransports.get(client)
   if (transport !== undefined) {
-    return withStreamFailures((request, bodyLimit, time) =>
-      request.body._tag === "Stream"
-        ? Effect.flatMap(
-          toIterable(request.body.stream),
-          (iterable) => run(transport(request, bodyLimit, iterable), time)
-        )
-        : run(transport(request, bodyLimit), time)
-    )
+    return withStreamFailures((request, bodyLimit, time) => {
+      const body = streamOf(request)
+      return body === undefined ? run(transport(request, bodyLimit), time) : Effect.flatMap(
+        toIterable(body.stream),
+        (iterable) => run(transport(request, bodyLimit, iterable), time)
+      )
+    })
   }
   const send = PlatformClient.over(client, maxBodySize)
   return withStreamFailures((request, bodyLimit, time) =>

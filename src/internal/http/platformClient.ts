@@ -1,5 +1,6 @@
 /** Sends requests over any `HttpClient` of the platform: no redirect is followed, no span is made, nothing stays in the fiber. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -24,7 +25,8 @@ const withStrictOptions = (room: number) => (context: Context.Context<never>): C
 
 const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
-  return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+  const given = typeof body === "string" ? HttpBody.text(body, headers["content-type"]) : body
+  return given._tag === "Empty" ? request : HttpClientRequest.setBody(request, given)
 }
 
 /** Checks that `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */

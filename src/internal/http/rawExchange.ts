@@ -9,7 +9,8 @@ export interface RawRequest {
   readonly method: HttpClientRequest.HttpClientRequest["method"]
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: HttpBody.HttpBody
+  /** Text stays text until a transport needs bytes: undici makes them faster. */
+  readonly body: string | HttpBody.HttpBody
 }
 
 /** A response body, read up to a limit. */

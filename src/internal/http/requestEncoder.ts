@@ -101,7 +101,7 @@ const checkHeaders = (headers: Headers.Headers, prefix: string): Issue | undefin
 interface Content {
   readonly contentType: string
   /** Makes the body of one attempt. */
-  readonly body: () => HttpBody.HttpBody
+  readonly body: () => RawRequest["body"]
 }
 
 /** A valid request without the headers that differ from attempt to attempt. */
@@ -169,10 +169,10 @@ const encode: Encode = (endpoint, input, settings) => {
   })
 }
 
+/** The fields of these names that are set. */
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
-  const picked: Record<string, unknown> = Object.create(null) // so that `__proto__` is a field like others
-  for (const name of names) picked[name] = fields[name]
-  return picked
+  const isSet = (name: string) => fields[name] !== undefined
+  return Object.fromEntries(names.filter(isSet).map((name) => [name, fields[name]])) // `__proto__` becomes a field like others
 }
 
 const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
@@ -192,7 +192,7 @@ const encodeContent = (
   const text = payload === undefined
     ? encodeBody(fields["body"], contentType)
     : encodeFields(pick(fields, payload), contentType)
-  return Either.map(text, (text) => ({ contentType, body: () => HttpBody.text(text, contentType) }))
+  return Either.map(text, (text) => ({ contentType, body: () => text }))
 }
 
 const encodeFields = (fields: InputFields, contentType: ContentType): Either.Either<string, Issue> =>

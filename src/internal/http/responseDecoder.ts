@@ -97,9 +97,9 @@ export const interpret = <Input, Success, Failure>(
   const { headers, status, token } = response
   const redactor = ErrorBody.makeRedactor(token, strings)
   const read = () => ErrorBody.read(endpoint, response, clock.unsafeCurrentTimeMillis(), redactor)
-  const source = response.redirected ? "another URL" : hostOf(tenant)
   const refuse: Refuse = (reason, problem, at = "") => {
     const { errorCode, operation, raw, requestId, retryAfter } = read()
+    const source = response.redirected ? "another URL" : hostOf(tenant)
     const path = at === "" ? undefined : redactor.code(at)
     const what = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
     const message = `${operation}: status ${status} from ${source}: ${what}`
@@ -119,12 +119,11 @@ export const interpret = <Input, Success, Failure>(
     )
   }
   if (isSuccess(status)) {
-    const message = `${endpoint.name}: the connection to ${
-      hostOf(tenant)
-    } broke while the response was read (status ${status})`
-    return response.completeness === "interrupted" && isDecoded(endpoint, status)
-      ? Either.left(new TransportError({ operation: endpoint.name, outcome: "unknown", message }))
-      : decode(endpoint, response, refuse)
+    const isCut = response.completeness === "interrupted" && isDecoded(endpoint, status)
+    if (!isCut) return decode(endpoint, response, refuse)
+    const what = `the connection to ${hostOf(tenant)} broke while the response was read`
+    const message = `${endpoint.name}: ${what} (status ${status})`
+    return Either.left(new TransportError({ operation: endpoint.name, outcome: "unknown", message }))
   }
   const found = read()
   // The bare reason phrase comes from a router: no handler of the service has seen the request.

@@ -174,10 +174,12 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
   )
   const required = fields.filter(({ isOptional }) => !isOptional).length
   const start: Pick<Expected, "next"> = { next: undefined }
-  const hasFields: Validator = (value) => {
-    if (!Predicate.isRecord(value)) return false
+  const isStrict = context.extra === "error"
+  return (value) => {
+    if (!Predicate.isRecord(value) || (isStrict && !isPlain(value))) return false
     let last = start
     let missing = required
+    let known = 0
     for (const name in value) {
       let field = last.next
       if (field?.name !== name) {
@@ -190,15 +192,10 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
       const found = value[name]
       if (isValid === Predicate.isString ? typeof found !== "string" : !isValid(found)) return false
       missing -= field.required
+      known++
     }
-    return missing === 0
+    return missing === 0 && (!isStrict || Reflect.ownKeys(value).length === known)
   }
-  if (context.extra === "ignore") return hasFields
-  return (value) =>
-    hasFields(value) && Predicate.isRecord(value) && isPlain(value) &&
-    Reflect.ownKeys(value).every((name) =>
-      expected.has(name) && Object.prototype.propertyIsEnumerable.call(value, name)
-    )
 }
 
 /** Checks that all fields have values of one type. */
