@@ -66,7 +66,7 @@ export const time = [
     "an interruption during a token request ends the call, and the next call succeeds",
     Effect.gen(function*() {
       const server = yield* tenant()
-      yield* server.order("injectFault", { operation: "token", delay: "200 millis", carriedOut: true })
+      yield* server.order("injectFault", { operation: "token", delay: "500 millis", carriedOut: true })
       yield* Effect.provide(
         Effect.gen(function*() {
           const call = yield* Effect.fork(list)
