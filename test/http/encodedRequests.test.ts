@@ -165,6 +165,32 @@ describe("a value that cannot be encoded is blamed, not the one before it", () =
   })
 })
 
+describe("a field with a name that each object inherits", () => {
+  const save = Operation.make("save", {
+    ...common,
+    query: { valueOf: text },
+    headers: { constructor: text },
+    payload: { toString: text, data: text },
+    minProperties: 1
+  })
+
+  it("is not sent if it is not set", () => {
+    assert.deepStrictEqual(encoded(save, { data: "a" }), { target: "/things", headers: {}, body: "{\"data\":\"a\"}" })
+  })
+
+  it("does not count as set", () => {
+    assert.deepStrictEqual(encoded(save, {}), refused("toString, data", "at least 1 must be set"))
+  })
+
+  it("is sent if it is set", () => {
+    assert.deepStrictEqual(encoded(save, { valueOf: "a", constructor: "b", toString: "c" }), {
+      target: "/things?valueOf=a",
+      headers: { constructor: "b" },
+      body: "{\"toString\":\"c\"}"
+    })
+  })
+})
+
 describe("validate", () => {
   const { endpoint } = Operation.make("save", {
     ...common,

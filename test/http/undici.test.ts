@@ -8,7 +8,7 @@ import { createServer as createHttpsServer } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import type { NoResponse, RawResponse } from "../../src/internal/http/rawExchange.js"
+import type { NoResponse, RawRequest, RawResponse } from "../../src/internal/http/rawExchange.js"
 import * as Node from "../../src/Node.js"
 import { over as exchanges } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
@@ -73,7 +73,11 @@ describe("the body of a request", () => {
     yield Buffer.from("b")
   }
   const stream = HttpBody.stream(Stream.empty) // it comes as the iterable
-  const bodies: ReadonlyArray<readonly [string, HttpBody.HttpBody, AsyncIterable<Uint8Array> | undefined, string]> = [
+  const bodies: ReadonlyArray<
+    readonly [string, RawRequest["body"], AsyncIterable<Uint8Array> | undefined, string]
+  > = [
+    ["text", "aü", undefined, "aü"],
+    ["an empty text", "", undefined, ""],
     ["bytes", HttpBody.text("ab"), undefined, "ab"],
     ["a stream", stream, pieces(), "ab"],
     ["nothing", HttpBody.empty, undefined, ""]

@@ -241,6 +241,16 @@ describe("an input that is not a plain object", () => {
   }
 })
 
+it("a field that each object inherits takes no place of an unknown one", () => {
+  const isValid = strict(Schema.Struct({ from: Schema.optional(Schema.String) }))
+  // Sound: the field is there only while this test reads it.
+  const everyObject = Object.prototype as { from?: string }
+  everyObject.from = "x"
+  const found = isValid({ other: 1 })
+  delete everyObject.from
+  assert.isFalse(found)
+})
+
 describe("fields of a record that JSON would not have", () => {
   const schema = Schema.Record({ key: Schema.String, value: Schema.Number })
   for (

@@ -145,7 +145,7 @@ const encode: Encode = (endpoint, input, settings) => {
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(issuesOf(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
-  if (payload !== undefined && payload.filter((field) => fields[field] !== undefined).length < minProperties) {
+  if (payload !== undefined && payload.filter((field) => isSet(fields, field)).length < minProperties) {
     return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))
   }
   const parameters = headersOf(fields, plan.headers)
@@ -169,15 +169,16 @@ const encode: Encode = (endpoint, input, settings) => {
   })
 }
 
+/** Each object inherits fields, such as `constructor`: they are not set. */
+const isSet = (fields: InputFields, name: string): boolean => Object.hasOwn(fields, name) && fields[name] !== undefined
+
 /** The fields of these names that are set. */
-const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields => {
-  const isSet = (name: string) => fields[name] !== undefined
-  return Object.fromEntries(names.filter(isSet).map((name) => [name, fields[name]])) // `__proto__` becomes a field like others
-}
+const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
+  Object.fromEntries(names.flatMap((name) => isSet(fields, name) ? [[name, fields[name]]] : [])) // `__proto__` becomes one like others
 
 const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
   Headers.fromInput(
-    names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])] as const])
+    names.flatMap((name) => isSet(fields, name) ? [[name, String(fields[name])] as const] : [])
   )
 
 const noContent = Either.right(undefined)

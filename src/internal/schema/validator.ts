@@ -184,7 +184,10 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
       let field = last.next
       if (field?.name !== name) {
         field = expected.get(name)
-        if (field === undefined) continue
+        if (field === undefined) {
+          if (isStrict) return false
+          continue
+        }
         last.next = field
       }
       last = field
@@ -194,7 +197,7 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
       missing -= field.required
       known++
     }
-    return missing === 0 && (!isStrict || Reflect.ownKeys(value).length === known)
+    return missing === 0 && (!isStrict || Reflect.ownKeys(value).length === known) // a symbol or a hidden field is one more
   }
 }
 

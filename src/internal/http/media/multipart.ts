@@ -66,13 +66,12 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** Encodes fields in their order, without those that are `undefined`. Copies bytes; a stream runs anew for each attempt. */
+/** Encodes fields in their order. Copies bytes; a stream runs anew for each attempt. */
 export const encode = (fields: Readonly<Record<string, unknown>>): Either.Either<Multipart, Issue> => {
   const boundary = randomBoundary()
   const contentType = `multipart/form-data; boundary=${boundary}`
   const pieces: Array<Piece> = []
   for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue
     const issue = issueOf(name, value)
     if (issue !== undefined) return Either.left(issue)
     pieces.push(`--${boundary}\r\n`, ...partOf(name, value), "\r\n")
