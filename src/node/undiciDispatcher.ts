@@ -137,8 +137,11 @@ export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, 
   const { body, headers, method, url } = request
   const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
   // The client sends text, bytes, a stream or nothing. Sound: undici reads any iterable, though its types name only a few.
-  const whole = typeof body === "string" ? body : body._tag === "Uint8Array" ? body.body : undefined
-  const content = whole ?? (streamed ?? null) as Uint8Array | null
+  const content = typeof body === "string"
+    ? body
+    : body._tag === "Uint8Array"
+    ? body.body
+    : (streamed ?? null) as Uint8Array | null
   const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: content }
   const dispatch = () => void dispatcher.dispatch(options, handler)
   Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests

@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly method: HttpClientRequest.HttpClientRequest["method"]
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Text stays text until a transport needs bytes: undici makes them faster. */
+  /** A text stays one until a transport needs its bytes: undici makes them faster than a `TextEncoder`. */
   readonly body: string | HttpBody.HttpBody
 }
 

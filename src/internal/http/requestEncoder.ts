@@ -172,14 +172,12 @@ const encode: Encode = (endpoint, input, settings) => {
 /** Each object inherits fields, such as `constructor`: they are not set. */
 const isSet = (fields: InputFields, name: string): boolean => Object.hasOwn(fields, name) && fields[name] !== undefined
 
-/** The fields of these names that are set. */
+/** The fields of these names that are set; one named `__proto__` is a field like others. */
 const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
-  Object.fromEntries(names.flatMap((name) => isSet(fields, name) ? [[name, fields[name]]] : [])) // `__proto__` becomes one like others
+  Object.fromEntries(names.flatMap((name) => isSet(fields, name) ? [[name, fields[name]]] : []))
 
 const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
-  Headers.fromInput(
-    names.flatMap((name) => isSet(fields, name) ? [[name, String(fields[name])] as const] : [])
-  )
+  Headers.fromInput(Object.entries(pick(fields, names)).map(([name, value]) => [name, String(value)] as const))
 
 const noContent = Either.right(undefined)
 

@@ -197,7 +197,7 @@ const struct = ({ fields }: Struct, context: Context): Validator => {
       missing -= field.required
       known++
     }
-    return missing === 0 && (!isStrict || Reflect.ownKeys(value).length === known) // a symbol or a hidden field is one more
+    return missing === 0 && (!isStrict || Reflect.ownKeys(value).length === known) // also symbols, and what is not enumerable
   }
 }
 
