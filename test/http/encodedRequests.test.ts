@@ -191,6 +191,24 @@ describe("a field with a name that each object inherits", () => {
   })
 })
 
+/** An assignment would change the prototype instead. */
+describe("a field named __proto__", () => {
+  const field = { ["__proto__"]: text }
+
+  it("is sent in the body", () => {
+    const save = Operation.make("save", { ...common, payload: { ...field, data: text } })
+    const input = JSON.parse("{\"data\":\"a\",\"__proto__\":\"b\"}")
+    const body = "{\"__proto__\":\"b\",\"data\":\"a\"}"
+    assert.deepStrictEqual(encoded(save, input), { target: "/things", headers: {}, body })
+  })
+
+  it("is sent in the query", () => {
+    const save = Operation.make("save", { ...common, query: field })
+    const target = "/things?__proto__=b"
+    assert.deepStrictEqual(encoded(save, JSON.parse("{\"__proto__\":\"b\"}")), { target, headers: {}, body: undefined })
+  })
+})
+
 describe("validate", () => {
   const { endpoint } = Operation.make("save", {
     ...common,
