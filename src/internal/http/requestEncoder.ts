@@ -40,14 +40,14 @@ const normalized = (segment: string): string => new URL(`${anyOrigin}/${segment}
 type Segment = { readonly text: string } | { readonly parameter: string }
 
 /** Derives from an operation's declaration, once, all that its calls need. */
-const planOf = memoizeByEndpoint(({ body, headers = {}, input, multipart, path, payload, query = {} }) => ({
+const planOf = memoizeByEndpoint(({ body, headers, input, multipart, path, payload, query }) => ({
   isValid: Validator.strict(input),
   explain: ParseResult.validateEither(input, { errors: "all", onExcessProperty: "error" }),
   segments: path.split("/").map((segment): Segment =>
     segment.startsWith(":") ? { parameter: segment.slice(1) } : { text: normalized(segment) }
   ),
-  query: Object.keys(query),
-  headers: Object.keys(headers),
+  query: query && Object.keys(query),
+  headers: headers && Object.keys(headers),
   payload: payload && Object.keys(payload),
   multipart: multipart && Object.keys(multipart),
   hasWholeBody: body !== undefined
@@ -145,25 +145,26 @@ const encode: Encode = (endpoint, input, settings) => {
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(issuesOf(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
-  if (payload !== undefined && payload.filter((field) => isSet(fields, field)).length < minProperties) {
+  if (
+    payload !== undefined && minProperties > 0 && payload.filter((field) => isSet(fields, field)).length < minProperties
+  ) {
     return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))
   }
-  const parameters = headersOf(fields, plan.headers)
-  const refused = checkHeaders(settings.headers, "headers.") ?? checkHeaders(parameters, "")
+  const parameters = plan.headers && headersOf(fields, plan.headers)
+  const refused = checkHeaders(settings.headers, "headers.") ?? (parameters && checkHeaders(parameters, ""))
   if (refused !== undefined) return Either.left(invalid([refused]))
   const path = encodePath(plan.segments, fields)
   if (Either.isLeft(path)) return Either.left(invalid([path.left]))
-  const query = UrlEncoding.encodeQuery(pick(fields, plan.query))
+  const query = plan.query === undefined ? noQuery : UrlEncoding.encodeQuery(pick(fields, plan.query))
   if (Either.isLeft(query)) return Either.left(invalid([query.left]))
   const content = encodeContent(plan, fields, settings.contentType)
   if (Either.isLeft(content)) return Either.left(invalid([content.left]))
   const target = query.right === "" ? path.right : `${path.right}?${query.right}`
-  const headers = plan.headers.length === 0 ? settings.headers : Headers.merge(settings.headers, parameters)
   return Either.right({
     method,
     target,
     content: content.right,
-    headers,
+    headers: parameters === undefined ? settings.headers : Headers.merge(settings.headers, parameters),
     events: endpoint.events !== undefined,
     fields
   })
@@ -184,6 +185,8 @@ const pick = (fields: InputFields, names: ReadonlyArray<string>): InputFields =>
 
 const headersOf = (fields: InputFields, names: ReadonlyArray<string>): Headers.Headers =>
   Headers.fromInput(Object.entries(pick(fields, names)).map(([name, value]) => [name, String(value)] as const))
+
+const noQuery = Either.right("")
 
 const noContent = Either.right(undefined)
 
