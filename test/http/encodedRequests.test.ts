@@ -55,6 +55,11 @@ describe("a parameter of a path", () => {
   })
 })
 
+it("a query that is declared without fields sends none", () => {
+  const save = Operation.make("save", { ...common, query: {} })
+  assert.deepStrictEqual(encoded(save, {}), { target: "/things", headers: {}, body: undefined })
+})
+
 describe("header parameters", () => {
   const marked = Operation.make("save", { ...common, headers: { "x-thing": text, "x-other": text } })
 
@@ -191,7 +196,7 @@ describe("a field with a name that each object inherits", () => {
   })
 })
 
-/** An assignment would change the prototype instead. */
+/** On a usual object, an assignment to this name sets no field. */
 describe("a field named __proto__", () => {
   const field = { ["__proto__"]: text }
 

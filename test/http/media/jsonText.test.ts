@@ -17,14 +17,8 @@ describe("JSON", () => {
     assert.deepStrictEqual(encode(value, "body"), Either.right(text))
   })
 
-  it.each<readonly [title: string, value: unknown]>([
-    ["an Option, which has a field _id only when it is printed", Option.some(1)],
-    ["a literal whose toJSON gives a set", { toJSON: () => new Set([1]) }],
-    ["a set", new Set([1])],
-    ["a function in a list", [() => 1]]
-  ])("cannot express %s", (_, value) => {
-    const path = Array.isArray(value) ? "body.a[0]" : "body.a"
+  it("cannot express an Option, which has a field _id only when it is printed", () => {
     const message = "expected a value that JSON can express"
-    assert.deepStrictEqual(encode({ a: value }, "body"), Either.left({ path, message }))
+    assert.deepStrictEqual(encode({ a: Option.some(1) }, "body"), Either.left({ path: "body.a", message }))
   })
 })

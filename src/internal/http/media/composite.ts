@@ -10,8 +10,3 @@ export const hasToJson = (value: object): value is { readonly toJSON: () => unkn
 /** Recognizes lists, and objects that are no more than their fields, of whatever class. A `Set` keeps its content elsewhere. */
 export const isComposite = (value: object): boolean =>
   Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]"
-
-/** Recognizes lists and objects as literals and `JSON.parse` make them. */
-export const isLiteral = (value: unknown): boolean =>
-  Array.isArray(value) ||
-  (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype)
