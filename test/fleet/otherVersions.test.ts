@@ -46,6 +46,9 @@ describe("a stored value of another version or shape", () => {
       served: runs.reduce((sum, run) => sum + run.served, 0)
     }))
 
+  /** The number of refused calls, of some 3,300 in ten runs, by which two results may differ without a reason. */
+  const byChance = 10
+
   const independent = Effect.forEach(
     [1, 2],
     () => Effect.map(Layer.build(Layer.fresh(RateLimiter.layer)), Context.get(RateLimiter.RateLimiter))
@@ -78,7 +81,7 @@ describe("a stored value of another version or shape", () => {
           assert.deepStrictEqual(lines, [ignoredWarning, ignoredWarning], "one for each process")
           return result
         })))
-        assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
+        assert.isAtMost(result.refused, bound.refused + byChance, JSON.stringify({ result, bound }))
         assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
       }
     })))
@@ -102,7 +105,7 @@ describe("a stored value of another version or shape", () => {
         assert.strictEqual(store.values().length, 2, "each version has its own key")
         return result
       })))
-      assert.isAtMost(result.refused, bound.refused, JSON.stringify({ result, bound }))
+      assert.isAtMost(result.refused, bound.refused + byChance, JSON.stringify({ result, bound }))
       assert.isAtLeast(result.served, 0.8 * bound.served, JSON.stringify({ result, bound }))
     })))
 })
