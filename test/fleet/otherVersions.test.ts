@@ -46,7 +46,7 @@ describe("a stored value of another version or shape", () => {
       served: runs.reduce((sum, run) => sum + run.served, 0)
     }))
 
-  /** The number of refused calls, of some 3,300 in ten runs, by which two results may differ without a reason. */
+  /** The number of refused calls, of some 3,300, by which ten runs may differ by chance. A process that does not pace its calls adds 24,000. */
   const byChance = 10
 
   const independent = Effect.forEach(

@@ -176,7 +176,7 @@ const countSet = (fields: InputFields, names: ReadonlyArray<string>): number =>
 
 /**
  * An empty prototype. V8 keeps the fields of an object that has it in a fast layout, and those of `Object.create(null)` in a hash
- * table: with such objects a call costs 5 to 10 % more (`npm run bench` of both).
+ * table: with such objects a call costs 5 to 10 % more (`npm run bench`, with each of them).
  */
 const nothing: object = Object.create(null)
 
