@@ -98,7 +98,7 @@ export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {
 /** 401: the token is refused, even a fresh one, or the client is not global. @since 0.1.0 @category errors */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
-/** 403: the token lacks a scope. Each scope in `required` would be enough. @since 0.1.0 @category errors */
+/** 403: the token lacks a scope, and the response names it. Each scope in `required` would be enough. @since 0.1.0 @category errors */
 export class InsufficientScope extends /* @__PURE__ */ statusError("InsufficientScope", 403) {
   /** Matches responses that report a missing scope. */
   static override matches(response: ErrorResponse): boolean {
@@ -112,7 +112,7 @@ export class InsufficientScope extends /* @__PURE__ */ statusError("Insufficient
   }
 }
 
-/** 403 for any other reason, for example a feature that the tenant does not have. @since 0.1.0 @category errors */
+/** 403 for any other reason, for example a feature that the plan of the tenant lacks. @since 0.1.0 @category errors */
 export class Forbidden extends /* @__PURE__ */ statusError("Forbidden", 403) {
   /** Matches responses that report no missing scope. */
   static override matches(response: ErrorResponse): boolean {

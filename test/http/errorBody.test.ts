@@ -157,7 +157,12 @@ describe("the scopes that would be enough", () => {
       "create:a",
       "delete:b"
     ]],
-    ["are those of the operation if nothing names any", required(insufficient, "Bearer realm=\"read:c\""), scope],
+    ["are not asked for if nothing names any", required(insufficient, "Bearer realm=\"read:c\""), [false, scope]],
+    [
+      "are not asked for where the plan lacks the feature",
+      required({ ...insufficient, message: "Please upgrade your subscription to use this feature" }),
+      [false, scope]
+    ],
     ["are whole words", required({ message: "insufficient scope: reread:a -read:b x:read:c read: read:d" }), [
       "read:d"
     ]],

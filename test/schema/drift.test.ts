@@ -8,6 +8,8 @@ import {
   listActionVersions,
   updateTokenExchangeProfile
 } from "../../src/operations/index.js"
+import * as Schemas from "../../src/Schemas.js"
+import * as Timestamp from "../../src/Timestamp.js"
 
 const detector = (schema: Schema.Schema.AnyNoContext | undefined) => {
   if (schema === undefined) throw new Error("the operation has no success schema")
@@ -50,6 +52,35 @@ describe("DriftDetector", () => {
       inspect(body({ status: "built", runtime: "node99" }), body({ status: "reticulating" }, { status: "BUILT" })),
       ["versions[].status=reticulating", "versions[].status=BUILT"]
     )
+  })
+
+  it.each<readonly [title: string, schema: Schema.Schema.AnyNoContext, found: ReadonlyArray<string>]>([
+    ["a string", Schema.String, []],
+    ["a string or null", Schema.NullOr(Schema.String), []],
+    ["a string, a number or null", Schema.Union(Schema.String, Schema.Number, Schema.Null), []],
+    ["a string beside literals of other kinds", Schema.Union(Schema.String, Schema.Literal(1, true, null)), []],
+    [
+      "a string or an object with a literal",
+      Schema.Union(Schema.String, Schema.Struct({ a: Schema.Literal("b") })),
+      []
+    ],
+    ["a timestamp or null", Schema.NullOr(Timestamp.Timestamp), []],
+    ["a value of a record", Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) }), []],
+    ["an item of a list", Schema.Array(Schema.NullOr(Schema.String)), []],
+    ["a recursive type", Schema.suspend(() => Schema.NullOr(Schema.String)), []],
+    ["any value", Schema.Unknown, []],
+    ["an enumeration", Schemas.oneOf("a", "b"), ["at=averysecrettoken"]],
+    ["an enumeration or null", Schema.NullOr(Schemas.oneOf("a", "b")), ["at=averysecrettoken"]]
+  ])("reports the text of %s only if literal strings are known for it", (title, schema, expected) => {
+    const { inspect } = detector(Schema.Struct({ at: schema }))
+    const secret = "averysecrettoken"
+    const value = title.includes("record") ? { auth_token: secret } : title.includes("item") ? [secret] : secret
+    assert.deepStrictEqual(inspect({ at: value }, { at: null }), expected)
+  })
+
+  it("looks into the objects that an enumeration allows beside its strings", () => {
+    const { inspect } = detector(Schema.Union(Schemas.oneOf("a", "b"), Schema.Struct({ known: Schema.String })))
+    assert.deepStrictEqual(inspect({ known: "x", unknown: 1 }), ["unknown"])
   })
 
   it("reports nothing that the contract lists", () => {

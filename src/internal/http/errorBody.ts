@@ -69,11 +69,23 @@ export const parseFields = (text: string): Readonly<Record<string, unknown>> => 
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
 
-/** Finds up to 20 scopes in a text, except those that may be strings of the call's input. */
-const scopes = (text: string | undefined, { code }: Redactor): ReadonlyArray<string> =>
-  (text?.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? [])
-    .slice(0, 20)
-    .filter((scope) => code(scope) === scope)
+/** The scopes that a text names, at most 20. */
+const scopesIn = (text: string | undefined): ReadonlyArray<string> =>
+  (text?.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? []).slice(0, 20)
+
+/**
+ * The scopes that a 403 names as missing, in its message or its challenge. A plan without the feature has the same error code and
+ * names none: "Please upgrade your subscription".
+ */
+const missingScopes = (
+  errorCode: string | undefined,
+  message: string | undefined,
+  challenge: string | undefined
+): ReadonlyArray<string> => {
+  if (errorCode !== "insufficient_scope" && !/^insufficient scope/i.test(message ?? "")) return []
+  const named = scopesIn(message)
+  return named.length > 0 ? named : scopesIn(/scope="([^"]*)"/.exec(challenge ?? "")?.[1])
+}
 
 /** Reads all that an error response says. `now` is in milliseconds since 1970. */
 export const read = (
@@ -90,10 +102,9 @@ export const read = (
   const errorCode = nonEmpty(body.errorCode) ?? nonEmpty(body.code) ??
     (body.statusCode === undefined ? nonEmpty(body.error) : undefined)
   const message = description ?? nonEmpty(body.error)
-  const insufficientScope = status === 403 &&
-    (errorCode === "insufficient_scope" || /^insufficient scope/i.test(description ?? ""))
-  const challenge = /scope="([^"]*)"/.exec(headers["www-authenticate"] ?? "")?.[1]
-  const named = insufficientScope ? [description, challenge].map((text) => scopes(text, redactor)) : []
+  const missing = status === 403 ? missingScopes(errorCode, description, headers["www-authenticate"]) : []
+  // A name may hold a string of the call's input.
+  const required = missing.filter((scope) => redactor.code(scope) === scope)
   const { limit, remaining, reset } = ResponseHeaders.rateLimit(headers)
   const requestId = ResponseHeaders.requestId(headers)
   return {
@@ -104,8 +115,8 @@ export const read = (
     requestId: requestId && redactor.code(requestId),
     retryAfter: ResponseHeaders.retryAfter(headers, now),
     raw: Redacted.make(content),
-    insufficientScope,
-    required: named.find((list) => list.length > 0) ?? scopesOf(endpoint),
+    insufficientScope: missing.length > 0,
+    required: required.length > 0 ? required : scopesOf(endpoint),
     limit,
     remaining,
     resetAt: ResponseHeaders.resetAt(reset)

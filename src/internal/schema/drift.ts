@@ -23,10 +23,13 @@ const limits = {
 export const isIdentifier = (text: string): boolean =>
   text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
-/** The known values of an open enumeration, which is a union of any string and literals; empty for other unions. */
-const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<unknown> =>
+/**
+ * The known values of an open enumeration, which is a union of any string and literal strings; empty for other unions. The `null` of a
+ * string that may be `null` is no known value: such a string may hold anything, a secret too.
+ */
+const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<string> =>
   types.some(({ _tag }) => _tag === "String")
-    ? types.flatMap((type) => type._tag === "Literal" ? [type.value] : [])
+    ? types.flatMap((type) => type._tag === "Literal" && Predicate.isString(type.value) ? [type.value] : [])
     : []
 
 /** Recognizes a record, whose keys are content. */
@@ -97,11 +100,11 @@ export class DriftDetector {
         case "Union": {
           const types = typesOf(node)
           const known = knownValues(types)
-          if (known.length === 0) {
-            const type = this.closest(types, value)
-            return type === undefined ? undefined : visit(type, value, path, depth + 1)
+          if (known.length > 0 && Predicate.isString(value)) {
+            return known.includes(value) ? undefined : found(path, shown(value))
           }
-          return Predicate.isString(value) && !known.includes(value) ? found(path, shown(value)) : undefined
+          const type = this.closest(types, value)
+          return type === undefined ? undefined : visit(type, value, path, depth + 1)
         }
         case "Array": {
           if (!Array.isArray(value)) return
