@@ -158,6 +158,7 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
  *
  * Fails like `createUsersExport` and `getJob`, and with `ExportError`. It names the job, if there is one: with `options.job`
  * another run goes on with it, for 24 hours, from the first row.
+ * In JSON rows an integer that a JavaScript number would round, such as 9007199254740993, is a string of its digits.
  * @since 0.1.0 @category streams @example `Exports.run({ format: "json" }).pipe(Stream.runForEach(Console.log))`
  */
 export const run = <A = Row, I = unknown>(

@@ -55,6 +55,17 @@ describe("rows of NDJSON", () => {
       ])
     }))
 
+  it.live("keep each digit of an integer, as a string where a number would round it", () =>
+    Effect.gen(function*() {
+      const rows = yield* read(
+        "{\"id\":9007199254740993,\"n\":1}\n{\"ids\":[-9007199254740993],\"n\":9007199254740991}"
+      )
+      assert.deepStrictEqual(outline(rows), [
+        "{\"id\":\"9007199254740993\",\"n\":1}",
+        "{\"ids\":[\"-9007199254740993\"],\"n\":9007199254740991}"
+      ])
+    }))
+
   it.live("that are not UTF-8 are bad, and only they", () =>
     Effect.gen(function*() {
       const content = Buffer.concat([

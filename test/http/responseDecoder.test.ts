@@ -39,6 +39,27 @@ describe("a response", () => {
       })
     }))
 
+  it.effect("keeps each digit of an integer, as a string where a number would round it", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify(job)
+      const success = yield* resultOf(
+        createUsersExport,
+        {},
+        Testing.reply({
+          body: `${text.slice(0, -1)},"extra":{"at":9007199254740993}}`
+        })
+      )
+      assert.deepStrictEqual(success, { ...job, extra: { at: "9007199254740993" } })
+      const error = yield* failed(
+        createUsersExport,
+        {},
+        Testing.reply({
+          body: `${text.slice(0, -1)},"limit":9007199254740993}`
+        })
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "schema", path: "limit" })
+    }))
+
   const packed = gzipSync(JSON.stringify({ ...job, filler: "0123456789".repeat(500) }), { level: 0 })
 
   it.effect.each(

@@ -1,5 +1,6 @@
 /** Parses NDJSON: one JSON object on each line. */
 import * as Either from "effect/Either"
+import { parse } from "../schema/parseJson.js"
 import { decoded, type DecodeRow, markProblem, type Row, type RowParser, type RowResult, undecodable } from "./rows.js"
 
 const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b
@@ -16,7 +17,7 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
       rows.push(Either.left(undecodable(line, text, markProblem(text) ?? "the line is not a JSON object")))
 
     /** Parses lines until one throws: to catch that for each line would cost an object more a row. */
-    const parse = (): void => {
+    const parseLines = (): void => {
       while (begin < lines.length) {
         const end = lines.indexOf("\n", begin)
         text = lines.slice(begin, end)
@@ -26,13 +27,13 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
         if (!isObject(text)) text = text.trim()
         // JSON itself would accept a number or a list.
         if (isObject(text)) {
-          row = JSON.parse(text) as Row // sound: it begins as an object
+          row = parse(text) as Row // sound: it begins as an object
           rows.push(decoded(decode, row, line, text))
         } else if (text !== "") bad()
       }
     }
     while (begin < lines.length) {
-      if (Either.isLeft(Either.try(parse))) {
+      if (Either.isLeft(Either.try(parseLines))) {
         if (row === undefined) bad()
         else decoded(decode, row, line, text) // what the schema throws is a defect: it throws again
       }

@@ -5,6 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { type Any, scopesOf } from "../../Endpoint.js"
 import type { ErrorResponse } from "../../Errors.js"
 import { isIdentifier } from "../schema/drift.js"
+import { parseJson } from "../schema/parseJson.js"
 import type { RawBody, RawResponse } from "./rawExchange.js"
 import { partLength, redact } from "./redact.js"
 import * as ResponseHeaders from "./responseHeaders.js"
@@ -33,8 +34,6 @@ export const makeRedactor = (token: Redacted.Redacted, strings: () => ReadonlyAr
 
 /** Decodes a body as UTF-8, and replaces bytes that are not. */
 export const text = (body: RawBody["body"]): string => typeof body === "string" ? body : new TextDecoder().decode(body)
-
-export const parseJson = (text: string): Either.Either<unknown, unknown> => Either.try((): unknown => JSON.parse(text))
 
 export const isHtml = (text: string): boolean => /^\s*</.test(text)
 

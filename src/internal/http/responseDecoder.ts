@@ -9,6 +9,7 @@ import { defined } from "../runtime/defined.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
 import * as Issues from "../schema/issues.js"
+import { parseJson } from "../schema/parseJson.js"
 import { hostOf } from "./baseUrl.js"
 import * as ErrorBody from "./errorBody.js"
 import * as EventStream from "./media/eventStream.js"
@@ -68,7 +69,7 @@ const decode = <Input, Success, Failure>(
   if (text === undefined || completeness === "corrupt") {
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
-  const json = ErrorBody.parseJson(text.trim() === "" ? "null" : text)
+  const json = parseJson(text.trim() === "" ? "null" : text)
   const decoded = Either.flatMap(Either.mapLeft(json, () => undefined), (value) => decodeJson(endpoint, value))
   if (Either.isRight(decoded)) return Either.right(decoded.right as Success) // sound: it matches the schema of `Success`
   // Where a value is optional, a text such as `OK` or `true` is a success without it. An object may be cut off.

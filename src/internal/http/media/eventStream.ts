@@ -7,6 +7,7 @@ import { TransportError, UnexpectedResponse } from "../../../Errors.js"
 import { memoizeByEndpoint } from "../../runtime/memoize.js"
 import * as Decode from "../../schema/decode.js"
 import * as Issues from "../../schema/issues.js"
+import { parseJson } from "../../schema/parseJson.js"
 import { hostOf } from "../baseUrl.js"
 
 /** A server-sent event. @since 0.1.0 @category models */
@@ -88,7 +89,7 @@ export const decode = (
     return new UnexpectedResponse({ operation, status: 200, reason, message, ...at, shape: "server-sent events" })
   }
   const value = (text: string): Either.Either<unknown, UnexpectedResponse> => {
-    const json = Either.try((): unknown => JSON.parse(text))
+    const json = parseJson(text)
     // Data that is no JSON is a string.
     const decoded = decodeData(Either.getOrElse(json, () => text))
     return Either.mapLeft(decoded, ({ message, path }) => {
