@@ -13,6 +13,7 @@ import * as Deliveries from "./Deliveries.js"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { claimed } from "./internal/call/claim.js"
+import { failures } from "./internal/deliveries/failures.js"
 import { encode, type Filter } from "./internal/deliveries/filter.js"
 import * as StreamCheck from "./internal/deliveries/streamCheck.js"
 import { streamIssues } from "./internal/deliveries/streamId.js"
@@ -301,10 +302,11 @@ const listFailed = (stream: string, filter: Filter) =>
     ))
   )
 
-const attemptsOf = ({ attempts }: Delivery): Filtered.Attempts => {
-  const last = attempts.reduce<Delivery["attempts"][number] | undefined>(
+const attemptsOf = (delivery: Delivery): Filtered.Attempts => {
+  const failed = failures(delivery)
+  const last = failed.reduce<Delivery["attempts"][number] | undefined>(
     (last, attempt) => last === undefined || Timestamp.Order(attempt.timestamp, last.timestamp) >= 0 ? attempt : last,
     undefined
   )
-  return { count: attempts.length, lastAt: last?.timestamp ?? "", error: last?.error_message }
+  return { count: failed.length, lastAt: last?.timestamp ?? "", error: last?.error_message }
 }

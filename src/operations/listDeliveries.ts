@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
-import { integer, omittable, oneOf, string } from "../Schemas.js"
+import { integer, nonNull, omittable, oneOf, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
 
 const delivery = /* @__PURE__ */ Schema.suspend(() =>
@@ -12,8 +12,9 @@ const delivery = /* @__PURE__ */ Schema.suspend(() =>
     status: oneOf("failed"),
     event_type: Schema.String,
     attempts: Schema.Array(Schema.Struct({
-      status: oneOf("failed"),
+      status: oneOf("failed", "retrying"),
       timestamp: Timestamp,
+      duration: omittable(Schema.Number),
       error_message: omittable(Schema.String)
     })),
     event: omittable(Schema.Struct({
@@ -22,22 +23,36 @@ const delivery = /* @__PURE__ */ Schema.suspend(() =>
       specversion: omittable(Schema.String),
       type: omittable(Schema.String),
       time: omittable(Timestamp),
-      data: omittable(Schema.String)
+      data: omittable(nonNull)
     }))
   }).annotations({ identifier: "Delivery" })
 )
 
-/** The delivery of an event: its attempts, and the event itself if the service sends it. @since 0.1.0 @category models */
+/**
+ * The delivery of an event: its attempts, and the event itself if the service sends it. An attempt `retrying` marks an accepted
+ * redelivery; only those that are `failed` are failures. `duration` is in milliseconds. `event.data` is any JSON, mostly an object.
+ * @since 0.1.0 @category models
+ */
 export interface Delivery extends Schema.Schema.Type<typeof delivery> {}
 /** The delivery of an event: its attempts, and the event itself if the service sends it. @since 0.1.0 @category schemas */
 export const Delivery: Schema.Schema<Delivery> = delivery
 
+/** A page of deliveries. `next` is the `from` of the next page. @since 0.1.0 @category models */
+export interface DeliveryPage extends Schema.Schema.Type<typeof page> {}
+const page = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Struct({ deliveries: Schema.Array(Delivery), next: omittable(Schema.String) }).annotations({
+    identifier: "DeliveryPage"
+  })
+)
+
 /**
  * Returns failed deliveries of an event stream. `Deliveries.failed` returns all of them.
  *
+ * Tenants return a page `{ deliveries, next? }` (recorded). The published document has a bare list, which is accepted, too.
+ *
  * `id` is the stream's, exactly 26 characters. `statuses` is `failed`, and `event_types` a list with commas; `date_from` and `date_to`
- * are times of at most 20 characters, so without a fraction. The next page begins after the id `from`; `take` is its size, from 1 to
- * 100. Requires one of the scopes `read:event_streams` and `read:event_deliveries`. Fails with `NotFound` if the stream does not exist.
+ * are times of at most 20 characters, so without a fraction. `from` is the `next` of the page before; `take` is the size of a
+ * page, from 1 to 100. A page without `next`, or an empty one, is the last. Requires one of the scopes `read:event_streams` and `read:event_deliveries`. Fails with `NotFound` if the stream does not exist.
  * @since 0.1.0 @category operations
  */
 export const listDeliveries = /* @__PURE__ */ Operation.make("listDeliveries", () => ({
@@ -52,7 +67,8 @@ export const listDeliveries = /* @__PURE__ */ Operation.make("listDeliveries", (
     from: Schema.optional(Schema.String),
     take: Schema.optional(integer({ min: 1, max: 100 }))
   },
-  success: Schema.Array(Delivery),
+  success: Schema.Union(page, Schema.Array(Delivery)),
+  items: "deliveries",
   paging: "checkpoint",
   scope: ["read:event_streams", "read:event_deliveries"],
   idempotent: true,

@@ -320,7 +320,7 @@ describe("redeliver --one-call", () => {
       const refuseLists = injectFault({
         operation: "listDeliveries",
         status: 403,
-        body: { errorCode: "insufficient_scope", message: "No." }
+        body: { errorCode: "insufficient_scope", message: "Insufficient scope, expected any of: read:event_streams" }
       })
       yield* Effect.fork(
         Effect.zipRight(Effect.repeat(Effect.delay(sent, "20 millis"), { until: hasCalled }), refuseLists)

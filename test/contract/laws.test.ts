@@ -149,6 +149,9 @@ const assertHidden = (printed: string, input: FieldValues) => {
   }
 }
 
+/** It names a scope: without one no response is an `InsufficientScope`. */
+const someReason = "A reason: read:reasons."
+
 const codeFor = (error: Errors.ErrorClass) => error === Errors.InsufficientScope ? "insufficient_scope" : "some_code"
 
 /** Both codes where the status is declared, may mean a missing scope, or is one of a few others; else one of them, in turn. */
@@ -175,7 +178,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           const body = {
             statusCode: Declared.status,
             error: "Reason",
-            message: "A reason.",
+            message: someReason,
             errorCode: codeFor(Declared)
           }
           const error = yield* as(contentType)(failed(
@@ -203,7 +206,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
               retryAfter && Duration.toMillis(retryAfter),
               raw && Redacted.value(raw)
             ],
-            [endpoint.name, Declared.status, "A reason.", codeFor(Declared), "request-1", 7000, JSON.stringify(body)]
+            [endpoint.name, Declared.status, someReason, codeFor(Declared), "request-1", 7000, JSON.stringify(body)]
           )
         }))
     }
@@ -293,7 +296,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
             const error = yield* failed(
               operation,
               input,
-              Testing.reply({ status, body: { message: "A reason.", errorCode } })
+              Testing.reply({ status, body: { message: someReason, errorCode } })
             )
             const Declared = declaredFor(operation, status).find((candidate) =>
               status !== 403 || (candidate === Errors.InsufficientScope) === (errorCode === "insufficient_scope")
@@ -301,7 +304,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
             assert.instanceOf(error, Declared ?? Errors.UnexpectedResponse)
             if (Declared === undefined) {
               const { message, reason, status: found } = error as Errors.UnexpectedResponse
-              const shown = `${endpoint.name}: status ${status} from tenant.example.com: A reason.`
+              const shown = `${endpoint.name}: status ${status} from tenant.example.com: ${someReason}`
               assert.deepStrictEqual([found, reason, message], [status, "status", shown])
             }
           }))

@@ -213,23 +213,6 @@ describe.each(Object.entries(networks))("over %s", (_, network) => {
         assert.strictEqual(undeclared._tag, "UnexpectedResponse")
       }
     }))
-
-  it.scopedLive("a missing scope names those of the declaration: any is enough", () =>
-    Effect.gen(function*() {
-      const { reply, url } = yield* serve
-      Object.assign(reply, { status: 403, body: "{\"errorCode\":\"insufficient_scope\"}" })
-      const scopes = ["read:users", "read:user_idp_tokens"] as const
-      const requiredBy = (scope: typeof scopes | "read:users" | readonly []) =>
-        Effect.gen(function*() {
-          const error = [Errors.InsufficientScope, Errors.RateLimited] as const
-          const get = Operation.make("get", () => ({ ...shared, method: "GET", path: "/a", scope, error }))
-          const failure = yield* Effect.provide(Effect.flip(get({})), over(network, url))
-          return failure._tag === "InsufficientScope" ? failure.required : assert.fail(failure._tag)
-        })
-      assert.deepStrictEqual(yield* requiredBy(scopes), [...scopes])
-      assert.deepStrictEqual(yield* requiredBy("read:users"), ["read:users"])
-      assert.deepStrictEqual(yield* requiredBy([]), [])
-    }))
 })
 
 describe("a body", () => {

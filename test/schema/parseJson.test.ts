@@ -12,6 +12,7 @@ describe("parseJson", () => {
     ["-9007199254740991", -9007199254740991],
     ["9007199254740992", 9007199254740992],
     ["100000000000000000000", 1e20],
+    ["1152921504606847000", 2 ** 60],
     ["100000000000000000000000", "100000000000000000000000"],
     ["9007199254740993", "9007199254740993"],
     ["-9007199254740993", "-9007199254740993"],
@@ -70,7 +71,7 @@ describe("parseJson", () => {
   it("keeps the value of each integer", () => {
     FastCheck.assert(FastCheck.property(FastCheck.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (integer) => {
       const [value] = parsed(`[${integer}]`) as ReadonlyArray<unknown>
-      assert.strictEqual(BigInt(value as string | number), integer)
+      assert.isTrue(String(value) === String(integer) || BigInt(value as number) === integer)
     }))
   })
 })

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "../../Deliveries.js"
+import { failures } from "../../internal/deliveries/failures.js"
 import type { Delivery } from "../../operations/listDeliveries.js"
 import * as Redelivery from "../../Redelivery.js"
 import { confirm } from "../shared/confirm.js"
@@ -107,8 +108,10 @@ export const redeliverWithOneCall = (
     const { errorOutput, output } = yield* Stdio
     const filter = { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }
     const progress = yield* Redelivery.makeFilteredProgress
-    const printDue = ({ attempts, id }: Delivery) =>
-      dryRun && json ? Console.log(jsonLine({ id, outcome: "due", attempts: attempts.length })) : Effect.void
+    const printDue = (delivery: Delivery) =>
+      dryRun && json
+        ? Console.log(jsonLine({ id: delivery.id, outcome: "due", attempts: failures(delivery).length }))
+        : Effect.void
     const printSummary = (now: Redelivery.FilteredProgress, due?: number) =>
       Console.log(
         json

@@ -4,17 +4,16 @@ import { field, type Pages, type PagingInput } from "./listing.js"
 /** The number of items to ask for if the caller does not say. Without `take` a service that has both pages by number. */
 const defaultTake = 50
 
-/** More empty pages in a row than a sensible service sends. */
-const mostEmptyPages = 100
-
 /** The identifier of an item; log events have it in `log_id`. */
 const idOf = (item: unknown): unknown => field(item, "id") ?? field(item, "log_id")
 
-/** Pages by checkpoint: the field `next` of a page, or the identifier of the last item of a bare list that is full. */
+/**
+ * Pages by checkpoint. The last page has no `next`, or no items; a short page may have a `next`. The checkpoint is the field `next` of a page, or the identifier of the last item of a bare list
+ * that is full.
+ */
 export const byCheckpoint = <Input extends PagingInput>(input: Input): Pages<Input> => {
   const { take = defaultTake } = input
   const first = { ...input, take }
-  let emptyPages = 0
   // Finds a cycle without keeping all checkpoints (Brent): compares each with one that is moved on ever more rarely.
   let [mark, distance, reach]: [unknown, number, number] = [input.from, 0, 1]
   const repeats = (from: string): boolean => {
@@ -32,10 +31,9 @@ export const byCheckpoint = <Input extends PagingInput>(input: Input): Pages<Inp
       const newIndexes = items.map((_, index) => index)
       const isBare = Array.isArray(success)
       const from = isBare ? idOf(items.at(-1)) : field(success, "next")
-      if (isBare ? items.length < take : !isNonEmpty(from)) return { _tag: "Items", newIndexes, next: undefined }
+      const isLast = items.length === 0 || (isBare ? items.length < take : !isNonEmpty(from))
+      if (isLast) return { _tag: "Items", newIndexes, next: undefined }
       if (!isNonEmpty(from)) return { _tag: "Endless", reason: "the last item has no id to go on from" }
-      emptyPages = items.length === 0 ? emptyPages + 1 : 0
-      if (emptyPages > mostEmptyPages) return { _tag: "Endless", reason: `${emptyPages} pages in a row are empty` }
       if (repeats(from)) return { _tag: "Endless", reason: "a checkpoint came twice" }
       return { _tag: "Items", newIndexes, next: { ...first, from } }
     }

@@ -15,7 +15,7 @@ export const filteredOutcomes = ["delivered", "failedAgain", "pending"] as const
  * The outcome for a failed delivery.
  *
  * - `delivered`: it has not been among the failed deliveries for `deliveredAfter`. The service does not tell more.
- * - `failedAgain`: it has failed with a new attempt.
+ * - `failedAgain`: it has failed with a new attempt. The service makes up to four within seven seconds, so a later one may succeed.
  * - `pending`: neither, until `followFor` was over.
  * @since 0.1.0 @category models
  */
@@ -26,7 +26,7 @@ export interface FilteredResult {
   /** The id of the delivery, which is that of its event. */
   readonly id: string
   readonly outcome: FilteredOutcome
-  /** The number of attempts that the service has listed last. */
+  /** The number of failed attempts that the service has listed last. */
   readonly attempts: number
   /** For `failedAgain` the message of the last attempt, if the service gives one. */
   readonly error?: string
@@ -61,7 +61,7 @@ export const initialFiltered: FilteredProgress = {
   remaining: undefined
 }
 
-/** The attempts of a failed delivery: their number, the time of the last, and its message. */
+/** The failed attempts of a delivery: their number, the time of the last, and its message. */
 export interface Attempts {
   readonly count: number
   readonly lastAt: string

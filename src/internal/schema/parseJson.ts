@@ -7,12 +7,17 @@ const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d{16}|[\d.]+e\+?\d{3})/i
 /** Numbers outside of strings. */
 const numbers = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 
-/** Whether a JavaScript number has the value of a JSON number. Fractions and exponents are rounded, as everywhere, unless to infinity. */
+/**
+ * Whether a JavaScript number has the value of a JSON number, or is written with the same digits. Fractions and exponents are rounded, as
+ * everywhere, unless to infinity.
+ */
 const isHeld = (number: string): boolean => {
   const value = Number(number)
-  return Number.isSafeInteger(value) ||
+  return Number.isSafeInteger(value) || String(value) === number ||
     (Number.isFinite(value) && (/[.e]/i.test(number) || BigInt(value) === BigInt(number)))
 }
+
+const quoteLost = (number: string): string => isHeld(number) ? number : `"${number}"`
 
 /** The place after the string that begins at `start`. A quote after an odd number of backslashes does not end it. */
 const endOfString = (text: string, start: number): number => {
@@ -22,8 +27,6 @@ const endOfString = (text: string, start: number): number => {
     if ((quote - backslash) % 2 === 1) return quote + 1
   }
 }
-
-const quoteLost = (number: string): string => isHeld(number) ? number : `"${number}"`
 
 /** Quotes the numbers of valid JSON that would lose digits. */
 const quoteNumbers = (text: string): string => {
@@ -44,7 +47,9 @@ const quoteNumbers = (text: string): string => {
  */
 export const parse = (text: string): unknown => {
   const value: unknown = JSON.parse(text)
-  return mayLoseDigits.test(text) ? JSON.parse(quoteNumbers(text)) : value
+  if (!mayLoseDigits.test(text)) return value
+  const exact = quoteNumbers(text)
+  return exact === text ? value : JSON.parse(exact)
 }
 
 /** Parses JSON like `parse`, but does not throw. */

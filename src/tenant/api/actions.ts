@@ -3,7 +3,8 @@ import * as Struct from "effect/Struct"
 import { failure } from "../server/response.js"
 import { type Handlers, notFound } from "./operationHandler.js"
 import { numberedPage } from "./paging.js"
-import { type Action, timestamp, upsert, type Version } from "./state.js"
+import { type Action, upsert, type Version } from "./state.js"
+import { timestamp } from "./timestamp.js"
 
 const noAction = notFound("action")
 const noVersion = notFound("action version")

@@ -1,7 +1,9 @@
 /** Moves the state on to a time: jobs end, events are delivered, and versions are deployed. No fiber has to run. */
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
-import { type Action, type Job, type State, type StreamEvent, timestamp, type Version } from "./state.js"
+import { failedRound, refused } from "./attempts.js"
+import { type Action, type Job, type State, type StreamEvent, type Version } from "./state.js"
+import { timestamp } from "./timestamp.js"
 
 /** The time that the tenant's work takes, on its clock. @since 0.1.0 @category models */
 export interface Durations {
@@ -41,8 +43,8 @@ const advanceEvent = (event: StreamEvent, duration: number, now: number): Stream
   if (event.state !== "queued" || queued_at === undefined || queued_at + duration > now) return event
   const tried = Struct.omit(event, "queued_at")
   if (failsAgain === 0) return { ...tried, state: "delivered" }
-  const attempt = { timestamp: timestamp(queued_at + duration), error_message: "The destination has refused the event" }
-  return { ...tried, state: "failed", attempts: [...attempts, attempt], failsAgain: failsAgain - 1 }
+  const round = failedRound(queued_at + duration, { error: refused, start: queued_at })
+  return { ...tried, state: "failed", attempts: [...attempts, ...round], failsAgain: failsAgain - 1 }
 }
 
 /** Deploys a version that has been built by then; the others are no longer deployed. */

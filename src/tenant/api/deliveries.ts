@@ -1,5 +1,7 @@
 /** The behaviour of the deliveries of events: those that failed, and redelivery. */
+import * as Encoding from "effect/Encoding"
 import { failure, type PlainResponse } from "../server/response.js"
+import { failures, retrying } from "./attempts.js"
 import { type Handlers, invalidQuery, notFound } from "./operationHandler.js"
 import { defaultTake } from "./paging.js"
 import { type State, type Stream, type StreamEvent, upsert } from "./state.js"
@@ -16,10 +18,13 @@ interface Filter {
 
 const typeOf = ({ event_type = "user.created" }: StreamEvent): string => event_type
 
+/** A delivery that was accepted again counts as failed until it has succeeded. */
+const isFailed = (event: StreamEvent): boolean => event.state !== "delivered" && failures(event).length > 0
+
 /** Checks that the last attempt failed within the times, and that the type is one of the given. */
 const matches = ({ date_from, date_to, event_types }: Filter) => (event: StreamEvent): boolean => {
-  const failedAt = Date.parse(event.attempts?.at(-1)?.timestamp ?? "")
-  return event.state === "failed" &&
+  const failedAt = Date.parse(failures(event).at(-1)?.timestamp ?? "")
+  return isFailed(event) &&
     (event_types === undefined || event_types.includes(typeOf(event))) &&
     (date_from === undefined || failedAt >= Date.parse(date_from)) &&
     (date_to === undefined || failedAt <= Date.parse(date_to))
@@ -34,13 +39,30 @@ const delivery = (stream: Stream, event: StreamEvent): object => {
     status: "failed",
     event_type: typeOf(event),
     attempts: attempts.map((attempt) => ({ status: "failed", ...attempt })),
-    event: { id, source: "urn:tenant", specversion: "1.0", type: typeOf(event), time: first?.timestamp }
+    event: {
+      id,
+      source: "urn:auth0:tenant.example.com",
+      specversion: "1.0",
+      type: typeOf(event),
+      time: first?.timestamp,
+      data: { object: { user_id: `auth0|${id.slice(4)}` } },
+      a0tenant: "tenant.example.com",
+      a0stream: stream.id
+    }
   }
 }
 
-/** Queues the events of a stream. */
+/** The checkpoint after a delivery. It is no id, so that no client takes one for the other. */
+const checkpointAfter = (id: string): string => Encoding.encodeBase64Url(`after ${id}`)
+
+/** Queues the failed events among these. */
 const queue = (state: State, stream: Stream, events: ReadonlyArray<StreamEvent>, now: number): State => {
-  const queued = events.map((event): StreamEvent => ({ ...event, state: "queued", queued_at: now }))
+  const queued = events.filter(({ state }) => state === "failed").map((event): StreamEvent => ({
+    ...event,
+    state: "queued",
+    queued_at: now,
+    attempts: [...event.attempts ?? [], retrying(now)]
+  }))
   return { ...state, streams: upsert(state.streams, [{ ...stream, events: upsert(stream.events, queued) }]) }
 }
 
@@ -81,12 +103,16 @@ export const deliveryHandlers: Handlers<"redeliverEvent" | "listDeliveries" | "g
       const refusal = invalid({ ...input, event_types: undefined })
       if (refusal !== undefined) return [refusal, state]
       if (stream === undefined) return [noStream, state]
-      // The event may be queued by now: the page begins after its place among all events.
-      const place = from === undefined ? -1 : stream.events.findIndex(({ id }) => id === from)
+      // The event may be delivered by now: the page begins after its place among all events.
+      const place = from === undefined ? -1 : stream.events.findIndex(({ id }) => checkpointAfter(id) === from)
       if (from !== undefined && place < 0) return [invalidQuery("from", "The checkpoint does not exist"), state]
-      const failed = stream.events.slice(place + 1)
+      const page = stream.events.slice(place + 1)
         .filter(matches({ date_from, date_to, event_types: listOf(event_types) }))
-      return [success(failed.slice(0, take).map((event) => delivery(stream, event))), state]
+        .slice(0, take)
+      const last = page.at(-1)
+      // As recorded, also a short page names a next one: the end is an empty page.
+      const next = last === undefined ? {} : { next: checkpointAfter(last.id) }
+      return [success({ deliveries: page.map((event) => delivery(stream, event)), ...next }), state]
     }
   },
 
@@ -94,7 +120,7 @@ export const deliveryHandlers: Handlers<"redeliverEvent" | "listDeliveries" | "g
     status: 200,
     run: ({ input, success }, state) => {
       const stream = state.streams.find(({ id }) => id === input.id)
-      const event = stream?.events.find(({ id, state }) => id === input.event_id && state === "failed")
+      const event = stream?.events.find((event) => event.id === input.event_id && isFailed(event))
       if (stream === undefined) return [noStream, state]
       return [event === undefined ? notFound("requested delivery") : success(delivery(stream, event)), state]
     }

@@ -2,7 +2,8 @@
 import * as Struct from "effect/Struct"
 import { linkMillis, linkTo } from "../exports/link.js"
 import { type Handlers, invalidPayload, notFound } from "./operationHandler.js"
-import { type Job, timestamp, upsert } from "./state.js"
+import { type Job, upsert } from "./state.js"
+import { timestamp } from "./timestamp.js"
 
 /** The number of fields that an export may have. */
 const maxFields = 30

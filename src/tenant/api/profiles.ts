@@ -2,7 +2,8 @@
 import { failure } from "../server/response.js"
 import { type Handlers, invalidPayload, notFound } from "./operationHandler.js"
 import { keysetPage } from "./paging.js"
-import { type Profile, timestamp, upsert } from "./state.js"
+import { type Profile, upsert } from "./state.js"
+import { timestamp } from "./timestamp.js"
 
 /** The prefixes that the service reserves. */
 const reservedPrefix = /^(?:urn:(?:ietf|auth0|okta)(?::|$)|https:\/\/(?:[^/?#]+\.)?(?:auth0|okta)\.com(?:[/:?#]|$))/i

@@ -1,6 +1,6 @@
 /** The tenant's state as plain data, so that a test can compare a snapshot and seed another tenant with it. */
-import * as DateTime from "effect/DateTime"
 import type { ActionVersion, TriggerDescriptor } from "../../operations/listActionVersions.js"
+import { type Attempt, failedRound, refused } from "./attempts.js"
 
 /** The same data with plain strings in place of branded ones, so that it can be written as literals. */
 type Unbranded<A> = A extends string ? string
@@ -106,8 +106,8 @@ export interface StreamEvent {
   readonly queued_at?: number
   /** Default: `user.created`. */
   readonly event_type?: string
-  /** The attempts to deliver it that failed, the oldest first (default for a failed event: one at the time of seeding). */
-  readonly attempts?: ReadonlyArray<{ readonly timestamp: string; readonly error_message?: string }>
+  /** The attempts to deliver it, the oldest first (default for a failed event: a round of four that ends at the time of seeding). */
+  readonly attempts?: ReadonlyArray<Attempt>
   /** The number of times that redelivery fails again, before it succeeds (default 0). */
   readonly failsAgain?: number
 }
@@ -145,9 +145,6 @@ export interface State {
  */
 export interface Seed extends Partial<State> {}
 
-/** Formats a time with three fractional digits, as the service does. */
-export const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
-
 export const emptyState: State = { connections: [], jobs: [], profiles: [], actions: [], streams: [], users: [] }
 
 /** Adds items; each replaces the one with the same key. */
@@ -177,7 +174,7 @@ const addDefaults = (event: StreamEvent, now: number): StreamEvent => {
     case "queued":
       return { queued_at: now, ...event }
     case "failed":
-      return { attempts: [{ timestamp: timestamp(now) }], ...event }
+      return { attempts: failedRound(now, { error: refused }), ...event }
     case "delivered":
       return event
   }

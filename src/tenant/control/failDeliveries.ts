@@ -1,17 +1,18 @@
 /** Lets deliveries of events fail: a pure function from the state to the next one. */
 import * as Struct from "effect/Struct"
-import { type State, type StreamEvent, timestamp, upsert } from "../api/state.js"
+import { failedRound, refused } from "../api/attempts.js"
+import { type State, type StreamEvent, upsert } from "../api/state.js"
 import type { FailDeliveriesInput, Refusal } from "./messages.js"
 
 const invalid = (field: string, message: string): Refusal => ({ status: 400, message: `${field}: ${message}`, field })
 
 const fail = (
   event: StreamEvent,
-  { error = "The destination has refused the event" }: FailDeliveriesInput,
+  { error = refused }: FailDeliveriesInput,
   now: number
 ) => {
-  const attempt = { timestamp: timestamp(now), error_message: error }
-  return { ...Struct.omit(event, "queued_at"), state: "failed", attempts: [...event.attempts ?? [], attempt] } as const
+  const round = failedRound(now, { error, start: event.queued_at })
+  return { ...Struct.omit(event, "queued_at"), state: "failed", attempts: [...event.attempts ?? [], ...round] } as const
 }
 
 /** Gives the number of events that are changed, and the state; or the refusal of a stream or an event that does not exist. */

@@ -61,7 +61,12 @@ const event = {
   state: Schema.Literal("failed", "queued", "delivered"),
   queued_at: orInfinite(time),
   event_type: text,
-  attempts: optional(items({ timestamp: dateTime, error_message: text })),
+  attempts: optional(items({
+    timestamp: dateTime,
+    status: optional(Schema.Literal("failed", "retrying")),
+    error_message: text,
+    duration: orInfinite(number({ min: 0 }))
+  })),
   failsAgain: orInfinite(number({ min: 0 }))
 }
 

@@ -1,5 +1,6 @@
 /** Views of the tenant's state for the page: plain data of limited size. */
 import * as Duration from "effect/Duration"
+import { failures } from "../api/attempts.js"
 import type { Job, State, Stream, StreamEvent } from "../api/state.js"
 import type { PendingFault } from "../server/faults.js"
 import type { IssuedToken } from "../server/tokens.js"
@@ -55,7 +56,7 @@ const eventView = (event: StreamEvent, deliveryMillis: number): EventView => ({
   queuedAt: event.queued_at ?? null,
   dueAt: event.state === "queued" && event.queued_at !== undefined ? event.queued_at + deliveryMillis : null,
   failsAgain: limitTimes(event.failsAgain ?? 0),
-  attempts: (event.attempts ?? []).slice(-maxAttempts).map(({ error_message, timestamp }) => ({
+  attempts: failures(event).slice(-maxAttempts).map(({ error_message, timestamp }) => ({
     time: Date.parse(timestamp),
     error: error_message ?? null
   }))

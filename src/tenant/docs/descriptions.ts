@@ -100,8 +100,8 @@ export const descriptions: { readonly [Name in OperationName]?: Description } = 
     summary: "Returns failed deliveries of an event stream.",
     details:
       "`id` is the stream's, exactly 26 characters. `statuses` is `failed`, and `event_types` a list with commas; `date_from` and " +
-      "`date_to` are times of at most 20 characters, so without a fraction. The next page begins after the id `from`; `take` is its size, " +
-      "from 1 to 100.",
+      "`date_to` are times of at most 20 characters, so without a fraction. `from` is the `next` of the page before; `take` is the size " +
+      "of a page, from 1 to 100. A page without `next`, or an empty one, is the last.",
     failures: { 404: noStream }
   },
   getDelivery: {

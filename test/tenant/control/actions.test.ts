@@ -219,7 +219,9 @@ describe("deliveries", () => {
       assert.deepStrictEqual([(yield* stateOf(3)).state, (yield* stateOf(2)).state], ["failed", "queued"])
       assert.deepStrictEqual(yield* act("failDeliveries", "POST", "/deliveries/fail"), { changed: 1 })
       assert.deepStrictEqual((yield* stateOf(2)).attempts?.at(-1), {
+        status: "failed",
         timestamp: "1970-01-01T00:00:00.000Z",
+        duration: 20,
         error_message: "The destination has refused the event"
       })
       yield* act("failDeliveries", "POST", "/deliveries/fail", { events: [delivered], times: 2 })

@@ -1,7 +1,8 @@
 /** Tests of what a snapshot shows of jobs and streams, and how much of it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { emptyState, type Job, type StreamEvent, timestamp } from "../../../src/tenant/api/state.js"
+import { emptyState, type Job, type StreamEvent } from "../../../src/tenant/api/state.js"
+import { timestamp } from "../../../src/tenant/api/timestamp.js"
 import { stateViews } from "../../../src/tenant/control/snapshot.js"
 import { itControlled, snapshot } from "../support/control.js"
 

@@ -1,0 +1,5 @@
+/** Formats times as the service does. */
+import * as DateTime from "effect/DateTime"
+
+/** Formats a time with three fractional digits, as the service does. */
+export const timestamp = (now: number): string => DateTime.formatIso(DateTime.unsafeMake(now))
