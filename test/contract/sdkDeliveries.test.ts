@@ -84,11 +84,13 @@ const listsOf = async (tenant: Tenant.Tenant["Type"]) =>
   (await Effect.runPromise(tenant.requests)).filter(({ operation }) => operation === "listDeliveries").length
 
 describe.each([["6", Sdk6], ["7", Sdk7]] as const)("major %s of the vendor's SDK", (_, Client) => {
-  it.live.each([
-    [1, failed.length],
-    [7, Math.ceil(failed.length / 7)],
-    [100, 1]
-  ] as const)("iterates all deliveries, %i at a time", ([take, pages]) =>
+  it.live.each(
+    [
+      [1, failed.length],
+      [7, Math.ceil(failed.length / 7)],
+      [100, 1]
+    ] as const
+  )("iterates all deliveries, %i at a time", ([take, pages]) =>
     serve(Client, async ({ sdk, tenant }) => {
       assert.deepStrictEqual(await idsOf(sdk, { take }), failed)
       // As recorded, a last page may have a `next`: then an empty page follows.

@@ -264,7 +264,7 @@ describe("with the embedded tenant", () => {
       const sent = received.filter(({ operation }) => operation === "redeliverEvent")
       assert.deepStrictEqual(sent.map(({ path }) => path.split("/").at(-1)).sort(), ids(count))
       const lists = received.filter(({ operation }) => operation === "listDeliveries")
-      assert.lengthOf(lists, 3)
+      assert.lengthOf(lists, 4) // the third page names a next one, which is empty
       assert.deepStrictEqual(lists[0]?.query, [
         ["statuses", "failed"],
         ["date_from", "2026-01-01T00:00:00Z"],
