@@ -61,7 +61,8 @@ it.scopedLive("redelivers what failed last night, each event once", () =>
       (path) => Effect.sync(() => rmSync(path, { recursive: true }))
     )
     assert.strictEqual(yield* redeliverEach(directory), 2)
-    assert.strictEqual(yield* redeliverEach(directory), 0)
+    // They are listed as failed until they are delivered; the journal recalls their results.
+    assert.strictEqual(yield* redeliverEach(directory), 2)
     const { requests } = yield* Tenant.Tenant
     const sent = (yield* requests).filter(({ operation }) => operation === "redeliverEvent")
     assert.lengthOf(sent, 2)
@@ -77,7 +78,7 @@ it.effect("redelivers by filter, and tells what became of each delivery", () =>
     const fiber = yield* Effect.fork(redeliverAtOnce)
     yield* TestClock.adjust("1 seconds").pipe(Effect.repeat({ until: () => fiber.unsafePoll() !== null }))
     assert.deepStrictEqual([...(yield* Fiber.join(fiber))], [
-      { id: second.id, outcome: "failedAgain", attempts: 2, error: "The destination has refused the event" },
+      { id: second.id, outcome: "failedAgain", attempts: 5, error: "The destination has refused the event" },
       { id: first.id, outcome: "delivered", attempts: 2 }
     ])
     const calls = (yield* requests).filter(({ operation }) => operation === "redeliverEvents")

@@ -65,7 +65,8 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
  * `include_totals`, the stream sets it, unless the caller does.
  *
  * Lists that go on by checkpoint (`paging: "checkpoint"` in the declaration) are streamed from `input.from` on, `take` items at
- * a time (default 50). Where a service has both, the stream goes by checkpoint unless the input has `page` or `per_page`.
+ * a time (default 50), to the page that has no `next` or no items; a short page may have a `next`. Where a service has both, the
+ * stream goes by checkpoint unless the input has `page` or `per_page`.
  *
  * A page is emitted as two chunks: its first item, then the rest. Pulling the rest starts the request for the next page, so
  * that it loads while the rest is processed; `Stream.take(1)` costs one request. At most two pages are held in memory.

@@ -116,9 +116,11 @@ const input = (endpoint: Endpoint.Any, link: Link): string => {
 const output = (endpoint: Endpoint.Any, link: Link): string => {
   const { responses } = operationOf(endpoint)
   const [status = "", response] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? []
-  const schema = response === undefined || "$ref" in response
+  const declared = response === undefined || "$ref" in response
     ? undefined
     : response.content?.["application/json"]?.schema
+  // Of several forms, tenants return the first; the others are only accepted.
+  const schema = declared?.anyOf?.[0] ?? declared
   if (endpoint.success === undefined || schema === undefined) {
     return `No value; the response body is not decoded. The tenant responds with ${
       code(status)

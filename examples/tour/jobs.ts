@@ -37,7 +37,7 @@ export const exportUsers = step(
   }).pipe(Effect.scoped)
 )
 
-// Each failed event is sent once. The service delivers it again, so it is no longer failed.
+// Each failed event is sent once. Its delivery stays among the failed ones until it has succeeded, with an attempt `retrying`.
 export const redeliverFailed = step(
   "2. Redeliver the failed deliveries of an event stream",
   Effect.gen(function*() {
@@ -52,8 +52,13 @@ export const redeliverFailed = step(
       Stream.runForEach(({ id, outcome }) => (outcome === "accepted" ? success : failure)(`${id}: ${outcome}`))
     )
     const { done, outcomes } = yield* progress
-    const left = yield* Stream.runCount(failed)
-    yield* (left === 0 ? success : failure)(`${outcomes.accepted} of ${done} accepted, ${left} still failed`)
+    const retrying = yield* failed.pipe(
+      Stream.filter(({ attempts }) => attempts.at(-1)?.status === "retrying"),
+      Stream.runCount
+    )
+    yield* (retrying === done ? success : failure)(
+      `${outcomes.accepted} of ${done} accepted, ${retrying} are being retried`
+    )
   })
 )
 

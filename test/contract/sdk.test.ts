@@ -158,18 +158,6 @@ describe("the vendor's SDK runs every operation", () => {
     assert.deepInclude(await sdk.eventStreams.get(stream.id), { id: stream.id, name: stream.name, status: "enabled" })
   })
 
-  serving("listDeliveries, getDelivery and redeliverEvents", async ({ sdk }) => {
-    // The SDK looks for the list in a field; the vendor's document has it bare.
-    const { response } = await sdk.eventStreams.deliveries.list(stream.id, { event_types: "user.created" })
-    assert.deepInclude(Object.values(response)[0], { id: failed.id, event_stream_id: stream.id, status: "failed" })
-    const history = await sdk.eventStreams.deliveries.getHistory(stream.id, failed.id)
-    assert.lengthOf(history.attempts, 2)
-    const filter = { event_types: ["user.created" as const] }
-    const { data, rawResponse } = await sdk.eventStreams.redeliveries.create(stream.id, filter).withRawResponse()
-    assert.deepStrictEqual([rawResponse.status, data], [202, filter])
-    assert.strictEqual((await thrown(sdk.eventStreams.deliveries.getHistory(stream.id, failed.id))).statusCode, 404)
-  })
-
   serving("with one token for concurrent calls, by client credentials", async ({ sdk, tenant }) => {
     await Promise.all(Array.from({ length: 10 }, () => sdk.actions.versions.list(action.id)))
     const requests = await Effect.runPromise(tenant.requests)

@@ -46,6 +46,13 @@ describe("the README and the guides", () => {
     }
   })
 
+  it("lists the fields of each value", () => {
+    for (const { endpoint } of subjects.filter(({ endpoint }) => endpoint.success !== undefined)) {
+      const [, value = ""] = page(`examples/operations/${endpoint.name}.md`).split("\n## Value\n")
+      assert.match(value, /^[^#]*\| -+ \| -+ +\|\n\| `/, endpoint.name)
+    }
+  })
+
   it("lists each operation as declared", () => {
     assert.isAbove(endpoints.length, 0)
     for (const { idempotent, method, name, path } of endpoints) {

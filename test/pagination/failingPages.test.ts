@@ -29,7 +29,7 @@ describe("pages that do not end", () => {
 
   const failureOf = <A, E>(stream: Stream.Stream<A, E, IdentityClient.IdentityClient>) =>
     Effect.flip(Stream.runDrain(stream)).pipe(Effect.provide(Testing.layer(
-      Testing.handle(inObjects, () => Effect.succeed({ things: [], next: "x" })),
+      Testing.handle(inObjects, () => Effect.succeed({ things: [{}] as never, next: "x" })),
       Testing.handle(bare, () => Effect.succeed([{}]))
     )))
 

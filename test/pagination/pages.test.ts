@@ -164,17 +164,16 @@ describe("Pagination.stream", () => {
       assert.deepStrictEqual(third.queries(), [{ page: "1", include_totals: "true" }])
     }))
 
-  it.effect("goes on over empty pages that have a checkpoint", () =>
+  it.effect("ends with an empty page, whatever its checkpoint", () =>
     Effect.gen(function*() {
-      const { layer, queries } = serving((_, nth) => nth < 4 ? { users: [], next: `n${nth}` } : { users: users(1) })
+      const { layer, queries } = serving((_, nth) => ({ users: nth === 1 ? users(1) : [], next: `n${nth}` }))
       assert.deepStrictEqual(yield* collect(Pagination.stream(byCheckpoint, {}), layer), users(1))
-      assert.lengthOf(queries(), 4)
+      assert.lengthOf(queries(), 2)
     }))
 
   it.effect.each<readonly [string, number, (query: Query, nth: number) => unknown]>([
     ["a checkpoint that is its own next", 2, () => ({ users: users(1), next: "x" })],
-    ["a cycle of checkpoints", 12, (_, nth) => ({ users: users(1), next: `x${nth % 5}` })],
-    ["empty pages without end", 101, (_, nth) => ({ users: [], next: `x${nth}` })]
+    ["a cycle of checkpoints", 12, (_, nth) => ({ users: users(1), next: `x${nth % 5}` })]
   ])("fails on %s", ([, most, respond]) =>
     Effect.gen(function*() {
       const { layer, queries } = serving(respond)

@@ -58,21 +58,21 @@ const collect = (handler: Testing.Handler, filter?: Filter) =>
 describe("the filter", () => {
   const times: ReadonlyArray<readonly [string, Time, string, string]> = [
     ["a Date", new Date("2026-03-01T10:20:30.400Z"), "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
-    ["a whole second", new Date("2026-03-01T10:20:30Z"), "2026-03-01T10:20:30Z", "2026-03-01T10:20:30Z"],
+    ["a whole second", new Date("2026-03-01T10:20:30Z"), "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
     ["a DateTime", DateTime.unsafeMake("2026-03-01T10:20:30.001Z"), "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
     [
       "a DateTime of a zone",
       DateTime.unsafeMakeZoned("2026-03-01T10:20:30Z", { timeZone: "Europe/Vienna" }),
       "2026-03-01T10:20:30Z",
-      "2026-03-01T10:20:30Z"
+      "2026-03-01T10:20:31Z"
     ],
-    ["text with an offset", "2026-03-01T10:20:30+02:00", "2026-03-01T08:20:30Z", "2026-03-01T08:20:30Z"],
+    ["text with an offset", "2026-03-01T10:20:30+02:00", "2026-03-01T08:20:30Z", "2026-03-01T08:20:31Z"],
     ["nine digits", "2026-03-01T10:20:30.000000001Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
-    ["zeros", "2026-03-01T10:20:30.000000000Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:30Z"],
-    ["minutes", "2026-03-01T10:20Z", "2026-03-01T10:20:00Z", "2026-03-01T10:20:00Z"],
-    ["the year 0", "0000-01-01", "0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"],
+    ["zeros", "2026-03-01T10:20:30.000000000Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
+    ["minutes", "2026-03-01T10:20Z", "2026-03-01T10:20:00Z", "2026-03-01T10:20:01Z"],
+    ["the year 0", "0000-01-01", "0000-01-01T00:00:00Z", "0000-01-01T00:00:01Z"],
     ["three digits", "2026-03-01T10:20:30.100Z", "2026-03-01T10:20:30Z", "2026-03-01T10:20:31Z"],
-    ["a date", "2024-02-29", "2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"],
+    ["a date", "2024-02-29", "2024-02-29T00:00:00Z", "2024-02-29T00:00:01Z"],
     ["a time before 1970", "1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"],
     ["a Timestamp", Timestamp.make("2026-12-31T23:59:59.999999999Z"), "2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"]
   ]
@@ -134,7 +134,7 @@ describe("the filter", () => {
         assert.deepInclude(input, {
           event_types: "user.created,user.deleted",
           date_from: "2026-03-01T00:00:00Z",
-          date_to: "2026-03-02T00:00:00Z"
+          date_to: "2026-03-02T00:00:01Z"
         })
       }
       assert.lengthOf(inputs, 2)
@@ -264,8 +264,7 @@ describe("with the embedded tenant", () => {
       const sent = received.filter(({ operation }) => operation === "redeliverEvent")
       assert.deepStrictEqual(sent.map(({ path }) => path.split("/").at(-1)).sort(), ids(count))
       const lists = received.filter(({ operation }) => operation === "listDeliveries")
-      // Three with deliveries, and an empty one, which is the end.
-      assert.lengthOf(lists, 4)
+      assert.lengthOf(lists, 4) // the third page names a next one, which is empty
       assert.deepStrictEqual(lists[0]?.query, [
         ["statuses", "failed"],
         ["date_from", "2026-01-01T00:00:00Z"],

@@ -19,7 +19,8 @@ interface Filter {
 const typeOf = ({ event_type = "user.created" }: StreamEvent): string => event_type
 
 /** A delivery that was accepted again counts as failed until it has succeeded. */
-const isFailed = (event: StreamEvent): boolean => event.state !== "delivered" && failures(event).length > 0
+const isFailed = (event: StreamEvent): boolean =>
+  event.state === "failed" || (event.state === "queued" && failures(event).length > 0)
 
 /** Checks that the last attempt failed within the times, and that the type is one of the given. */
 const matches = ({ date_from, date_to, event_types }: Filter) => (event: StreamEvent): boolean => {
@@ -27,7 +28,7 @@ const matches = ({ date_from, date_to, event_types }: Filter) => (event: StreamE
   return isFailed(event) &&
     (event_types === undefined || event_types.includes(typeOf(event))) &&
     (date_from === undefined || failedAt >= Date.parse(date_from)) &&
-    (date_to === undefined || failedAt <= Date.parse(date_to))
+    (date_to === undefined || failedAt < Date.parse(date_to))
 }
 
 const delivery = (stream: Stream, event: StreamEvent): object => {

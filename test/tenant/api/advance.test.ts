@@ -6,14 +6,19 @@ import { type Action, emptyState, type Job, type StreamEvent } from "../../../sr
 const advance = Advance.make({ delivery: "30 seconds", export: "2 seconds", deployment: "2 seconds" })
 
 describe("with the time, an event", () => {
-  const attempt = { timestamp: "1970-01-01T00:00:31.000Z", error_message: "The destination has refused the event" }
+  const attempts = ["24", "25", "27", "31"].map((second) => ({
+    status: "failed" as const,
+    timestamp: `1970-01-01T00:00:${second}.000Z`,
+    duration: 20,
+    error_message: "The destination has refused the event"
+  }))
 
   const rows: ReadonlyArray<readonly [title: string, event: StreamEvent, later: StreamEvent]> = [
     ["is delivered", { id: "1", state: "queued", queued_at: 1000 }, { id: "1", state: "delivered" }],
     [
       "fails for the first time",
       { id: "1", state: "queued", queued_at: 1000, failsAgain: 2 },
-      { id: "1", state: "failed", attempts: [attempt], failsAgain: 1 }
+      { id: "1", state: "failed", attempts, failsAgain: 1 }
     ],
     [
       "stays failed, although it has been queued before",

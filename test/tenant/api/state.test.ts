@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
+import { failedRound, refused } from "../../../src/tenant/api/attempts.js"
 import { action, connection, itInProcess, profile } from "../support/calls.js"
 
 const { demo } = Tenant
@@ -65,7 +66,7 @@ describe("seeds", () => {
       assert.deepStrictEqual((yield* tenant.state).streams, [{
         id,
         events: [
-          { ...failed, attempts: [{ timestamp: "1970-01-01T00:00:05.000Z" }] },
+          { ...failed, attempts: failedRound(5000, { error: refused }) },
           { ...queued, queued_at: 5000 },
           delivered
         ]
