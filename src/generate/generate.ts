@@ -1,12 +1,12 @@
 /** From a document to files: nothing here reads or writes a file. */
 import * as Arr from "effect/Array"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Effect from "effect/Effect"
 import { type Interface, interfaceOf } from "./compare/interface.js"
 import { type Operation, type Stage, stages } from "./model/operation.js"
 import { type Note, SpecError } from "./model/specError.js"
 import { Components } from "./print/components.js"
 import { type File, FilePrinter, isLocal } from "./print/files.js"
+import { attempt } from "./read/attempt.js"
 import { isObject, type JsonObject } from "./read/json.js"
 import { type Read, readOperations } from "./read/operations.js"
 import { SchemaReader } from "./read/schemaReader.js"
@@ -93,6 +93,4 @@ const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>)
 
 /** Generates the files of the selected operations of a valid document. */
 export const generate = (document: JsonObject, selection: Selection = {}): Effect.Effect<Generated, SpecError> =>
-  Effect.sync(() => print(document, selection)).pipe(
-    Effect.catchSomeDefect((defect) => defect instanceof SpecError ? Option.some(Effect.fail(defect)) : Option.none())
-  )
+  attempt(() => print(document, selection))

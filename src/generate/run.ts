@@ -10,7 +10,9 @@ import * as Folder from "./folder.js"
 import { makeFormatter } from "./format.js"
 import { generate, type Selection } from "./generate.js"
 import type { stages } from "./model/operation.js"
-import { readDocument } from "./read/document.js"
+import { applyFiles } from "./overlay/files.js"
+import { validate } from "./read/document.js"
+import { parse as parseText } from "./read/parse.js"
 
 /** `--check` found that the folder is not what would be written. */
 class Outdated extends Data.TaggedError("Outdated")<{ readonly message: string }> {}
@@ -19,15 +21,16 @@ const split = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap((value) => value.split(",")).map((value) => value.trim()).filter((value) => value !== "")
 
 /** The files of a document, formatted, with the interface that they offer. */
-const filesOf = (spec: string, selection: Selection) =>
+const filesOf = (spec: string, overlays: ReadonlyArray<string>, selection: Selection) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const document = yield* readDocument(yield* fs.readFileString(spec))
+    const [changed, overlayNotes] = yield* applyFiles(yield* parseText(yield* fs.readFileString(spec)), overlays)
+    const document = yield* validate(changed)
     const generated = yield* generate(document, selection)
     const format = yield* makeFormatter
     const files = generated.files.map(({ path, text }) => ({ path, text: format(path, text) }))
     const facts = { path: Folder.interfaceFile, text: stringify(generated.interface) }
-    return { ...generated, files: [...files, facts] }
+    return { ...generated, files: [...files, facts], notes: [...overlayNotes, ...generated.notes] }
   })
 
 const describe = ({ detail, kind, path }: Change): string =>
@@ -55,6 +58,8 @@ const summary = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
 export const run = (options: {
   readonly spec: string
   readonly out: string
+  /** Files of overlays, or the names of those that come with the package. */
+  readonly overlay: ReadonlyArray<string>
   readonly only: ReadonlyArray<string>
   readonly group: ReadonlyArray<string>
   readonly stage: typeof stages[number]
@@ -64,7 +69,7 @@ export const run = (options: {
 }) =>
   Effect.gen(function*() {
     const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
-    const { files, interface: facts, notes } = yield* filesOf(options.spec, selection)
+    const { files, interface: facts, notes } = yield* filesOf(options.spec, options.overlay, selection)
     yield* Effect.forEach(notes, ({ message, pointer }) => Console.error(`note: ${message} (at ${pointer})`))
     const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]
     const result = { folder: options.out, operations, schemas }

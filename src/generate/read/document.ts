@@ -1,9 +1,9 @@
 /** Reads and validates an OpenAPI document. */
 import { Validator } from "@seriousme/openapi-schema-validator"
 import * as Effect from "effect/Effect"
-import { parse as parseYaml } from "yaml"
 import { at, SpecError } from "../model/specError.js"
 import * as Json from "./json.js"
+import { parse } from "./parse.js"
 
 /** Shared by all documents: it compiles its schemas once, which takes 90 ms. */
 const validator = new Validator()
@@ -33,18 +33,6 @@ const references = (value: unknown, pointer: string, hasNames = false): Readonly
       ? [{ target: inner, pointer: at(pointer, name) }]
       : references(inner, at(pointer, name), !hasNames && named.has(name))
   })
-}
-
-/** The place of a value that contains itself, which anchors of YAML allow. */
-const cycle = (value: unknown, pointer: string, parents: ReadonlyArray<unknown> = []): string | undefined => {
-  if (typeof value !== "object" || value === null) return undefined
-  if (parents.includes(value)) return pointer
-  const within = [...parents, value]
-  for (const [name, inner] of Object.entries(value)) {
-    const found = cycle(inner, at(pointer, name), within)
-    if (found !== undefined) return found
-  }
-  return undefined
 }
 
 /** The references that the operations lead to, those that they lead to included. */
@@ -96,14 +84,6 @@ const issueOf = (errors: ReadonlyArray<AjvError>): SpecError => {
   return new SpecError({ pointer, message: `${text} (at ${pointer})` })
 }
 
-const parse = (text: string): Effect.Effect<unknown, SpecError> =>
-  Effect.try({
-    try: (): unknown => /^\s*\{/.test(text) ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 1000 }),
-    catch: (error) => new SpecError({ pointer: "#", message: `the document cannot be parsed: ${messageOf(error)}` })
-  })
-
-const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
-
 /**
  * The document as it is validated: OpenAPI demands a description of each response, and documents that are reduced to facts have
  * none.
@@ -136,15 +116,10 @@ const pathItems: Change = inEach(
 
 const callbacks: Change = inEach((callback) => pathItems(callback))
 
-/** Parses JSON or YAML and validates it as OpenAPI 3.0 or 3.1. */
-export const readDocument = (text: string): Effect.Effect<Json.JsonObject, SpecError> =>
+/** Validates a parsed document as OpenAPI 3.0 or 3.1. */
+export const validate = (document: unknown): Effect.Effect<Json.JsonObject, SpecError> =>
   Effect.gen(function*() {
-    const document = yield* parse(text.replace(/^\uFEFF/, ""))
     if (!Json.isObject(document)) return yield* new SpecError({ pointer: "#", message: "the document is no object" })
-    const place = cycle(document, "#")
-    if (place !== undefined) {
-      return yield* new SpecError({ pointer: place, message: `the value contains itself: use $ref (at ${place})` })
-    }
     const { errors } = yield* Effect.promise(() => validator.validate(described(document)))
     // The validator's own check of references, whose issue is a string, names no place.
     if (Array.isArray(errors)) return yield* issueOf(errors)
@@ -154,3 +129,7 @@ export const readDocument = (text: string): Effect.Effect<Json.JsonObject, SpecE
       ? document
       : yield* new SpecError({ pointer: "#/openapi", message: `version ${version} is not supported, only 3.0 and 3.1` })
   })
+
+/** Parses JSON or YAML and validates it. */
+export const readDocument = (text: string): Effect.Effect<Json.JsonObject, SpecError> =>
+  Effect.flatMap(parse(text), validate)

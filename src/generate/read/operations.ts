@@ -4,7 +4,8 @@ import { isIdempotent } from "../model/idempotency.js"
 import { operationName } from "../model/names.js"
 import type { Method, Operation, Stage } from "../model/operation.js"
 import { stages } from "../model/operation.js"
-import { at, fail, SpecError } from "../model/specError.js"
+import { at, fail, type SpecError } from "../model/specError.js"
+import { attempt } from "./attempt.js"
 import { readBody } from "./body.js"
 import * as Json from "./json.js"
 import { readPaging } from "./paging.js"
@@ -125,18 +126,12 @@ const nameOf = ({ operation, pointer }: Place): string =>
     id: Json.string(operation["operationId"])
   }, pointer)
 
-const attempt = (name: string, place: Place, base: string): Read => {
+const readAt = (name: string, place: Place, base: string): Read => {
   const { operation } = place
   const group = groupOf(operation)
   const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
   const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
-  const read = Either.try({
-    try: () => readOperation(place, name, base),
-    catch: (error) => {
-      if (error instanceof SpecError) return error
-      throw error // a defect
-    }
-  })
+  const read = attempt(() => readOperation(place, name, base))
   return Either.match(read, {
     onLeft: (error) => ({ ...common, _tag: "Unreadable" as const, error }),
     onRight: (operation) => ({ ...common, _tag: "Operation" as const, operation })
@@ -176,6 +171,6 @@ export const readOperations = (
   })
   if (found.length === 0) fail("#/paths", "the document has no operations")
   return found.filter(({ name }) => names === undefined || names.has(name))
-    .map(({ name, place }) => attempt(name, place, base))
+    .map(({ name, place }) => readAt(name, place, base))
     .sort((a, b) => a.name < b.name ? -1 : 1)
 }

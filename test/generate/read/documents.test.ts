@@ -27,7 +27,7 @@ describe("a document is refused, with the place,", () => {
     [
       "if it is JSON that cannot be parsed",
       "\n  {\"openapi\":",
-      "the document cannot be parsed: Unexpected end of JSON input",
+      "the text cannot be parsed: Unexpected end of JSON input",
       "#",
       false
     ],
