@@ -117,7 +117,7 @@ describe("the generator", () => {
           stderr: []
         })
         assert.deepStrictEqual(yield* running(paths, { only: ["getUser"], check: true }), {
-          failure: ["SpecError", "the document has no operation getUser, only getThing"],
+          failure: ["SpecError", "the document has no operation getUser; the nearest names are getThing"],
           stdout: [],
           stderr: []
         })

@@ -17,6 +17,7 @@ import {
   unknown
 } from "../model/shape.js"
 import { at, fail, type Note } from "../model/specError.js"
+import type { Faults } from "./document.js"
 import * as Json from "./json.js"
 import { uncheckedKeywords, unknownKeywords } from "./keywords.js"
 
@@ -29,14 +30,16 @@ const fieldName = (name: string, pointer: string): string =>
 /** Reads the schemas of one document. */
 export class SchemaReader {
   readonly #document: Json.JsonObject
+  readonly #faults: Faults
   /** OpenAPI 3.0 has keywords of its own. */
   readonly #isLegacy: boolean
   readonly #shapes = new Map<string, Shape>()
   readonly #reading: Array<string> = []
   readonly notes: Array<Note> = []
 
-  constructor(document: Json.JsonObject) {
+  constructor(document: Json.JsonObject, faults: Faults = new Map()) {
     this.#document = document
+    this.#faults = faults
     this.#isLegacy = String(document["openapi"]).startsWith("3.0")
   }
 
@@ -45,6 +48,12 @@ export class SchemaReader {
     if (!this.notes.some((note) => note.pointer === pointer && note.message === message)) {
       this.notes.push({ pointer, message })
     }
+  }
+
+  /** Fails if the part at a pointer is not valid. */
+  check(pointer: string): void {
+    const fault = this.#faults.get(pointer)
+    if (fault !== undefined) throw fault
   }
 
   /** Follows references until something else comes. Returns it with its own pointer. */
@@ -65,6 +74,7 @@ export class SchemaReader {
     const shape = this.#reading.includes(pointer)
       ? fail(pointer, `the schema contains itself by way of allOf or $ref: ${[...this.#reading, pointer].join(" → ")}`)
       : this.#within(pointer, () => {
+        this.check(pointer)
         const shape = this.read(this.#componentValue(name), pointer)
         return shape._tag === "Ref" ? this.component(shape.name) : shape
       })
@@ -134,6 +144,7 @@ export class SchemaReader {
     }
     const referred = Json.lookUp(this.#document, target)
     if (referred === undefined) fail(at(pointer, "$ref"), `the reference ${target} leads to nothing`)
+    this.check(at("#", ...(Json.keysOf(target) ?? []).slice(0, 3)))
     return [referred, target]
   }
 
