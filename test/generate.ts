@@ -13,7 +13,7 @@ import { parseArgs } from "node:util"
 import { parse } from "yaml"
 import * as Tenant from "../src/Tenant.js"
 import { callAll } from "./generate/harness/calls.js"
-import { type JsonObject, operationsOf } from "./generate/harness/document.js"
+import { objectOf, operationsOf, withRequiredFields } from "./generate/harness/document.js"
 import {
   type Checked,
   checkTypes,
@@ -62,7 +62,7 @@ const show = (columns: ReadonlyArray<string | number>): string =>
 
 /** Checks one document, and prints its table. */
 const check = async (file: string): Promise<Summary> => {
-  const document: JsonObject = parse(readFileSync(file, "utf8"))
+  const document = objectOf(withRequiredFields(parse(readFileSync(file, "utf8"))))
   const described = operationsOf(document)
   const project = await makeProject()
   try {

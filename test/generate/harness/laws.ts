@@ -65,11 +65,14 @@ const kindOf = ({ body, multipart, payload }: Any): BodyKind =>
 const isStream = (value: unknown): value is Stream.Stream<unknown, unknown, IdentityClient> =>
   Predicate.hasProperty(value, Stream.StreamTypeId)
 
-/** Makes a call. A stream of events gives them as a list. */
+/** Makes a call. A stream of events gives their data as a list. */
 const invoke = ({ operation }: Check, input: unknown): Effect.Effect<unknown, unknown, IdentityClient> => {
   const called: unknown = operation(input as never)
   return isStream(called)
-    ? Effect.map(Stream.runCollect(called), (events) => [...events])
+    ? Effect.map(
+      Stream.runCollect(called),
+      (events) => Array.from(events, (event) => Predicate.hasProperty(event, "data") ? event.data : event)
+    )
     : called as Effect.Effect<unknown, unknown, IdentityClient> // sound: operations return nothing else
 }
 
