@@ -103,7 +103,7 @@ const describe = (
   }
   const responses = Object.entries(objectOf(operation["responses"]))
     .map(([status, response]) => ({
-      status: Number(status),
+      status: Number(status.replace(/^2XX$/i, "200")),
       content: objectOf(resolve(document, response)["content"])
     }))
   const security = listOf(operation["security"] ?? document["security"])

@@ -36,7 +36,7 @@ const formats: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** What tells a format from others, roughly: a string that is one of two formats fits exactly one. */
-const formatPatterns: Readonly<Record<string, RegExp>> = {
+const formatPatterns: Record<string, RegExp> = {
   "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
   date: /^\d{4}-\d\d-\d\d$/,
   email: /^[^@\s]+@[^@\s]+$/,
@@ -145,7 +145,7 @@ const without = (schema: JsonObject, ...names: ReadonlyArray<string>): JsonObjec
 
 export class Values {
   private readonly checks = new Map<string, (value: unknown) => boolean>()
-  private readonly ajv = new Ajv2020({ strict: false, formats: { ...formatPatterns }, logger: false })
+  private readonly ajv = new Ajv2020({ strict: false, formats: formatPatterns, logger: false })
 
   private readonly document: JsonObject
   private readonly recursive = new Map<string, boolean>()
