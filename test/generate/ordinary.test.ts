@@ -112,6 +112,18 @@ describe("a name in two parts of the request", () => {
     ), 60_000)
 })
 
+it.effect("a component of any name can be used", () =>
+  Effect.gen(function*() {
+    const name = "Page«Thing»"
+    const { files, leftOut } = yield* generated(
+      documentOf({ "/things": { get: { responses: ok({ $ref: `#/components/schemas/${name}` }) } } }, {
+        components: { schemas: { [name]: object({ a: string }), PageThing: object({ b: string }) } }
+      })
+    )
+    assert.deepStrictEqual(leftOut, [])
+    assert.include(textOf({ files } as never, "getThings.ts"), "export const PageThing: ")
+  }))
+
 describe("a fault in one operation", () => {
   const fine = { get: { operationId: "getFine", responses: ok({ $ref: "#/components/schemas/Fine" }) } }
   const schemas = { Fine: object({ a: string }) }

@@ -7,7 +7,7 @@ import * as Json from "./json.js"
 import { parse } from "./parse.js"
 
 /** Shared by all documents: it compiles its schemas once, which takes 90 ms. It lists all errors, because each costs its operation. */
-const validator = new Validator({ allErrors: true })
+const validator = new Validator({ allErrors: true, validateFormats: false })
 
 /** What is wrong with a document, by the place of the part that is wrong as a whole: an operation or a component. */
 export type Faults = ReadonlyMap<string, SpecError>

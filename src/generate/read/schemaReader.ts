@@ -19,13 +19,9 @@ import {
 import { at, fail, type Note } from "../model/specError.js"
 import type { Faults } from "./document.js"
 import * as Json from "./json.js"
-import { uncheckedKeywords, unknownKeywords } from "./keywords.js"
+import { impliedType, uncheckedKeywords, unknownKeywords } from "./keywords.js"
 
 const components = "#/components/schemas/"
-
-/** The name of a field. Objects get a prototype by `__proto__`, so a value would get lost. */
-const fieldName = (name: string, pointer: string): string =>
-  name === "__proto__" ? fail(pointer, "a field cannot be called __proto__") : name
 
 /** Reads the schemas of one document. */
 export class SchemaReader {
@@ -168,7 +164,7 @@ export class SchemaReader {
     if (schema["discriminator"] === undefined) return branches
     const discriminator = Json.object(schema["discriminator"], pointer)
     const given = Json.string(discriminator["propertyName"]) ?? fail(pointer, "expected a propertyName")
-    const name = fieldName(given, at(pointer, "propertyName"))
+    const name = Json.fieldName(given, at(pointer, "propertyName"))
     const mapping = Object.entries(Json.objectOrEmpty(discriminator["mapping"], at(pointer, "mapping")))
     return branches.map((branch) => {
       if (branch._tag !== "Ref") return branch
@@ -224,14 +220,8 @@ export class SchemaReader {
         ? type.map(String)
         : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
     }
-    const has = (...names: ReadonlyArray<string>) => names.some((name) => name in schema)
-    if (
-      has("properties", "additionalProperties", "required", "minProperties", "maxProperties", "patternProperties")
-    ) return ["object"]
-    if (has("items", "prefixItems", "minItems", "maxItems", "uniqueItems")) return ["array"]
-    if (has("minLength", "maxLength", "pattern", "format", "contentMediaType", "contentEncoding")) return ["string"]
-    if (has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")) return ["number"]
-    return undefined
+    const implied = impliedType(schema)
+    return implied === undefined ? undefined : [implied]
   }
 
   #typed(type: string, schema: Json.JsonObject, pointer: string): Shape {
@@ -318,7 +308,7 @@ export class SchemaReader {
     return {
       _tag: "Object",
       fields,
-      required: required.map((name, index) => fieldName(String(name), at(requiredPlace, index))),
+      required: required.map((name, index) => Json.fieldName(String(name), at(requiredPlace, index))),
       additional: this.#additional(schema, fields.length > 0, pointer),
       min: Json.number(schema["minProperties"]) || undefined,
       max: Json.number(schema["maxProperties"])
@@ -328,7 +318,7 @@ export class SchemaReader {
   #field(name: string, value: unknown, pointer: string): Field {
     const { deprecated, description, readOnly, writeOnly }: Json.JsonObject = Json.isObject(value) ? value : {}
     return {
-      name: fieldName(name, pointer),
+      name: Json.fieldName(name, pointer),
       shape: this.read(value, pointer),
       readOnly: readOnly === true,
       writeOnly: writeOnly === true,

@@ -312,11 +312,9 @@ export class Values {
       ...present.map(({ name, values }) => [name, values[0]!] as const),
       ...extra
     ])
-    const minimal: JsonObject = Object.fromEntries([
-      ...present.filter(({ isRequired }) => isRequired).map(({ name, values }) =>
-        [name, values[1] ?? values[0]!] as const
-      )
-    ])
+    const minimal: JsonObject = Object.fromEntries(
+      present.filter(({ isRequired }) => isRequired).map(({ name, values }) => [name, values[1] ?? values[0]!] as const)
+    )
     const least = numberOf(schema["minProperties"]) ?? 0
     const filled = Object.entries(full).reduce<JsonObject>(
       (made, [name, value]) => Object.keys(made).length < least ? { [name]: value, ...made } : made,
