@@ -214,14 +214,9 @@ export class SchemaReader {
 
   /** The types of a schema, stated or implied by its keywords. */
   #types(schema: Json.JsonObject, pointer: string): ReadonlyArray<string> | undefined {
-    const { type } = schema
-    if (type !== undefined) {
-      return Array.isArray(type)
-        ? type.map(String)
-        : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
-    }
-    const implied = impliedType(schema)
-    return implied === undefined ? undefined : [implied]
+    const type = schema["type"] ?? impliedType(schema)
+    if (type === undefined) return undefined
+    return Array.isArray(type) ? type.map(String) : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
   }
 
   #typed(type: string, schema: Json.JsonObject, pointer: string): Shape {

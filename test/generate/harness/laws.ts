@@ -167,7 +167,14 @@ const checkStatuses = (check: Check, input: unknown) =>
       yield* expect(status, failureBody(status), tag)
     }
     const insufficient = documented.includes(403) ? "InsufficientScope" : "UnexpectedResponse"
-    yield* expect(403, failureBody(403, { errorCode: "insufficient_scope" }), insufficient)
+    yield* expect(
+      403,
+      failureBody(403, {
+        errorCode: "insufficient_scope",
+        message: "Insufficient scope, expected any of: read:things"
+      }),
+      insufficient
+    )
   })
 
 /** Each documented success is a success, with its own status. */
