@@ -1,7 +1,7 @@
 /**
  * `npm run test:generate [-- --spec FILE] [--sizes]`: generates the operations of a document, checks types and style of the files, and
  * calls each operation against the tenant over a socket: with inputs and responses made from the document, with failures, invalid
- * inputs and cut connections. Without `--spec` the documents are the tenant's own and one with shapes of every kind. `--sizes`
+ * inputs and cut connections. Without `--spec` the documents are the tenant's own, one with shapes of every kind, and one of what ordinary documents have. `--sizes`
  * also measures bundles and imports. The last line is JSON.
  */
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { parseArgs } from "node:util"
 import { parse } from "yaml"
 import * as Tenant from "../src/Tenant.js"
 import { callAll } from "./generate/harness/calls.js"
-import { type JsonObject, operationsOf } from "./generate/harness/document.js"
+import { objectOf, operationsOf, withRequiredFields } from "./generate/harness/document.js"
 import {
   type Checked,
   checkTypes,
@@ -62,7 +62,7 @@ const show = (columns: ReadonlyArray<string | number>): string =>
 
 /** Checks one document, and prints its table. */
 const check = async (file: string): Promise<Summary> => {
-  const document: JsonObject = parse(readFileSync(file, "utf8"))
+  const document = objectOf(withRequiredFields(parse(readFileSync(file, "utf8"))))
   const described = operationsOf(document)
   const project = await makeProject()
   try {
@@ -119,7 +119,9 @@ const ownDocument = (): string => {
   return file
 }
 
-const files = spec === undefined ? [ownDocument(), join(root, "test/generate/harness/shapes.json")] : [resolve(spec)]
+const files = spec === undefined
+  ? [ownDocument(), ...["shapes.json", "ordinary.yaml"].map((name) => join(root, "test/generate/harness", name))]
+  : [resolve(spec)]
 const summaries: Array<Summary> = []
 for (const file of files) summaries.push(await check(file))
 if (spec === undefined) rmSync(files[0]!)

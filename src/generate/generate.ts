@@ -1,87 +1,71 @@
 /** From a document to files: nothing here reads or writes a file. */
 import * as Arr from "effect/Array"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { type Interface, interfaceOf } from "./compare/interface.js"
-import { type Operation, type Stage, stages } from "./model/operation.js"
-import { type Note, SpecError } from "./model/specError.js"
+import type { Operation } from "./model/operation.js"
+import type { Note, SpecError } from "./model/specError.js"
 import { Components } from "./print/components.js"
 import { type File, FilePrinter, isLocal } from "./print/files.js"
+import { attempt } from "./read/attempt.js"
+import { type Faults, isHarmless } from "./read/document.js"
 import { isObject, type JsonObject } from "./read/json.js"
 import { type Read, readOperations } from "./read/operations.js"
 import { SchemaReader } from "./read/schemaReader.js"
-
-/** The operations to generate; all of them by default. */
-export interface Selection {
-  /** The names of operations, for example `getUser`. */
-  readonly only?: ReadonlyArray<string>
-  /** Groups of the SDK's methods, for example `users` or `actions.versions`, or tags. */
-  readonly groups?: ReadonlyArray<string>
-  /** The least stable stage. */
-  readonly stage?: Stage
-}
+import { select, type Selection } from "./select.js"
 
 /** The files, unformatted, and what they say of the interface. */
 export interface Generated {
   readonly files: ReadonlyArray<File>
   readonly interface: Interface
   readonly notes: ReadonlyArray<Note>
+  /** The selected operations that cannot be generated. */
+  readonly leftOut: ReadonlyArray<{ readonly name: string; readonly error: SpecError }>
 }
 
-const letters = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, "")
+const operationsIn = (all: ReadonlyArray<Read>): ReadonlyArray<Operation> =>
+  all.flatMap((read) => read._tag === "Operation" ? [read.operation] : [])
 
-const isInGroup = ({ group }: Read, wanted: string): boolean => {
-  const path = letters(group.join("."))
-  return path === letters(wanted) || path.startsWith(`${letters(wanted)}.`)
-}
-
-const select = (all: ReadonlyArray<Read>, { groups = [], only = [], stage = "beta" }: Selection) => {
-  const names = all.map(({ name }) => name)
-  const unknownName = only.find((name) => !names.includes(name))
-  if (unknownName !== undefined) {
-    throw new SpecError({
-      pointer: "#/paths",
-      message: `the document has no operation ${unknownName}, only ${names.join(", ")}`
-    })
-  }
-  const unknownGroup = groups.find((group) => !all.some((read) => isInGroup(read, group)))
-  if (unknownGroup !== undefined) {
-    const known = [...new Set(all.flatMap(({ group: [first] }) => first ?? []))].sort().join(", ")
-    throw new SpecError({ pointer: "#/paths", message: `the document has no group ${unknownGroup}, only ${known}` })
-  }
-  return all.filter((read) =>
-    (only.length === 0 || only.includes(read.name)) &&
-    (groups.length === 0 || groups.some((group) => isInGroup(read, group))) &&
-    stages.indexOf(read.stage) <= stages.indexOf(stage)
-  )
-}
+/** An operation whose schemas of `components` can be read, or the reason that they cannot. */
+const withComponents = (reader: SchemaReader, read: Read): Read =>
+  read._tag === "Unreadable" ? read : Either.match(attempt(() => new Components(reader, [read.operation])), {
+    onLeft: (error) => ({ ...read, _tag: "Unreadable", error }),
+    onRight: () => read
+  })
 
 /** Reads the operations of a document, or those with the given names, and the schemas that they use. */
-const readAll = (document: JsonObject, names?: ReadonlySet<string>) => {
-  const reader = new SchemaReader(document)
-  const all = readOperations(document, reader, names)
-  const operations = all.flatMap((read) => read._tag === "Operation" ? [read.operation] : [])
-  return { all, reader, components: new Components(reader, operations) }
+const readAll = (document: JsonObject, faults: Faults, names?: ReadonlySet<string>) => {
+  const reader = new SchemaReader(document, faults)
+  const read = readOperations(document, reader, names)
+  const whole = attempt(() => new Components(reader, operationsIn(read)))
+  if (Either.isRight(whole)) return { all: read, reader, components: whole.right }
+  const all = read.map((each) => withComponents(reader, each))
+  return { all, reader, components: new Components(reader, operationsIn(all)) }
 }
 
 /** The file of a schema depends on the whole document, so that a selection has the same files as the whole. */
-const print = (document: JsonObject, selection: Selection): Generated => {
-  const { all, components, reader } = readAll(document)
+const print = (document: JsonObject, selection: Selection, faults: Faults): Generated => {
+  const { all, components, reader } = readAll(document, faults)
   const chosen = select(all, selection)
-  const selected = chosen.map((read) => {
-    if (read._tag === "Unreadable") throw read.error
-    return read.operation
-  })
-  const { title, version } = isObject(document["info"]) ? document["info"] : {}
-  const printer = new FilePrinter(components, reader, String(title))
+  const selected = operationsIn(chosen)
+  const leftOut = chosen.flatMap((read) => read._tag === "Unreadable" ? [read] : [])
+  const [first] = leftOut
+  if (first !== undefined && (selected.length === 0 || (selection.only ?? []).length > 0)) throw first.error
+  const info = isObject(document["info"]) ? document["info"] : {}
+  const [title, version] = [String(info["title"] ?? "a document without a title"), String(info["version"] ?? "")]
+  const printer = new FilePrinter(components, reader, title)
   const operations = selected.map((operation) => printer.operation(operation))
   const shared = sharedFiles(components, selected).map(([file, variants]) => printer.schemas(file, variants))
   const files = [...operations, ...shared]
   return {
-    files: [printer.index(files.map(({ path }) => path), String(version)), ...files],
-    interface: interfaceOf({ title: String(title), version: String(version) }, components, selected),
-    // Those on other operations, and on what only other operations use, are left out.
-    notes: readAll(document, new Set(chosen.map(({ name }) => name))).reader.notes
+    files: [printer.index(files.map(({ path }) => path), version), ...files],
+    interface: interfaceOf({ title, version }, components, selected),
+    leftOut: leftOut.map(({ error, name }) => ({ name, error })),
+    notes: [
+      ...[...faults].flatMap(([part, { message }]) => isHarmless(part) ? [{ pointer: part, message }] : []),
+      // Those on other operations, and on what only other operations use, are left out.
+      ...readAll(document, faults, new Set(selected.map(({ name }) => name))).reader.notes
+    ]
   }
 }
 
@@ -91,8 +75,9 @@ const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>)
     .map(([file, variants]) => [file, [...variants].sort((a, b) => a.name < b.name ? -1 : 1)] as const)
 }
 
-/** Generates the files of the selected operations of a valid document. */
-export const generate = (document: JsonObject, selection: Selection = {}): Effect.Effect<Generated, SpecError> =>
-  Effect.sync(() => print(document, selection)).pipe(
-    Effect.catchSomeDefect((defect) => defect instanceof SpecError ? Option.some(Effect.fail(defect)) : Option.none())
-  )
+/** Generates the files of the selected operations of a document, without those in which there are faults. */
+export const generate = (
+  document: JsonObject,
+  selection: Selection = {},
+  faults: Faults = new Map()
+): Effect.Effect<Generated, SpecError> => attempt(() => print(document, selection, faults))

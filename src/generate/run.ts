@@ -8,9 +8,13 @@ import { type Change, compare } from "./compare/compare.js"
 import { type Interface, parse, stringify } from "./compare/interface.js"
 import * as Folder from "./folder.js"
 import { makeFormatter } from "./format.js"
-import { generate, type Selection } from "./generate.js"
+import { generate } from "./generate.js"
 import type { stages } from "./model/operation.js"
-import { readDocument } from "./read/document.js"
+import type { Note } from "./model/specError.js"
+import { applyFiles } from "./overlay/files.js"
+import { validate } from "./read/document.js"
+import { parse as parseText } from "./read/parse.js"
+import type { Selection } from "./select.js"
 
 /** `--check` found that the folder is not what would be written. */
 class Outdated extends Data.TaggedError("Outdated")<{ readonly message: string }> {}
@@ -19,16 +23,21 @@ const split = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap((value) => value.split(",")).map((value) => value.trim()).filter((value) => value !== "")
 
 /** The files of a document, formatted, with the interface that they offer. */
-const filesOf = (spec: string, selection: Selection) =>
+const filesOf = (spec: string, overlays: ReadonlyArray<string>, selection: Selection) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const document = yield* readDocument(yield* fs.readFileString(spec))
-    const generated = yield* generate(document, selection)
+    const [changed, overlayNotes] = yield* applyFiles(yield* parseText(yield* fs.readFileString(spec)), overlays)
+    const { document, faults } = yield* validate(changed)
+    const generated = yield* generate(document, selection, faults)
     const format = yield* makeFormatter
     const files = generated.files.map(({ path, text }) => ({ path, text: format(path, text) }))
     const facts = { path: Folder.interfaceFile, text: stringify(generated.interface) }
-    return { ...generated, files: [...files, facts] }
+    return { ...generated, files: [...files, facts], notes: [...overlayNotes, ...generated.notes] }
   })
+
+/** A message with its place in the document, once. */
+const located = ({ message, pointer }: Note): string =>
+  message.endsWith(`(at ${pointer})`) ? message : `${message} (at ${pointer})`
 
 const describe = ({ detail, kind, path }: Change): string =>
   `${kind.padEnd(9)} ${path}${detail === "" ? "" : `: ${detail}`}`
@@ -55,6 +64,8 @@ const summary = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
 export const run = (options: {
   readonly spec: string
   readonly out: string
+  /** Files of overlays, or the names of those that come with the package. */
+  readonly overlay: ReadonlyArray<string>
   readonly only: ReadonlyArray<string>
   readonly group: ReadonlyArray<string>
   readonly stage: typeof stages[number]
@@ -64,20 +75,29 @@ export const run = (options: {
 }) =>
   Effect.gen(function*() {
     const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
-    const { files, interface: facts, notes } = yield* filesOf(options.spec, selection)
-    yield* Effect.forEach(notes, ({ message, pointer }) => Console.error(`note: ${message} (at ${pointer})`))
+    const { files, interface: facts, leftOut, notes } = yield* filesOf(options.spec, options.overlay, selection)
+    yield* Effect.forEach(notes, (note) => Console.error(`note: ${located(note)}`))
+    yield* Effect.forEach(leftOut, ({ error, name }) => Console.error(`left out: ${name}: ${located(error)}`))
     const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]
-    const result = { folder: options.out, operations, schemas }
+    const result = {
+      folder: options.out,
+      operations,
+      schemas,
+      leftOut: leftOut.map(({ error, name }) => ({ operation: name, reason: located(error) }))
+    }
+    const without = leftOut.length === 0 ? "" : `; ${counted(leftOut.length, "operation")} left out`
     const print = (line: string, more: object = {}) =>
       Console.log(options.json ? JSON.stringify({ ...result, ...more }) : line)
     if (!options.check) {
       yield* Folder.write(options.out, files)
-      return yield* print(`${options.out}: ${counted(operations, "operation")}, ${counted(schemas, "schema")}`)
+      return yield* print(
+        `${options.out}: ${counted(operations, "operation")}, ${counted(schemas, "schema")}${without}`
+      )
     }
     const existing = yield* Folder.read(options.out)
     const differences = Folder.differences(existing, files)
     if (differences.length === 0) {
-      return yield* print(`${options.out}: ${counted(operations, "operation")}, nothing changed`, {
+      return yield* print(`${options.out}: ${counted(operations, "operation")}, nothing changed${without}`, {
         changes: [],
         files: []
       })

@@ -73,7 +73,7 @@ describe("generate", () => {
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.strictEqual(
         stderr,
-        "the document has no operation listThings, only createUser, listRoles, listUsers\n"
+        "the document has no operation listThings; the nearest names are listRoles, listUsers, createUser\n"
       )
     }))
 })

@@ -10,7 +10,7 @@ import { stringify } from "../../src/generate/compare/interface.js"
 import * as Folder from "../../src/generate/folder.js"
 import { makeFormatter } from "../../src/generate/format.js"
 import { isIdempotent } from "../../src/generate/model/idempotency.js"
-import { operationName, schemaName } from "../../src/generate/model/names.js"
+import { operationNames, schemaName } from "../../src/generate/model/names.js"
 import { bundledCommand } from "../cli/support/program.js"
 import { runAlone } from "../cli/support/run.js"
 import { documentOf, failure, generated, type Json, type Parts } from "./support/documents.js"
@@ -119,7 +119,7 @@ describe("the command", () => {
             assert.lengthOf(stdout, 1)
             return { succeeds, stderr, result: JSON.parse(stdout[0] ?? "") as unknown }
           })
-        const counts = { folder: out, operations: 2, schemas: 0 }
+        const counts = { folder: out, operations: 2, schemas: 0, leftOut: [] }
         yield* write({ body: { type: "object", properties: { a: string } } })
         assert.deepStrictEqual(yield* generate(), { succeeds: true, stderr: "", result: counts })
         const same = { ...counts, changes: [], files: [] }
@@ -162,7 +162,7 @@ describe("the command", () => {
         )
         const unknown = yield* generating("--spec", spec, "--out", out, "--only", "a", "b")
         assert.isFalse(unknown.succeeds)
-        assert.match(unknown.stderr, /no operation b, only a/)
+        assert.match(unknown.stderr, /no operation b; the nearest names are a\n?/)
         const mistaken = yield* generating("--spec", spec, "--out", out)
         assert.isFalse(mistaken.succeeds)
         assert.match(
@@ -215,7 +215,7 @@ describe("the command", () => {
           assert.deepInclude(yield* Effect.promise(() => spawned(...args, "--only", "x")), {
             status: 1,
             stdout: "",
-            stderr: "the document has no operation x, only getThing\n"
+            stderr: "the document has no operation x; the nearest names are getThing\n"
           })
         })
       ),
@@ -249,7 +249,10 @@ describe("a selection", () => {
       assert.deepStrictEqual(yield* names({ groups: ["users.roles"] }), ["listUserRoles"])
       assert.deepStrictEqual(yield* names({ stage: "ga" }), ["listRoles", "listUsers"])
       assert.deepStrictEqual(yield* names({ stage: "ea" }), ["createUser", "listRoles", "listUsers"])
-      assert.match((yield* failure(several, { groups: ["clients"] })).message, /no group clients, only roles, users/)
+      assert.match(
+        (yield* failure(several, { groups: ["clients"] })).message,
+        /no group clients; the nearest names are (?:(?:roles|users|users.roles)(?:, )?){3}$/
+      )
     }))
 
   it.effect("gives the same files as the whole, and does without operations that cannot be read", () =>
@@ -285,7 +288,13 @@ describe("a selection", () => {
           }
         }
       })
-      assert.match((yield* failure(broken)).message, /keyword not/)
+      const { files, leftOut } = yield* generated(broken)
+      assert.deepStrictEqual(leftOut.map(({ error, name }) => [name, error.pointer]), [[
+        "broken",
+        "#/paths/~1a/get/responses/200/content/application~1json/schema/not"
+      ]])
+      assert.lengthOf(files, 2)
+      assert.match((yield* failure(broken, { only: ["broken", "getThing"] })).message, /keyword not/)
       assert.lengthOf((yield* generated(broken, { only: ["getThing"] })).files, 2)
     }))
 })
@@ -353,7 +362,7 @@ describe("files", () => {
 describe("names", () => {
   const of = (sdk: string) => {
     const parts = sdk.split(".")
-    return operationName({ group: parts.slice(0, -1), method: parts.at(-1), id: undefined }, "#")
+    return operationNames({ group: parts.slice(0, -1), method: parts.at(-1), id: undefined, route: "GET /" })[0]
   }
 
   it("follow the SDK's methods", () => {
@@ -378,13 +387,13 @@ describe("names", () => {
 
   it("are identifiers", () => {
     assert.strictEqual(
-      operationName({ group: [], method: undefined, id: "get_event-streams_by_id" }, "#"),
+      operationNames({ group: [], method: undefined, id: "get_event-streams_by_id", route: "GET /" })[0],
       "getEventStreamsById"
     )
-    assert.strictEqual(operationName({ group: [], method: undefined, id: "Über cool" }, "#"), "uberCool")
-    assert.strictEqual(schemaName("user_id.v2", "#"), "UserIdV2")
-    assert.strictEqual(schemaName("EventStreamAWSRegion", "#"), "EventStreamAWSRegion")
-    assert.strictEqual(schemaName("Record", "#"), "RecordSchema")
+    assert.strictEqual(operationNames({ group: [], method: undefined, id: "Über cool", route: "GET /" })[0], "uberCool")
+    assert.strictEqual(schemaName("user_id.v2"), "UserIdV2")
+    assert.strictEqual(schemaName("EventStreamAWSRegion"), "EventStreamAWSRegion")
+    assert.strictEqual(schemaName("Record"), "RecordSchema")
   })
 })
 

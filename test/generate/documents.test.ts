@@ -860,39 +860,6 @@ const failures: ReadonlyArray<readonly [title: string, parts: Parts, pointer: st
     `${pointer}/properties/__proto__`,
     /__proto__/
   ],
-  [
-    "an operation without a name",
-    { get: { operationId: undefined } },
-    "#/paths/~1things/get",
-    /no operationId/
-  ],
-  [
-    "a name that no identifier can be",
-    { get: { operationId: "12-%" } },
-    "#/paths/~1things/get/operationId",
-    /no identifier/
-  ],
-  [
-    "a schema that no identifier can name",
-    { success: ref("1"), schemas: { 1: { type: "object", properties: { a: {} } } } },
-    "#/components/schemas/1",
-    /no identifier/
-  ],
-  [
-    "two schemas of one name",
-    {
-      success: { anyOf: [ref("a_b"), ref("AB")] },
-      schemas: { a_b: { type: "object", properties: { x: {} } }, AB: { type: "object", properties: { y: {} } } }
-    },
-    "#/components/schemas/a_b",
-    /too close to that of #\/components\/schemas\/AB/
-  ],
-  [
-    "two operations of one name",
-    { paths: { "/other": { get: { operationId: "get_thing", responses: { 204: { description: "" } } } } } },
-    "#/paths/~1other/get",
-    /name getThing is also that of the operation at #\/paths\/~1things\/get/
-  ],
   ["a schema that is neither an object nor a boolean", things({ items: 5 }), `${pointer}/items`, /must be|object/],
   [
     "a discriminator without a name",
@@ -941,26 +908,6 @@ const failures: ReadonlyArray<readonly [title: string, parts: Parts, pointer: st
     { get: { parameters: [{ name: "a", in: "query", schema: string }, { name: "a", in: "query", schema: string }] } },
     "#/paths/~1things/get/parameters",
     /duplicate|occurs twice|must NOT have/
-  ],
-  [
-    "a field in two parts of the request",
-    {
-      paths: {
-        "/a/{id}": {
-          get: {
-            operationId: "a",
-            parameters: [{ name: "id", in: "path", required: true, schema: string }, {
-              name: "id",
-              in: "query",
-              schema: string
-            }],
-            responses: { 204: { description: "" } }
-          }
-        }
-      }
-    },
-    "#/paths/~1a~1{id}/get",
-    /"id" occurs in two/
   ],
   [
     "a body that can only be sent as text",

@@ -2,11 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { readFileSync } from "node:fs"
+import { parse } from "yaml"
 import * as Errors from "../../src/Errors.js"
 import * as Operation from "../../src/Operation.js"
 import { integer, omittable, string } from "../../src/Schemas.js"
 import { callAll } from "./harness/calls.js"
-import { type JsonObject, operationsOf } from "./harness/document.js"
+import { type JsonObject, objectOf, operationsOf, withRequiredFields } from "./harness/document.js"
+import { load } from "./support/compile.js"
+import { generated } from "./support/documents.js"
 
 const thing = {
   type: "object",
@@ -129,4 +133,21 @@ describe("the harness", () => {
       const [report] = yield* callAll(get, operationsOf(get), { listThings })
       assert.deepStrictEqual(report?.faults, ["a GET is declared as not idempotent"])
     }))
+
+  it.live("finds nothing wrong with what is generated of an ordinary document", () =>
+    Effect.gen(function*() {
+      const ordinary = parse(readFileSync("test/generate/harness/ordinary.yaml", "utf8"))
+      const { files, leftOut } = yield* generated(ordinary)
+      assert.deepStrictEqual(leftOut, [])
+      const described = objectOf(withRequiredFields(ordinary))
+      const reports = yield* callAll(described, operationsOf(described), yield* Effect.promise(() => load(files)))
+      assert.deepStrictEqual(reports.map(({ faults, name }) => [name, faults]), [
+        ["createJob", []],
+        ["putClosed", []],
+        ["getAddresses", []],
+        ["createAddress", []],
+        ["putFlow", []],
+        ["listEvents", []]
+      ])
+    }), 60_000)
 })

@@ -32,7 +32,16 @@ const running = (paths: Paths, options: Partial<Parameters<typeof run>[0]> = {})
     const real = yield* Effect.console
     const print = (to: Array<string>) => (...texts: ReadonlyArray<unknown>) =>
       Effect.sync(() => void to.push(...texts.join(" ").split("\n")))
-    const all = { ...paths, only: [], group: [], stage: "beta" as const, check: false, json: false, ...options }
+    const all = {
+      ...paths,
+      overlay: [],
+      only: [],
+      group: [],
+      stage: "beta" as const,
+      check: false,
+      json: false,
+      ...options
+    }
     const failure = yield* Effect.match(
       Effect.withConsole(run(all), { ...real, log: print(stdout), error: print(stderr) }),
       { onFailure: ({ _tag, message }) => [_tag, message], onSuccess: () => [] }
@@ -108,7 +117,7 @@ describe("the generator", () => {
           stderr: []
         })
         assert.deepStrictEqual(yield* running(paths, { only: ["getUser"], check: true }), {
-          failure: ["SpecError", "the document has no operation getUser, only getThing"],
+          failure: ["SpecError", "the document has no operation getUser; the nearest names are getThing"],
           stdout: [],
           stderr: []
         })

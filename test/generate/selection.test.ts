@@ -88,16 +88,16 @@ describe("a selection", () => {
       const error = yield* failure(document, { groups: ["clients", "grants"] })
       assert.deepStrictEqual([error.pointer, error.message], [
         "#/paths",
-        "the document has no group grants, only client-grants, clientGrants, clientGrantsets, clients"
+        "the document has no group grants; the nearest names are clients, clientGrants, client-grants"
       ])
     }))
 
-  it.effect("of an operation that there is not fails with the names of all", () =>
+  it.effect("of an operation that there is not fails with the nearest names", () =>
     Effect.gen(function*() {
       const error = yield* failure(shared, { only: ["getA", "getD"] })
       assert.deepStrictEqual([error.pointer, error.message], [
         "#/paths",
-        "the document has no operation getD, only broken, getA, getB, getC"
+        "the document has no operation getD; the nearest names are getA, getB, getC"
       ])
     }))
 })

@@ -32,12 +32,16 @@ const names = (name: string, text: string) => Options.text(name).pipe(Options.wi
 
 export const definition = define({
   name: "generate",
-  usage: "--spec FILE --out FOLDER [--only NAME…] [--group NAME…] [--check] [--json]",
+  usage: "--spec FILE --out FOLDER [--overlay FILE…] [--only NAME…] [--group NAME…] [--check] [--json]",
   about: "Writes a declaration for each operation of an OpenAPI document. Needs packages of its own, which it names.",
   config: {
     spec: Options.text("spec").pipe(Options.withDescription("The OpenAPI document, 3.0 or 3.1, as JSON or YAML")),
     out: Options.text("out").pipe(
       Options.withDescription("The folder to write, which is replaced as a whole. It holds nothing but generated files")
+    ),
+    overlay: names(
+      "overlay",
+      "Corrections of the document: an OpenAPI Overlay 1.0 or a JSON Patch, or auth0 for those that come with this package"
     ),
     only: names("only", "Only these operations, for example: --only getUser listRoles"),
     group: names("group", "Only operations of these groups of the SDK: --group users,actions.versions"),

@@ -1,6 +1,4 @@
 /** Makes names of identifiers and files from those of the document. */
-import { at, fail } from "./specError.js"
-
 /** Words that no variable can be called, and names that generated files use. */
 const reserved = new Set(
   ("abstract arguments await boolean break byte case catch char class const continue debugger default delete do double else enum " +
@@ -31,9 +29,6 @@ const capitalize = (word: string): string => word.replace(/./u, (letter) => lett
 const pascal = (words: ReadonlyArray<string>): string => words.map(capitalize).join("")
 
 const identifier = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u
-
-const checked = (name: string, text: string, pointer: string): string =>
-  identifier.test(name) ? name : fail(pointer, `no identifier can be made of the name ${JSON.stringify(text)}`)
 
 /** Words whose plural is the same, or that are used in the plural only. */
 const pluralOnly = new Set(["analytics", "aws", "dns", "metadata", "series", "settings", "sms", "stats"])
@@ -83,29 +78,32 @@ const fromGroup = (group: ReadonlyArray<string>, method: string): string => {
 const camel = (text: string): string =>
   wordsOf(text).map((word, index) => index === 0 ? word.toLowerCase() : capitalize(word)).join("")
 
-/** The name of an operation; a reserved word gets an underscore. */
-export const operationName = (
-  { group, id, method }: {
-    readonly group: ReadonlyArray<string>
-    readonly method: string | undefined
-    readonly id: string | undefined
-  },
-  pointer: string
-): string => {
-  if (method === undefined || group.length === 0) {
-    if (id === undefined) return fail(pointer, "the operation has no operationId")
-    const name = checked(camel(id), id, at(pointer, "operationId"))
-    return reserved.has(name) ? `${name}_` : name
-  }
-  const made = wordsOf(method).length === 0 ? "" : fromGroup(group, method)
-  const name = checked(made, method, at(pointer, "x-operation-name"))
-  return reserved.has(name) ? `${name}_` : name
+/** The names that an operation may have: from the SDK's method, from its `operationId`, and from its method and path. */
+export const operationNames = ({ group, id, method, route }: {
+  readonly group: ReadonlyArray<string>
+  readonly method: string | undefined
+  readonly id: string | undefined
+  /** The method and the path, for example `GET /users/{id}`. */
+  readonly route: string
+}): ReadonlyArray<string> =>
+  [
+    ...method === undefined || group.length === 0 || wordsOf(method).length === 0 ? [] : [fromGroup(group, method)],
+    ...id === undefined ? [] : [camel(id)],
+    camel(route)
+  ].filter((name) => identifier.test(name)).map((name) => reserved.has(name) ? `${name}_` : name)
+
+/** The name of a schema of `components`; one that generated files use themselves gets the suffix `Schema`. */
+export const schemaName = (name: string): string => {
+  const words = /^\p{Lu}[\p{L}\p{N}]*$/u.test(name) ? name : pascal(wordsOf(name))
+  const made = identifier.test(words) ? words : `Schema${words.replace(/\P{ID_Continue}/gu, "")}`
+  return reservedTypes.has(made) ? `${made}Schema` : made
 }
 
-/** The name of a schema of `components`; a name that generated files use themselves gets the suffix `Schema`. */
-export const schemaName = (name: string, pointer: string): string => {
-  const made = checked(/^\p{Lu}[\p{L}\p{N}]*$/u.test(name) ? name : pascal(wordsOf(name)), name, pointer)
-  return reservedTypes.has(made) ? `${made}Schema` : made
+/** The first of a name and the same name with a number that no other is like but for case, because some file systems ignore it. */
+export const freeName = (name: string, isTaken: (key: string) => boolean): string => {
+  const free = (number: number): string =>
+    isTaken(`${name}${number}`.toLowerCase()) ? free(number + 1) : `${name}${number}`
+  return isTaken(name.toLowerCase()) ? free(2) : name
 }
 
 /** The name of the variable beside the type and the schema of this name: `UsersExportJob` gives `usersExportJob`. */

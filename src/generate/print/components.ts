@@ -1,6 +1,6 @@
 /** Decides which schemas of `components` get a name, one for both directions or one for each, and in which file they are. */
 import * as Arr from "effect/Array"
-import { schemaName } from "../model/names.js"
+import { freeName, schemaName } from "../model/names.js"
 import type { Direction, Operation } from "../model/operation.js"
 import { children, type Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
@@ -39,6 +39,17 @@ const isTrivial = (shape: Shape, direction: Direction): boolean => {
   const { _tag } = shape
   return _tag === "Unknown" || _tag === "Never" || _tag === "Null" || _tag === "Boolean" || _tag === "File" ||
     (direction === "response" && (_tag === "String" || _tag === "Number"))
+}
+
+/** The names of the types of schemas. Of several that would get the same, the one with that very name keeps it; others get numbers. */
+const typeNamesOf = (components: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+  const [others, exact] = Arr.partition(components, (component) => schemaName(component) === component)
+  const taken = new Set<string>()
+  return new Map([...exact, ...others].map((component) => {
+    const name = freeName(schemaName(component), (key) => taken.has(key))
+    taken.add(name.toLowerCase())
+    return [component, name]
+  }))
 }
 
 type Key = `${Direction} ${string}`
@@ -246,11 +257,12 @@ export class Components {
       size = split.size
       for (const name of both) if (this.#refsOf(name, "response").some((ref) => split.has(ref))) split.add(name)
     }
-    const taken = new Set(this.#checkedNames(names).keys())
+    const typeNames = typeNamesOf(names)
+    const taken = new Set([...typeNames.values()].map((name) => name.toLowerCase()))
     const free = (name: string): string =>
       taken.has(name.toLowerCase()) ? free(name.replace(/Input$/, "RequestInput")) : name
     const nameOf = (component: string, direction: Direction): string => {
-      const name = schemaName(component, pointerOf(component))
+      const name = typeNames.get(component) ?? schemaName(component)
       if (direction === "response" || !split.has(component)) return name
       const input = free(`${name}Input`)
       taken.add(input.toLowerCase())
@@ -298,20 +310,6 @@ export class Components {
       const { name } = group.find((variant) => !referred.has(variant)) ?? group[0]
       return group.map((variant) => [variant, name] as const)
     }))
-  }
-
-  /** The schemas by the names of their types; fails if two get the same. */
-  #checkedNames(names: ReadonlyArray<string>): ReadonlyMap<string, string> {
-    const taken = new Map<string, string>()
-    for (const component of names) {
-      const name = schemaName(component, pointerOf(component)).toLowerCase()
-      const other = taken.get(name)
-      if (other !== undefined) {
-        fail(pointerOf(component), `the name of the schema is too close to that of ${pointerOf(other)}`)
-      }
-      taken.set(name, component)
-    }
-    return taken
   }
 
   /** The schemas that a schema contains, directly or not. */

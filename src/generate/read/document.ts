@@ -1,73 +1,16 @@
 /** Reads and validates an OpenAPI document. */
 import { Validator } from "@seriousme/openapi-schema-validator"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import { parse as parseYaml } from "yaml"
 import { at, SpecError } from "../model/specError.js"
 import * as Json from "./json.js"
+import { parse } from "./parse.js"
 
-/** Shared by all documents: it compiles its schemas once, which takes 90 ms. */
-const validator = new Validator()
+/** Shared by all documents: it compiles its schemas once, which takes 90 ms. It lists all errors, because each costs its operation. */
+const validator = new Validator({ allErrors: true, validateFormats: false })
 
-interface Reference {
-  readonly target: string
-  readonly pointer: string
-}
-
-/** Fields with values of the interface: what looks like a reference in them is none. `value` is one of an example with a name. */
-const values = new Set(["const", "default", "enum", "example", "value"])
-
-/** Fields whose own fields have names that the document chooses. */
-const named = new Set(
-  "$defs callbacks content definitions dependentSchemas encoding examples headers links patternProperties properties responses"
-    .split(" ")
-)
-
-/** The references in a part of a document, with their places. In a part `hasNames`, no field is a keyword. */
-const references = (value: unknown, pointer: string, hasNames = false): ReadonlyArray<Reference> => {
-  if (Array.isArray(value)) return value.flatMap((each, index) => references(each, at(pointer, index)))
-  if (!Json.isObject(value)) return []
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const isValue = values.has(name) || (name === "examples" && Array.isArray(inner))
-    if (!hasNames && isValue) return []
-    return name === "$ref" && typeof inner === "string"
-      ? [{ target: inner, pointer: at(pointer, name) }]
-      : references(inner, at(pointer, name), !hasNames && named.has(name))
-  })
-}
-
-/** The place of a value that contains itself, which anchors of YAML allow. */
-const cycle = (value: unknown, pointer: string, parents: ReadonlyArray<unknown> = []): string | undefined => {
-  if (typeof value !== "object" || value === null) return undefined
-  if (parents.includes(value)) return pointer
-  const within = [...parents, value]
-  for (const [name, inner] of Object.entries(value)) {
-    const found = cycle(inner, at(pointer, name), within)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-/** The references that the operations lead to, those that they lead to included. */
-const reachable = (document: Json.JsonObject): ReadonlyArray<Reference> => {
-  const found = references(document["paths"], "#/paths")
-  const visited = new Set<string>()
-  const all = [...found]
-  for (const { target } of all) {
-    if (visited.has(target)) continue
-    visited.add(target)
-    all.push(...references(Json.lookUp(document, target), target))
-  }
-  return all
-}
-
-/** Fails for a reference that leads to nothing; those that no operation leads to do no harm. */
-const checkReferences = (document: Json.JsonObject): Effect.Effect<void, SpecError> => {
-  const broken = reachable(document).find(({ target }) => Json.lookUp(document, target) === undefined)
-  if (broken === undefined) return Effect.void
-  const { pointer, target } = broken
-  const reason = target.startsWith("#/") ? "leads to nothing" : "leads out of the document: bundle it first"
-  return new SpecError({ pointer, message: `the reference ${target} ${reason} (at ${pointer})` })
-}
+/** What is wrong with a document, by the place of the part that is wrong as a whole: an operation or a component. */
+export type Faults = ReadonlyMap<string, SpecError>
 
 interface AjvError {
   readonly instancePath: string
@@ -78,35 +21,57 @@ interface AjvError {
   readonly propertyName?: string
 }
 
-/** The higher, the less an issue tells: that alternatives do not fit; that a value which is no reference is no reference. */
+/**
+ * The higher, the less an issue tells: that alternatives do not fit, or that a field is not allowed, which the validator says of each
+ * field around an issue, too; that a value which is no reference is no reference.
+ */
 const rank = ({ keyword, params }: AjvError): number =>
-  params["missingProperty"] === "$ref" ? 2 : /Of$|^if$|^not$/.test(keyword) ? 1 : 0
+  params["missingProperty"] === "$ref" ? 2 : /Of$|^if$|^not$|^unevaluated/.test(keyword) ? 1 : 0
 
 /** The most telling of the validator's issues: the deepest, and of those at one place that of the lowest rank. */
-const mostTelling = (errors: ReadonlyArray<AjvError>): AjvError | undefined =>
-  [...errors].sort((a, b) =>
-    b.instancePath.split("/").length - a.instancePath.split("/").length || rank(a) - rank(b)
-  )[0]
+const mostTelling = (errors: readonly [AjvError, ...ReadonlyArray<AjvError>]): AjvError =>
+  errors.reduce((a, b) => {
+    const depth = b.instancePath.split("/").length - a.instancePath.split("/").length
+    return depth > 0 || (depth === 0 && rank(b) < rank(a)) ? b : a
+  })
 
-const issueOf = (errors: ReadonlyArray<AjvError>): SpecError => {
-  const { instancePath = "", message = "is invalid", params = {}, propertyName } = mostTelling(errors) ?? {}
+const errorOf = ({ instancePath, message = "is invalid", params, propertyName }: AjvError): SpecError => {
   const pointer = propertyName === undefined ? `#${instancePath}` : at(`#${instancePath}`, propertyName)
   const [name] = Object.values(params).filter((value) => typeof value === "string")
   const text = name === undefined || message.includes(String(name)) ? message : `${message}: ${String(name)}`
   return new SpecError({ pointer, message: `${text} (at ${pointer})` })
 }
 
-const parse = (text: string): Effect.Effect<unknown, SpecError> =>
-  Effect.try({
-    try: (): unknown => /^\s*\{/.test(text) ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 1000 }),
-    catch: (error) => new SpecError({ pointer: "#", message: `the document cannot be parsed: ${messageOf(error)}` })
-  })
+/** The place of the part that an issue is about: an operation, a component, or a field of the document. */
+const partOf = ({ instancePath, params }: AjvError): string => {
+  const field = params["additionalProperty"] ?? params["unevaluatedProperty"]
+  const [start = "#", top, ...rest] = (field === undefined ? `#${instancePath}` : at(`#${instancePath}`, String(field)))
+    .split("/")
+  return [start, ...top === undefined ? [] : [top], ...top === "paths" || top === "components" ? rest.slice(0, 2) : []]
+    .join("/")
+}
 
-const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
+/** Tells whether what is wrong costs no operation: it is neither in one nor in what one can use. */
+export const isHarmless = (part: string): boolean =>
+  !/^#\/(?:components|paths\/[^/]+\/(?:get|post|put|patch|delete|parameters)$)/.test(part)
+
+/** References can name a component of any name, though OpenAPI allows few characters. */
+const isName = ({ instancePath, keyword, propertyName }: AjvError): boolean =>
+  /^\/components\/\w+$/.test(instancePath) && (propertyName !== undefined || keyword === "propertyNames")
+
+const faultsOf = (errors: ReadonlyArray<AjvError>): Faults => {
+  const byPart = Object.entries(Arr.groupBy(errors.filter((error) => !isName(error)), partOf))
+  const isAround = (part: string) => byPart.some(([other]) => other.startsWith(`${part}/`))
+  return new Map(
+    byPart.map(([part, errors]) => [part, mostTelling(errors)] as const)
+      .filter(([part, error]) => rank(error) === 0 || !isAround(part))
+      .map(([part, error]) => [part, errorOf(error)])
+  )
+}
 
 /**
- * The document as it is validated: OpenAPI demands a description of each response, and documents that are reduced to facts have
- * none.
+ * The document as it is validated: OpenAPI demands responses of each operation, and a description of each, which many documents
+ * lack.
  */
 const described = (document: Json.JsonObject): Json.JsonObject =>
   inField(
@@ -115,6 +80,8 @@ const described = (document: Json.JsonObject): Json.JsonObject =>
     (components) =>
       inField(inField(inField(components, "responses", responses), "callbacks", callbacks), "pathItems", pathItems)
   )
+
+const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
 type Change = (value: Json.JsonObject) => Json.JsonObject
 
@@ -130,27 +97,32 @@ const inEach = (change: Change): Change => (value) =>
 
 const responses = inEach((response) => "$ref" in response ? response : { description: "", ...response })
 
-const pathItems: Change = inEach(
-  inEach((operation) => inField(inField(operation, "responses", responses), "callbacks", callbacks))
-)
+const operationResponses: Change = (value) => responses(Object.keys(value).length === 0 ? { default: {} } : value)
+
+const operation: Change = (value) =>
+  inField(inField({ responses: {}, ...value }, "responses", operationResponses), "callbacks", callbacks)
+
+const pathItems: Change = inEach((item) => methods.reduce((item, method) => inField(item, method, operation), item))
 
 const callbacks: Change = inEach((callback) => pathItems(callback))
 
-/** Parses JSON or YAML and validates it as OpenAPI 3.0 or 3.1. */
-export const readDocument = (text: string): Effect.Effect<Json.JsonObject, SpecError> =>
+/** Validates a parsed document as OpenAPI 3.0 or 3.1. What is not valid costs the operations that are or use it. */
+export const validate = (
+  document: unknown
+): Effect.Effect<{ readonly document: Json.JsonObject; readonly faults: Faults }, SpecError> =>
   Effect.gen(function*() {
-    const document = yield* parse(text.replace(/^\uFEFF/, ""))
     if (!Json.isObject(document)) return yield* new SpecError({ pointer: "#", message: "the document is no object" })
-    const place = cycle(document, "#")
-    if (place !== undefined) {
-      return yield* new SpecError({ pointer: place, message: `the value contains itself: use $ref (at ${place})` })
+    const version = String(document["openapi"] ?? document["swagger"])
+    if (!/^3\.[01]\b/.test(version)) {
+      return yield* new SpecError({
+        pointer: "#/openapi",
+        message: `version ${version} is not supported, only OpenAPI 3.0 and 3.1 (at #/openapi)`
+      })
     }
     const { errors } = yield* Effect.promise(() => validator.validate(described(document)))
-    // The validator's own check of references, whose issue is a string, names no place.
-    if (Array.isArray(errors)) return yield* issueOf(errors)
-    yield* checkReferences(document)
-    const version = String(document["openapi"])
-    return /^3\.[01]\b/.test(version)
-      ? document
-      : yield* new SpecError({ pointer: "#/openapi", message: `version ${version} is not supported, only 3.0 and 3.1` })
+    // The validator's own check of references, whose issue is a string, names no place. The readers check those that they follow.
+    return { document, faults: Array.isArray(errors) ? faultsOf(errors) : new Map() }
   })
+
+/** Parses JSON or YAML and validates it. */
+export const readDocument = (text: string) => Effect.flatMap(parse(text), validate)

@@ -40,3 +40,7 @@ export const lookUp = (document: JsonObject, pointer: string): unknown =>
     (value, key) => Array.isArray(value) ? value[Number(key)] : isObject(value) ? own(value, key) : undefined,
     document
   )
+
+/** The name of a field. Objects get a prototype by `__proto__`, so a value would get lost. */
+export const fieldName = (name: string, pointer: string): string =>
+  name === "__proto__" ? fail(pointer, "a field cannot be called __proto__") : name

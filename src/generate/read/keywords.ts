@@ -76,3 +76,14 @@ export const uncheckedKeywords = (schema: object): ReadonlyArray<string> =>
 /** The keywords of a schema that are neither understood nor comments. Names that begin with `x-` are extensions. */
 export const unknownKeywords = (schema: object): ReadonlyArray<string> =>
   Object.keys(schema).filter((name) => !known.has(name) && !name.startsWith("x-"))
+
+const types: ReadonlyArray<readonly [type: string, keywords: ReadonlyArray<string>]> = [
+  ["object", ["properties", "additionalProperties", "required", "minProperties", "maxProperties", "patternProperties"]],
+  ["array", ["items", "prefixItems", "minItems", "maxItems", "uniqueItems"]],
+  ["string", ["minLength", "maxLength", "pattern", "format", "contentMediaType", "contentEncoding"]],
+  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]]
+]
+
+/** The type that the keywords of a schema imply. */
+export const impliedType = (schema: object): string | undefined =>
+  types.find(([, keywords]) => keywords.some((name) => name in schema))?.[0]

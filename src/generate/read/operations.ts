@@ -1,11 +1,13 @@
 /** Reads the operations of a document into the model. */
 import * as Either from "effect/Either"
 import { isIdempotent } from "../model/idempotency.js"
-import { operationName } from "../model/names.js"
+import { freeName, operationNames } from "../model/names.js"
 import type { Method, Operation, Stage } from "../model/operation.js"
 import { stages } from "../model/operation.js"
-import { at, fail, SpecError } from "../model/specError.js"
+import { at, fail, type SpecError } from "../model/specError.js"
+import { attempt } from "./attempt.js"
 import { readBody } from "./body.js"
+import { withOwnNames } from "./collisions.js"
 import * as Json from "./json.js"
 import { readPaging } from "./paging.js"
 import { readParameters } from "./parameters.js"
@@ -22,7 +24,12 @@ const classes = [400, 401, 402, 403, 404, 409, 410, 412, 413, 429, 500, 503]
 
 /** An operation, or the reason that it could not be read. */
 export type Read =
-  & { readonly name: string; readonly group: ReadonlyArray<string>; readonly stage: Stage }
+  & {
+    readonly name: string
+    readonly id: string | undefined
+    readonly group: ReadonlyArray<string>
+    readonly stage: Stage
+  }
   & (
     | { readonly _tag: "Operation"; readonly operation: Operation }
     | { readonly _tag: "Unreadable"; readonly error: SpecError }
@@ -72,21 +79,10 @@ const statusesOf = ({ operation, pointer, reader }: Place): ReadonlyArray<number
   return [...new Set([...statuses.filter((status) => classes.includes(status)), 429])].sort((a, b) => a - b)
 }
 
-const checkFields = (operation: Operation): void => {
-  const { body, headers, params, query } = operation
-  const names = [...params, ...query, ...headers].map(({ name }) => name)
-  const all = [
-    ...names,
-    ...body === undefined ? [] : body._tag === "Whole" ? ["body"] : body.shape.fields.map(({ name }) => name)
-  ]
-  const twice = all.find((name, index) => all.indexOf(name) !== index)
-  if (twice !== undefined) {
-    fail(operation.pointer, `the field ${JSON.stringify(twice)} occurs in two of path, query, header and body`)
-  }
-}
-
 const readOperation = (place: Place, name: string, base: string): Operation => {
   const { item, itemPointer, method, operation, path, pointer, reader } = place
+  reader.check(pointer)
+  reader.check(at(itemPointer, "parameters"))
   const success = readSuccess(reader, operation["responses"], at(pointer, "responses"))
   const parameters = readParameters(reader, path, [
     [item["parameters"], at(itemPointer, "parameters")],
@@ -95,7 +91,7 @@ const readOperation = (place: Place, name: string, base: string): Operation => {
   const group = groupOf(operation)
   const sdkMethod = Json.string(operation["x-operation-name"])
   const relative = path.slice(base.length)
-  const read: Operation = {
+  return withOwnNames(reader, {
     name,
     pointer,
     method,
@@ -113,33 +109,63 @@ const readOperation = (place: Place, name: string, base: string): Operation => {
     scopes: scopesOf(place),
     statuses: statusesOf(place),
     idempotent: isIdempotent(method, relative)
-  }
-  checkFields(read)
-  return read
+  })
 }
 
-const nameOf = ({ operation, pointer }: Place): string =>
-  operationName({
+/** The first of the operation's names that no other has, after those that others have. */
+const namesOf = (
+  { method, operation, path }: Place,
+  isTaken: (key: string) => boolean
+): readonly [name: string, taken: string | undefined] => {
+  const names = operationNames({
     group: groupOf(operation),
     method: Json.string(operation["x-operation-name"]),
-    id: Json.string(operation["operationId"])
-  }, pointer)
+    id: Json.string(operation["operationId"]),
+    route: `${method} ${path}`
+  })
+  const name = names.find((name) => !isTaken(name.toLowerCase())) ?? freeName(names.at(-1) ?? "operation", isTaken)
+  return [name, names[0] === name ? undefined : names[0]]
+}
 
-const attempt = (name: string, place: Place, base: string): Read => {
+const readAt = (name: string, place: Place, base: string): Read => {
   const { operation } = place
   const group = groupOf(operation)
   const tags = Array.isArray(operation["tags"]) ? operation["tags"].map(String) : []
-  const common = { name, group: group.length > 0 ? group : tags.slice(0, 1), stage: stageOf(operation) }
-  const read = Either.try({
-    try: () => readOperation(place, name, base),
-    catch: (error) => {
-      if (error instanceof SpecError) return error
-      throw error // a defect
-    }
-  })
+  const common = {
+    name,
+    id: Json.string(operation["operationId"]),
+    group: group.length > 0 ? group : tags.slice(0, 1),
+    stage: stageOf(operation)
+  }
+  const read = attempt(() => readOperation(place, name, base))
   return Either.match(read, {
     onLeft: (error) => ({ ...common, _tag: "Unreadable" as const, error }),
     onRight: (operation) => ({ ...common, _tag: "Operation" as const, operation })
+  })
+}
+
+/** The operations of a path. */
+const placesOf = (
+  document: Json.JsonObject,
+  reader: SchemaReader,
+  path: string,
+  value: unknown
+): ReadonlyArray<Place> => {
+  const [item, itemPointer] = reader.resolve(value, at("#/paths", path))
+  return methods.filter((method) => item[method.toLowerCase()] !== undefined).map((method) => {
+    const pointer = at(itemPointer, method.toLowerCase())
+    const operation = item[method.toLowerCase()]
+    // What is no object is among the faults of the document.
+    return {
+      document,
+      reader,
+      path,
+      item,
+      operation: Json.isObject(operation) ? operation : {},
+      method,
+      pointer,
+      itemPointer
+    }
   })
 }
 
@@ -155,27 +181,32 @@ export const readOperations = (
   const paths = Object.entries(Json.objectOrEmpty(document["paths"], "#/paths"))
   const base = paths.some(([path]) => path.startsWith(`${prefix}/`)) ? prefix : ""
   const pointers = new Map<string, string>()
-  const found = paths.filter(([path]) => !path.startsWith("x-")).flatMap(([path, value]) => {
-    const [item, itemPointer] = reader.resolve(value, at("#/paths", path))
+  const found = paths.filter(([path]) => !path.startsWith("x-")).flatMap(([path, value]): ReadonlyArray<Read> => {
     if (!path.startsWith(`${base}/`)) {
-      reader.note(itemPointer, `the path is outside of ${base}, so its operations are left out`)
+      const reason = base === "" ? "does not begin with a slash" : `is outside of ${base}`
+      reader.note(at("#/paths", path), `the path ${reason}, so its operations are left out`)
       return []
     }
-    return methods.filter((method) => item[method.toLowerCase()] !== undefined).map((method) => {
-      const pointer = at(itemPointer, method.toLowerCase())
-      const operation = Json.object(item[method.toLowerCase()], pointer)
-      const place: Place = { document, reader, path, item, operation, method, pointer, itemPointer }
-      const name = nameOf(place)
-      // Names of files differ by more than case, because some file systems ignore it.
-      const key = name.toLowerCase()
-      const other = pointers.get(key)
-      if (other !== undefined) fail(pointer, `the name ${name} is also that of the operation at ${other}`)
-      pointers.set(key, pointer)
-      return { name, place }
+    return Either.match(attempt(() => placesOf(document, reader, path, value)), {
+      onLeft: (
+        error
+      ) => [{ _tag: "Unreadable" as const, name: path, id: undefined, group: [], stage: "ga" as const, error }],
+      onRight: (places) =>
+        places.flatMap((place) => {
+          const [name, taken] = namesOf(place, (key) => pointers.has(key))
+          pointers.set(name.toLowerCase(), place.pointer)
+          if (names !== undefined && !names.has(name)) return []
+          if (taken !== undefined) {
+            const other = pointers.get(taken.toLowerCase())
+            reader.note(
+              place.pointer,
+              `the operation is called ${name}, because the name ${taken} is that of the one at ${other}`
+            )
+          }
+          return [readAt(name, place, base)]
+        })
     })
   })
-  if (found.length === 0) fail("#/paths", "the document has no operations")
-  return found.filter(({ name }) => names === undefined || names.has(name))
-    .map(({ name, place }) => attempt(name, place, base))
-    .sort((a, b) => a.name < b.name ? -1 : 1)
+  if (pointers.size === 0 && found.length === 0) fail("#/paths", "the document has no operations")
+  return [...found].sort((a, b) => a.name < b.name ? -1 : 1)
 }

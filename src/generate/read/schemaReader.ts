@@ -17,26 +17,25 @@ import {
   unknown
 } from "../model/shape.js"
 import { at, fail, type Note } from "../model/specError.js"
+import type { Faults } from "./document.js"
 import * as Json from "./json.js"
-import { uncheckedKeywords, unknownKeywords } from "./keywords.js"
+import { impliedType, uncheckedKeywords, unknownKeywords } from "./keywords.js"
 
 const components = "#/components/schemas/"
-
-/** The name of a field. Objects get a prototype by `__proto__`, so a value would get lost. */
-const fieldName = (name: string, pointer: string): string =>
-  name === "__proto__" ? fail(pointer, "a field cannot be called __proto__") : name
 
 /** Reads the schemas of one document. */
 export class SchemaReader {
   readonly #document: Json.JsonObject
+  readonly #faults: Faults
   /** OpenAPI 3.0 has keywords of its own. */
   readonly #isLegacy: boolean
   readonly #shapes = new Map<string, Shape>()
   readonly #reading: Array<string> = []
   readonly notes: Array<Note> = []
 
-  constructor(document: Json.JsonObject) {
+  constructor(document: Json.JsonObject, faults: Faults = new Map()) {
     this.#document = document
+    this.#faults = faults
     this.#isLegacy = String(document["openapi"]).startsWith("3.0")
   }
 
@@ -45,6 +44,12 @@ export class SchemaReader {
     if (!this.notes.some((note) => note.pointer === pointer && note.message === message)) {
       this.notes.push({ pointer, message })
     }
+  }
+
+  /** Fails if the part at a pointer is not valid. */
+  check(pointer: string): void {
+    const fault = this.#faults.get(pointer)
+    if (fault !== undefined) throw fault
   }
 
   /** Follows references until something else comes. Returns it with its own pointer. */
@@ -65,6 +70,7 @@ export class SchemaReader {
     const shape = this.#reading.includes(pointer)
       ? fail(pointer, `the schema contains itself by way of allOf or $ref: ${[...this.#reading, pointer].join(" → ")}`)
       : this.#within(pointer, () => {
+        this.check(pointer)
         const shape = this.read(this.#componentValue(name), pointer)
         return shape._tag === "Ref" ? this.component(shape.name) : shape
       })
@@ -134,6 +140,7 @@ export class SchemaReader {
     }
     const referred = Json.lookUp(this.#document, target)
     if (referred === undefined) fail(at(pointer, "$ref"), `the reference ${target} leads to nothing`)
+    this.check(at("#", ...(Json.keysOf(target) ?? []).slice(0, 3)))
     return [referred, target]
   }
 
@@ -157,7 +164,7 @@ export class SchemaReader {
     if (schema["discriminator"] === undefined) return branches
     const discriminator = Json.object(schema["discriminator"], pointer)
     const given = Json.string(discriminator["propertyName"]) ?? fail(pointer, "expected a propertyName")
-    const name = fieldName(given, at(pointer, "propertyName"))
+    const name = Json.fieldName(given, at(pointer, "propertyName"))
     const mapping = Object.entries(Json.objectOrEmpty(discriminator["mapping"], at(pointer, "mapping")))
     return branches.map((branch) => {
       if (branch._tag !== "Ref") return branch
@@ -207,20 +214,9 @@ export class SchemaReader {
 
   /** The types of a schema, stated or implied by its keywords. */
   #types(schema: Json.JsonObject, pointer: string): ReadonlyArray<string> | undefined {
-    const { type } = schema
-    if (type !== undefined) {
-      return Array.isArray(type)
-        ? type.map(String)
-        : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
-    }
-    const has = (...names: ReadonlyArray<string>) => names.some((name) => name in schema)
-    if (
-      has("properties", "additionalProperties", "required", "minProperties", "maxProperties", "patternProperties")
-    ) return ["object"]
-    if (has("items", "prefixItems", "minItems", "maxItems", "uniqueItems")) return ["array"]
-    if (has("minLength", "maxLength", "pattern", "format", "contentMediaType", "contentEncoding")) return ["string"]
-    if (has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")) return ["number"]
-    return undefined
+    const type = schema["type"] ?? impliedType(schema)
+    if (type === undefined) return undefined
+    return Array.isArray(type) ? type.map(String) : [Json.string(type) ?? fail(at(pointer, "type"), "expected a name")]
   }
 
   #typed(type: string, schema: Json.JsonObject, pointer: string): Shape {
@@ -307,7 +303,7 @@ export class SchemaReader {
     return {
       _tag: "Object",
       fields,
-      required: required.map((name, index) => fieldName(String(name), at(requiredPlace, index))),
+      required: required.map((name, index) => Json.fieldName(String(name), at(requiredPlace, index))),
       additional: this.#additional(schema, fields.length > 0, pointer),
       min: Json.number(schema["minProperties"]) || undefined,
       max: Json.number(schema["maxProperties"])
@@ -317,7 +313,7 @@ export class SchemaReader {
   #field(name: string, value: unknown, pointer: string): Field {
     const { deprecated, description, readOnly, writeOnly }: Json.JsonObject = Json.isObject(value) ? value : {}
     return {
-      name: fieldName(name, pointer),
+      name: Json.fieldName(name, pointer),
       shape: this.read(value, pointer),
       readOnly: readOnly === true,
       writeOnly: writeOnly === true,

@@ -44,9 +44,12 @@ const rank = (schema: JsonObject): number =>
 const listOf = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter(isJsonObject) : []
 
+/** Within this many schemas of `definitions`, optional fields are left out: those that recur by way of others grow exponentially. */
+const deepest = 6
+
 /**
- * Makes a value with every field, and one item in each list. Where a schema recurs in itself, optional fields are left out and
- * lists are empty. `undefined` if no value can be made.
+ * Makes a value with every field, and one item in each list. Where a schema recurs in itself, or deep within others, optional fields
+ * are left out and lists are empty. `undefined` if no value can be made.
  */
 export const sample = (
   schema: JsonObject,
@@ -80,7 +83,7 @@ export const sample = (
     case "array":
       return sampleArray(schema, of)
     case "object":
-      return sampleObject(schema, of)
+      return sampleObject(schema, of, open.length >= deepest)
     default:
       return schema.not === undefined ? sampleString(schema) : undefined
   }
@@ -97,11 +100,15 @@ const sampleArray = ({ items, minItems, prefixItems }: JsonObject, of: Sample): 
   return made.length < least ? undefined : made
 }
 
-const sampleObject = ({ properties, required }: JsonObject, of: Sample): Json | undefined => {
-  const fields = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, property]) =>
-    [name, isJsonObject(property) ? of(property) : undefined] as const
-  )
+const sampleObject = (
+  { properties, required }: JsonObject,
+  of: Sample,
+  isDeep: boolean
+): Json | undefined => {
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+  const fields = Object.entries(isJsonObject(properties) ? properties : {})
+    .filter(([name]) => !isDeep || isRequired(name))
+    .map(([name, property]) => [name, isJsonObject(property) ? of(property) : undefined] as const)
   if (fields.some(([name, value]) => value === undefined && isRequired(name))) return undefined
   return Object.fromEntries(
     fields.flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const])

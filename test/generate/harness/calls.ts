@@ -24,6 +24,18 @@ const clientLayer = (origin: string, client: Tenant.Client) =>
     Layer.provide(NodeHttpClient.layerUndici)
   )
 
+/** The operation as the generated one names the fields of its path: those that another part has, too, are called otherwise there. */
+const withNamesOf = (described: Described, { endpoint }: Subject): Described => {
+  const written: ReadonlyArray<string> = described.path.match(/(?<=\{)[^}]+(?=\})/g) ?? []
+  const own: ReadonlyArray<string> = endpoint.path.match(/(?<=\/:)[^/]+/g) ?? []
+  const ownName = (name: string) => own[written.indexOf(name)] ?? name
+  return {
+    ...described,
+    path: described.path.replace(/\{([^}]+)\}/g, (_, name: string) => `{${ownName(name)}}`),
+    parameters: described.parameters.map((each) => each.place === "path" ? { ...each, name: ownName(each.name) } : each)
+  }
+}
+
 /** Calls each described operation with the generated one of its route. */
 export const callAll = (
   document: JsonObject,
@@ -63,7 +75,7 @@ export const callAll = (
       received.length = 0
       return subject === undefined
         ? Effect.succeed({ name: routeOf(each), inputs: 0, responses: 0, statuses: 0, faults: ["was not generated"] })
-        : checkOperation(each, subject, world)
+        : checkOperation(withNamesOf(each, subject), subject, world)
     })
   })
   return program.pipe(Effect.scoped, Effect.provide(layer(generated, clients.all, received)), Effect.orDie)

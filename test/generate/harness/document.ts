@@ -47,6 +47,19 @@ export const resolve = (document: JsonObject, value: unknown): JsonObject => {
   return resolve(document, target)
 }
 
+/** A document whose schemas describe each field that they require: a field that they do not describe can be anything. */
+export const withRequiredFields = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withRequiredFields)
+  if (!isObject(value)) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withRequiredFields(each)]))
+  const { required } = inner
+  if (!Array.isArray(required)) return inner
+  return {
+    ...inner,
+    properties: { ...Object.fromEntries(required.map((name) => [name, {}])), ...objectOf(inner["properties"]) }
+  }
+}
+
 const isJson = (type: string): boolean => /^application\/(?:[\w.+-]+\+)?json\b|^\*\/\*/.test(type)
 
 const methods = ["get", "post", "put", "patch", "delete"]
@@ -90,7 +103,7 @@ const describe = (
   }
   const responses = Object.entries(objectOf(operation["responses"]))
     .map(([status, response]) => ({
-      status: Number(status),
+      status: Number(status.replace(/^2XX$/i, "200")),
       content: objectOf(resolve(document, response)["content"])
     }))
   const security = listOf(operation["security"] ?? document["security"])

@@ -65,11 +65,14 @@ const kindOf = ({ body, multipart, payload }: Any): BodyKind =>
 const isStream = (value: unknown): value is Stream.Stream<unknown, unknown, IdentityClient> =>
   Predicate.hasProperty(value, Stream.StreamTypeId)
 
-/** Makes a call. A stream of events gives them as a list. */
+/** Makes a call. A stream of events gives their data as a list. */
 const invoke = ({ operation }: Check, input: unknown): Effect.Effect<unknown, unknown, IdentityClient> => {
   const called: unknown = operation(input as never)
   return isStream(called)
-    ? Effect.map(Stream.runCollect(called), (events) => [...events])
+    ? Effect.map(
+      Stream.runCollect(called),
+      (events) => Array.from(events, (event) => Predicate.hasProperty(event, "data") ? event.data : event)
+    )
     : called as Effect.Effect<unknown, unknown, IdentityClient> // sound: operations return nothing else
 }
 
@@ -164,7 +167,14 @@ const checkStatuses = (check: Check, input: unknown) =>
       yield* expect(status, failureBody(status), tag)
     }
     const insufficient = documented.includes(403) ? "InsufficientScope" : "UnexpectedResponse"
-    yield* expect(403, failureBody(403, { errorCode: "insufficient_scope" }), insufficient)
+    yield* expect(
+      403,
+      failureBody(403, {
+        errorCode: "insufficient_scope",
+        message: "Insufficient scope, expected any of: read:things"
+      }),
+      insufficient
+    )
   })
 
 /** Each documented success is a success, with its own status. */

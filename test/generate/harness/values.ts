@@ -12,6 +12,17 @@ const [inner, outer] = [8, 24]
 /** A recursive schema is used in itself this often. */
 const levels = 3
 
+/** Within this many recursive schemas, what leads to a further one is left out where it can be: its values grow exponentially. */
+const deepest = 4
+
+/** The references in a schema. */
+const refsIn = (value: Json): ReadonlyArray<string> =>
+  Array.isArray(value)
+    ? value.flatMap(refsIn)
+    : !isObject(value)
+    ? []
+    : Object.entries(value).flatMap(([name, each]) => name === "$ref" ? [String(each)] : refsIn(each))
+
 const formats: Readonly<Record<string, ReadonlyArray<string>>> = {
   "date-time": ["2026-06-25T08:00:00.123456789Z", "2026-06-25T08:00:00Z", "2026-06-25T10:00:00+02:00"],
   date: ["2026-06-25", "2024-02-29"],
@@ -22,6 +33,18 @@ const formats: Readonly<Record<string, ReadonlyArray<string>>> = {
   hostname: ["a.example.com", "x"],
   ipv4: ["192.0.2.1"],
   ipv6: ["2001:db8::1"]
+}
+
+/** What tells a format from others, roughly: a string that is one of two formats fits exactly one. */
+const formatPatterns: Record<string, RegExp> = {
+  "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  email: /^[^@\s]+@[^@\s]+$/,
+  uri: /^[a-z][a-z\d+.-]*:\S+$/i,
+  uuid: /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i,
+  hostname: /^[a-z\d-]+(?:\.[a-z\d-]+)*$/i,
+  ipv4: /^\d+(?:\.\d+){3}$/,
+  ipv6: /^[\da-f]*:[\da-f:]+$/i
 }
 
 const alphabets: Readonly<Record<Use, string>> = {
@@ -122,12 +145,35 @@ const without = (schema: JsonObject, ...names: ReadonlyArray<string>): JsonObjec
 
 export class Values {
   private readonly checks = new Map<string, (value: unknown) => boolean>()
-  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false })
+  private readonly ajv = new Ajv2020({ strict: false, formats: formatPatterns, logger: false })
 
   private readonly document: JsonObject
+  private readonly recursive = new Map<string, boolean>()
 
   constructor(document: JsonObject) {
     this.document = document
+  }
+
+  /** Tells whether a schema contains itself, by way of others too. */
+  private isRecursive($ref: string): boolean {
+    const known = this.recursive.get($ref)
+    if (known !== undefined) return known
+    const reached = new Set<string>()
+    const visit = (name: string): void => {
+      for (const next of refsIn(resolve(this.document, { $ref: name })).filter((next) => !reached.has(next))) {
+        reached.add(next)
+        visit(next)
+      }
+    }
+    visit($ref)
+    this.recursive.set($ref, reached.has($ref))
+    return reached.has($ref)
+  }
+
+  /** Tells whether a schema leads deeper than values should be. */
+  private isTooDeep(schema: JsonObject, open: ReadonlyArray<string>): boolean {
+    return open.filter((name) => this.isRecursive(name)).length >= deepest &&
+      refsIn(schema).some((name) => this.isRecursive(name))
   }
 
   /** Checks a value with a validator of JSON Schema. Where that cannot read the schema, everything is valid. */
@@ -180,7 +226,9 @@ export class Values {
     if (alternatives.length > 0) {
       const rest = without(given, "oneOf", "anyOf", "discriminator")
       const joined = alternatives.map((each) =>
-        Object.keys(rest).some((name) => name !== "description" && name !== "type") ? { allOf: [rest, each] } : each
+        Object.keys(rest).some((name) => name !== "description" && (name !== "type" || each["type"] === undefined))
+          ? { allOf: [rest, each] }
+          : each
       )
       return interleave(joined.map((each) => this.make(each, use, open, limit))).slice(0, limit)
     }
@@ -196,6 +244,8 @@ export class Values {
       ? "object"
       : schema["items"] !== undefined || schema["prefixItems"] !== undefined
       ? "array"
+      : schema["format"] !== undefined || schema["pattern"] !== undefined
+      ? "string"
       : undefined
     switch (schema["type"] ?? implied) {
       case "null":
@@ -222,7 +272,8 @@ export class Values {
     if (first.some((values) => values.length === 0)) return []
     const prefix = first.flat()
     const { items } = schema
-    const of = items === false ? [] : this.make(objectOf(items), use, open, inner)
+    const isNone = items === false || (!(Number(schema["minItems"]) > 0) && this.isTooDeep(objectOf(items), open))
+    const of = isNone ? [] : this.make(objectOf(items), use, open, inner)
     const least = Math.max(numberOf(schema["minItems"]) ?? 0, use === "query" ? 1 : 0)
     const most = numberOf(schema["maxItems"]) ?? Infinity
     const sized = (count: number) => [
@@ -251,25 +302,19 @@ export class Values {
       .filter(([, property]) => resolve(this.document, property)[hidden] !== true && property[hidden] !== true)
     const fields = properties.map(([name, property]) => ({
       name,
-      values: this.make(property, use, open, inner),
+      values: !required.includes(name) && this.isTooDeep(property, open) ? [] : this.make(property, use, open, inner),
       isRequired: required.includes(name)
     }))
     if (fields.some(({ isRequired, values }) => isRequired && values.length === 0)) return []
-    const undescribed = required.filter((name) => !properties.some(([known]) => known === name) && use === "response")
-      .map((name) => [name, "undescribed"] as const)
     const extra = this.extra(schema, use, open)
     const present = fields.filter(({ values }) => values.length > 0)
     const full: JsonObject = Object.fromEntries([
       ...present.map(({ name, values }) => [name, values[0]!] as const),
-      ...undescribed,
       ...extra
     ])
-    const minimal: JsonObject = Object.fromEntries([
-      ...present.filter(({ isRequired }) => isRequired).map(({ name, values }) =>
-        [name, values[1] ?? values[0]!] as const
-      ),
-      ...undescribed
-    ])
+    const minimal: JsonObject = Object.fromEntries(
+      present.filter(({ isRequired }) => isRequired).map(({ name, values }) => [name, values[1] ?? values[0]!] as const)
+    )
     const least = numberOf(schema["minProperties"]) ?? 0
     const filled = Object.entries(full).reduce<JsonObject>(
       (made, [name, value]) => Object.keys(made).length < least ? { [name]: value, ...made } : made,

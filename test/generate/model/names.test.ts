@@ -1,23 +1,11 @@
 /** Tests the names that operations, schemas and variables get from those of a document. */
 import { assert, describe, it } from "@effect/vitest"
-import { isIdentifier, operationName, schemaName, variableName } from "../../../src/generate/model/names.js"
-
-const pointer = "#/paths/~1users/get"
-
-/** The message of the error that a function throws, or none. */
-const messageOf = (make: () => string): string | undefined => {
-  try {
-    make()
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
+import { freeName, isIdentifier, operationNames, schemaName, variableName } from "../../../src/generate/model/names.js"
 
 describe("the name of an operation", () => {
-  const fromId = (id: string) => operationName({ group: [], method: undefined, id }, pointer)
+  const fromId = (id: string) => operationNames({ group: [], method: undefined, id, route: "GET /" })[0]
   const fromGroup = (group: string, method: string) =>
-    operationName({ group: group.split("."), method, id: undefined }, pointer)
+    operationNames({ group: group.split("."), method, id: undefined, route: "GET /" })[0]
 
   const ids: ReadonlyArray<readonly [id: string, name: string]> = [
     ["getUser", "getUser"],
@@ -104,32 +92,28 @@ describe("the name of an operation", () => {
     )
   })
 
-  it("is made of the operationId unless there are both a group and a method", () => {
-    const id = "listThings"
-    assert.strictEqual(operationName({ group: [], method: "get", id }, pointer), id)
-    assert.strictEqual(operationName({ group: ["users"], method: undefined, id }, pointer), id)
-    assert.strictEqual(operationName({ group: ["users"], method: "get", id }, pointer), "getUser")
-  })
-
-  const refused: ReadonlyArray<
-    readonly [name: { group: ReadonlyArray<string>; method?: string; id?: string }, message: string]
+  const cases: ReadonlyArray<
+    readonly [from: { group?: ReadonlyArray<string>; method?: string; id?: string }, names: ReadonlyArray<string>]
   > = [
-    [{ group: ["users"] }, `the operation has no operationId (at ${pointer})`],
-    [{ group: [], method: "get" }, `the operation has no operationId (at ${pointer})`],
-    [{ group: [], id: "1user" }, `no identifier can be made of the name "1user" (at ${pointer}/operationId)`],
-    [{ group: [], id: "user৴" }, `no identifier can be made of the name "user৴" (at ${pointer}/operationId)`],
-    [{ group: ["users"], method: "-" }, `no identifier can be made of the name "-" (at ${pointer}/x-operation-name)`],
-    [{ group: [], id: "-\"-" }, `no identifier can be made of the name "-\\"-" (at ${pointer}/operationId)`],
-    [
-      { group: ["users"], method: "1get" },
-      `no identifier can be made of the name "1get" (at ${pointer}/x-operation-name)`
-    ]
+    [{ group: ["users"], method: "get", id: "listThings" }, ["getUser", "listThings", "getThingsByIdParts"]],
+    [{ method: "get", id: "listThings" }, ["listThings", "getThingsByIdParts"]],
+    [{ group: ["users"], id: "listThings" }, ["listThings", "getThingsByIdParts"]],
+    [{ group: ["users"] }, ["getThingsByIdParts"]],
+    [{}, ["getThingsByIdParts"]],
+    [{ id: "1user" }, ["getThingsByIdParts"]],
+    [{ id: "user৴" }, ["getThingsByIdParts"]],
+    [{ id: "-\"-" }, ["getThingsByIdParts"]],
+    [{ group: ["users"], method: "-" }, ["getThingsByIdParts"]],
+    [{ group: ["users"], method: "1get" }, ["getThingsByIdParts"]]
   ]
-  it("is refused, with the place, if no identifier can be made", () => {
+  it("is made of the operationId unless there are both a group and a method, or else of its method and path", () => {
+    const route = "GET /things/by-{id}/_parts.%"
     assert.deepStrictEqual(
-      refused.map(([{ group, id, method }]) => messageOf(() => operationName({ group, id, method }, pointer))),
-      refused.map(([, message]) => message)
+      cases.map(([{ group = [], id, method }]) => operationNames({ group, id, method, route })),
+      cases.map(([, names]) => names)
     )
+    const names = operationNames({ group: [], id: undefined, method: undefined, route: "DELETE /" })
+    assert.deepStrictEqual(names, ["delete_"])
   })
 })
 
@@ -148,19 +132,17 @@ describe("the name of a schema", () => {
     ["BadRequest", "BadRequestSchema"],
     ["PreconditionFailed", "PreconditionFailedSchema"],
     ["Unauthorized", "UnauthorizedSchema"],
-    ["not-found", "NotFoundSchema"]
+    ["not-found", "NotFoundSchema"],
+    ["Page«User»", "PageUser"],
+    // No identifier can be made of these alone
+    ["1st", "Schema1st"],
+    ["A৴", "SchemaA"],
+    ["--", "SchemaSchema"]
   ]
   it("is in pascal case, with a suffix if generated files use it", () => {
     assert.deepStrictEqual(
-      schemas.map(([name]) => [name, schemaName(name, "#/components/schemas/A")]),
+      schemas.map(([name]) => [name, schemaName(name)]),
       schemas.map((row) => [...row])
-    )
-  })
-
-  it("is refused, with the place, if no identifier can be made", () => {
-    assert.deepStrictEqual(
-      ["1st", "A৴", "--"].map((name) => messageOf(() => schemaName(name, "#/components/schemas/A"))),
-      ["1st", "A৴", "--"].map((name) => `no identifier can be made of the name "${name}" (at #/components/schemas/A)`)
     )
   })
 })
@@ -191,4 +173,10 @@ describe("the name of a variable", () => {
 it("writes a field without quotes if its name is an identifier", () => {
   const names = ["a", "A1", "_", "$ref", "a_b$", "", "1a", "a-b", "a b", "é", " a", "a\n"]
   assert.deepStrictEqual(names.filter(isIdentifier), ["a", "A1", "_", "$ref", "a_b$"])
+})
+
+it("gives a name a number if another one is like it but for case", () => {
+  const taken = new Set(["user", "user2", "thing"])
+  const free = (name: string) => freeName(name, (key) => taken.has(key))
+  assert.deepStrictEqual(["User", "Thing", "Other"].map(free), ["User3", "Thing2", "Other"])
 })

@@ -82,6 +82,7 @@ describe("the operations of a document", () => {
     assert.deepStrictEqual(plain(found), [
       {
         name: "allThings",
+        id: "allThings",
         group: [],
         stage: "ga",
         _tag: "Operation",
@@ -99,6 +100,7 @@ describe("the operations of a document", () => {
       },
       {
         name: "getThing",
+        id: "read_one",
         group: ["things"],
         stage: "ea",
         _tag: "Operation",
@@ -121,6 +123,7 @@ describe("the operations of a document", () => {
       },
       {
         name: "makePart",
+        id: "makePart",
         group: ["things", "parts"],
         stage: "ga",
         _tag: "Operation",
@@ -137,6 +140,7 @@ describe("the operations of a document", () => {
       },
       {
         name: "removeThing",
+        id: "removeThing",
         group: ["Things"],
         stage: "ga",
         _tag: "Operation",
@@ -168,40 +172,75 @@ describe("the operations of a document", () => {
     ])
   })
 
-  it("have names that differ by more than case", () => {
-    const documentOf = (...names: ReadonlyArray<string>) => ({
+  it("have names that differ by more than case: the next ones are named by method and path, and then by number", () => {
+    const { found, notes } = readAll({
       paths: Object.fromEntries(
-        names.map((operationId, index) => [`/${index}`, { get: { operationId, responses: noContent } }])
+        Object.entries({
+          "/straße": "straße",
+          "/strasse": "strasse",
+          "/a": "getThing",
+          "/b/{id}": "getTHing",
+          "/b/id": "get_thing",
+          "/c": undefined,
+          "/d-e": "1-%",
+          "/get/export": "export"
+        })
+          .map(([path, operationId]) => [path, {
+            get: { operationId, responses: noContent, parameters: [{ name: "id", in: "path", schema: string }] }
+          }])
       )
     })
-    assert.deepStrictEqual(readAll(documentOf("straße", "strasse")).found.map(({ name }) => name), [
-      "strasse",
-      "straße"
-    ])
-    assert.strictEqual(
-      refusal(() => readAll(documentOf("getThing", "getTHing"))),
-      "the name getTHing is also that of the operation at #/paths/~10/get (at #/paths/~11/get)"
+    assert.deepStrictEqual(
+      found.map(({ id, name }) => [name, id]),
+      [
+        ["export_", "export"],
+        ["getBId", "getTHing"],
+        ["getBId2", "get_thing"],
+        ["getC", undefined],
+        ["getDE", "1-%"],
+        ["getThing", "getThing"],
+        ["strasse", "strasse"],
+        ["straße", "straße"]
+      ]
     )
+    const place = "#/paths/~1a/get"
+    assert.deepStrictEqual(notes.filter(({ message }) => message.includes("is called")), [
+      {
+        pointer: "#/paths/~1b~1{id}/get",
+        message: `the operation is called getBId, because the name getTHing is that of the one at ${place}`
+      },
+      {
+        pointer: "#/paths/~1b~1id/get",
+        message: `the operation is called getBId2, because the name getThing is that of the one at ${place}`
+      }
+    ])
   })
 
   it("are refused, with the place, if there are none", () => {
     const refused: ReadonlyArray<readonly [document: Json, message: string]> = [
       [{ paths: 5 }, "expected an object (at #/paths)"],
-      [{ paths: { "/a": 5 } }, "expected an object (at #/paths/~1a)"],
-      [{ paths: { "/a": { get: 5 } } }, "expected an object (at #/paths/~1a/get)"],
-      [{ paths: { "/a": { get: {} } } }, "the operation has no operationId (at #/paths/~1a/get)"],
       [{ paths: { "x-internal": {} } }, "the document has no operations (at #/paths)"],
+      [{ webhooks: { a: { post: {} } } }, "the document has no operations (at #/paths)"],
       [{}, "the document has no operations (at #/paths)"]
     ]
     for (const [document, message] of refused) assert.strictEqual(refusal(() => readAll(document)), message)
   })
+
+  it("do without a path that cannot be read", () => {
+    const { found } = readAll({ paths: { "/a": 5, "/b": { $ref: "#/nothing" }, "/c": { get: { responses: {} } } } })
+    assert.deepStrictEqual(
+      found.map((read) => [read.name, read._tag === "Unreadable" && read.error.message]),
+      [
+        ["/a", "expected an object (at #/paths/~1a)"],
+        ["/b", "the reference #/nothing leads to nothing (at #/paths/~1b/$ref)"],
+        ["getC", false]
+      ]
+    )
+  })
 })
 
 describe("an operation cannot be read, with the place,", () => {
-  const inPath = { name: "id", in: "path", required: true, schema: string }
   const inQuery = { name: "body", in: "query", schema: string }
-  const twice = (name: string, method: string, path: string) =>
-    `the field "${name}" occurs in two of path, query, header and body (at #/paths/~1things${path}/${method})`
   const refused: ReadonlyArray<readonly [title: string, parts: Parameters<typeof readOne>[0], message: string]> = [
     [
       "if its security is no list",
@@ -222,25 +261,6 @@ describe("an operation cannot be read, with the place,", () => {
       "if its responses are no object",
       { operation: { responses: 5 } },
       "expected an object (at #/paths/~1things/get/responses)"
-    ],
-    [
-      "if the path and the query have a field of one name",
-      { path: "/things/{id}", operation: { parameters: [inPath, { ...inQuery, name: "id" }] } },
-      twice("id", "get", "~1{id}")
-    ],
-    [
-      "if the path and the body have a field of one name",
-      {
-        path: "/things/{id}",
-        method: "post",
-        operation: { parameters: [inPath], requestBody: jsonOf({ type: "object", properties: { a: {}, id: {} } }) }
-      },
-      twice("id", "post", "~1{id}")
-    ],
-    [
-      "if a body as a whole stands beside a field called body",
-      { method: "post", operation: { parameters: [inQuery], requestBody: jsonOf(string) } },
-      twice("body", "post", "")
     ]
   ]
   for (const [title, parts, error] of refused) {

@@ -1,7 +1,8 @@
 /** Small OpenAPI documents, and what the generator makes of them. */
 import { Effect } from "effect"
-import { generate, type Generated, type Selection } from "../../../src/generate/generate.js"
+import { generate, type Generated } from "../../../src/generate/generate.js"
 import { readDocument } from "../../../src/generate/read/document.js"
+import type { Selection } from "../../../src/generate/select.js"
 
 export type Json = { readonly [name: string]: unknown }
 
@@ -47,7 +48,7 @@ export const documentOf = ({ body, get = {}, openapi = "3.1.0", paths = {}, sche
 const generating = (document: Json | string, selection: Selection = {}) =>
   Effect.flatMap(
     readDocument(typeof document === "string" ? document : JSON.stringify(document)),
-    (read) => generate(read, selection)
+    ({ document, faults }) => generate(document, selection, faults)
   )
 
 /** The generated files. */
@@ -61,6 +62,9 @@ export const textOf = ({ files }: Generated, path: string): string => {
   return text.replace(/\s+/g, " ")
 }
 
-/** The place of the error that generation fails with, and its message. */
+/** The error that generation fails with or, if it does not, the one for which the first operation is left out. */
 export const failure = (document: Json | string, selection: Selection = {}) =>
-  Effect.flip(generating(document, selection))
+  Effect.flip(
+    Effect.flatMap(generating(document, selection), ({ leftOut: [first], ...rest }) =>
+      first === undefined ? Effect.succeed(rest) : Effect.fail(first.error))
+  )

@@ -124,3 +124,22 @@ describe("there is no sample of", () => {
     it(title, () => assert.isUndefined(sample(schema, definitions)))
   }
 })
+
+it("leaves out optional fields deep within schemas that recur by way of others", () => {
+  const names = Array.from({ length: 9 }, (_, index) => `S${index}`)
+  const refer = (index: number) => ({ $ref: `#/components/schemas/S${index % names.length}` })
+  const wide = Object.fromEntries(names.map((name, index) => [name, {
+    type: "object",
+    required: ["id"],
+    properties: { id: string, a: refer(index + 1), b: refer(index + 3) }
+  }]))
+  const chain = Object.fromEntries(names.map((name, index) => [name, {
+    type: "object",
+    required: index === names.length - 1 ? [] : ["next"],
+    properties: { next: refer(index + 1) }
+  }]))
+  const levels = (value: unknown): number =>
+    typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(levels)) : 0
+  assert.strictEqual(levels(sample(refer(0), wide)), 6)
+  assert.strictEqual(levels(sample(refer(0), chain)), 9, "required fields stay")
+})
