@@ -41,8 +41,16 @@ export interface Any {
   readonly minProperties?: number
   /** The schema of the caller's input: the fields of all parts together, and `body`. */
   readonly input: Schema.Schema.AnyNoContext
-  /** The schema of the response's body. Absent: the body is not decoded. It accepts `undefined` if the body may be empty. */
+  /**
+   * The schema of the response's body. Absent: the body is not decoded. It accepts `undefined` if the body may be empty. `Schema.Unknown`: the
+   * body is not described; the success is its JSON, or `undefined` if it is not JSON.
+   */
   readonly success?: Schema.Schema.AnyNoContext
+  /**
+   * `lenient`: fields of a success that have another type than the schema says, or are missing, do not fail the call. They stay as they are,
+   * contrary to their types, and the drift metric counts them. Default: such a response is an `UnexpectedResponse`.
+   */
+  readonly responses?: "lenient"
   /** The schema of the data of each server-sent event. Present: the response is a stream of them, and `success` is absent. */
   readonly events?: Schema.Schema.AnyNoContext
   /** The field of the success that holds the items of a page. Absent if each success is a bare list. */

@@ -223,12 +223,15 @@ export class TokenError extends TaggedError("TokenError")<{
   readonly code?: string
 }> {}
 
-/** No complete response came. `outcome` tells if the call may have been carried out. @since 0.1.0 @category errors */
+/** No complete response came. `outcome` says whether the call was carried out. @since 0.1.0 @category errors */
 export class TransportError extends TaggedError("TransportError")<{
   readonly operation: string
   readonly message: string
-  /** `not-sent`: the service has certainly not received the call. `unknown`: it may have carried it out. */
-  readonly outcome: "not-sent" | "unknown"
+  /**
+   * `not-sent`: the service has definitely not received the call. `unknown`: it may have carried it out. `done`: it carried the change out
+   * and said so with its status, but the connection broke while the body was read.
+   */
+  readonly outcome: "not-sent" | "unknown" | "done"
   /** The code of the system or transport, for example `ECONNRESET`; `TIMEOUT` if the client's own time limit was reached. */
   readonly code?: string
 }> {}
@@ -248,6 +251,13 @@ export class UnexpectedResponse extends TaggedError("UnexpectedResponse")<
     readonly path?: string
     /** A description of the body without its content: the length, an HTML title, the names of JSON fields. */
     readonly shape: string
+    /**
+     * `done`: the service carried the change out, and only its response cannot be used; calling again would repeat the change. `not-done`: it
+     * refused the call, or the call was a GET, which changes nothing. `unknown`: anything else, such as a 500 or a proxy's page.
+     */
+    readonly outcome?: "done" | "not-done" | "unknown"
+    /** The body of a success as JSON, where it is JSON. It may hold secrets, so it prints as `<redacted>`. */
+    readonly value?: Redacted.Redacted<unknown>
   }
 > {}
 

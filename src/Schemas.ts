@@ -1,6 +1,6 @@
 /**
  * Schemas that declarations of operations are made of. Those of requests are strict: they check lengths, patterns, formats and
- * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf` and `nonNull`.
+ * limits before a request is sent. Those of responses are lenient: `omittable`, `list`, `oneOf`, `openUnion` and `nonNull`.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -10,6 +10,8 @@ import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 
 export { File } from "./internal/schema/file.js"
+export { openUnion } from "./internal/schema/openUnion.js"
+export type { UnknownTag, Unrecognized } from "./internal/schema/openUnion.js"
 export type { StringGenerator } from "./internal/schema/generators.js"
 
 /** A format of strings: a name for messages, and a check. @since 0.1.0 @category models */

@@ -3,7 +3,7 @@ import * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Interface, interfaceOf } from "./compare/interface.js"
-import type { Operation } from "./model/operation.js"
+import type { Operation, responses } from "./model/operation.js"
 import type { Note, SpecError } from "./model/specError.js"
 import { Components } from "./print/components.js"
 import { type File, FilePrinter, isLocal } from "./print/files.js"
@@ -13,6 +13,12 @@ import { isObject, type JsonObject } from "./read/json.js"
 import { type Read, readOperations } from "./read/operations.js"
 import { SchemaReader } from "./read/schemaReader.js"
 import { select, type Selection } from "./select.js"
+
+/** What is generated, and how. */
+export interface Options extends Selection {
+  /** Default: `strict`. */
+  readonly responses?: typeof responses[number]
+}
 
 /** The files, unformatted, and what they say of the interface. */
 export interface Generated {
@@ -44,16 +50,16 @@ const readAll = (document: JsonObject, faults: Faults, names?: ReadonlySet<strin
 }
 
 /** The file of a schema depends on the whole document, so that a selection has the same files as the whole. */
-const print = (document: JsonObject, selection: Selection, faults: Faults): Generated => {
+const print = (document: JsonObject, options: Options, faults: Faults): Generated => {
   const { all, components, reader } = readAll(document, faults)
-  const chosen = select(all, selection)
+  const chosen = select(all, options)
   const selected = operationsIn(chosen)
   const leftOut = chosen.flatMap((read) => read._tag === "Unreadable" ? [read] : [])
   const [first] = leftOut
-  if (first !== undefined && (selected.length === 0 || (selection.only ?? []).length > 0)) throw first.error
+  if (first !== undefined && (selected.length === 0 || (options.only ?? []).length > 0)) throw first.error
   const info = isObject(document["info"]) ? document["info"] : {}
   const [title, version] = [String(info["title"] ?? "a document without a title"), String(info["version"] ?? "")]
-  const printer = new FilePrinter(components, reader, title)
+  const printer = new FilePrinter(components, reader, title, options.responses === "lenient")
   const operations = selected.map((operation) => printer.operation(operation))
   const shared = sharedFiles(components, selected).map(([file, variants]) => printer.schemas(file, variants))
   const files = [...operations, ...shared]
@@ -78,6 +84,6 @@ const sharedFiles = (components: Components, selected: ReadonlyArray<Operation>)
 /** Generates the files of the selected operations of a document, without those in which there are faults. */
 export const generate = (
   document: JsonObject,
-  selection: Selection = {},
+  options: Options = {},
   faults: Faults = new Map()
-): Effect.Effect<Generated, SpecError> => attempt(() => print(document, selection, faults))
+): Effect.Effect<Generated, SpecError> => attempt(() => print(document, options, faults))

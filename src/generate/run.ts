@@ -8,13 +8,12 @@ import { type Change, compare } from "./compare/compare.js"
 import { type Interface, parse, stringify } from "./compare/interface.js"
 import * as Folder from "./folder.js"
 import { makeFormatter } from "./format.js"
-import { generate } from "./generate.js"
-import type { stages } from "./model/operation.js"
+import { generate, type Options } from "./generate.js"
+import type { responses, stages } from "./model/operation.js"
 import type { Note } from "./model/specError.js"
 import { applyFiles } from "./overlay/files.js"
 import { validate } from "./read/document.js"
 import { parse as parseText } from "./read/parse.js"
-import type { Selection } from "./select.js"
 
 /** `--check` found that the folder is not what would be written. */
 class Outdated extends Data.TaggedError("Outdated")<{ readonly message: string }> {}
@@ -23,12 +22,12 @@ const split = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap((value) => value.split(",")).map((value) => value.trim()).filter((value) => value !== "")
 
 /** The files of a document, formatted, with the interface that they offer. */
-const filesOf = (spec: string, overlays: ReadonlyArray<string>, selection: Selection) =>
+const filesOf = (spec: string, overlays: ReadonlyArray<string>, options: Options) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const [changed, overlayNotes] = yield* applyFiles(yield* parseText(yield* fs.readFileString(spec)), overlays)
     const { document, faults } = yield* validate(changed)
-    const generated = yield* generate(document, selection, faults)
+    const generated = yield* generate(document, options, faults)
     const format = yield* makeFormatter
     const files = generated.files.map(({ path, text }) => ({ path, text: format(path, text) }))
     const facts = { path: Folder.interfaceFile, text: stringify(generated.interface) }
@@ -69,13 +68,18 @@ export const run = (options: {
   readonly only: ReadonlyArray<string>
   readonly group: ReadonlyArray<string>
   readonly stage: typeof stages[number]
+  readonly responses: typeof responses[number]
   readonly check: boolean
   /** Prints the result as a line of JSON. */
   readonly json: boolean
 }) =>
   Effect.gen(function*() {
-    const selection = { only: split(options.only), groups: split(options.group), stage: options.stage }
-    const { files, interface: facts, leftOut, notes } = yield* filesOf(options.spec, options.overlay, selection)
+    const { files, interface: facts, leftOut, notes } = yield* filesOf(options.spec, options.overlay, {
+      only: split(options.only),
+      groups: split(options.group),
+      stage: options.stage,
+      responses: options.responses
+    })
     yield* Effect.forEach(notes, (note) => Console.error(`note: ${located(note)}`))
     yield* Effect.forEach(leftOut, ({ error, name }) => Console.error(`left out: ${name}: ${located(error)}`))
     const [operations, schemas] = [Object.keys(facts.operations).length, Object.keys(facts.schemas).length]

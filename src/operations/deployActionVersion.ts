@@ -1,6 +1,6 @@
 /** Declares the operation that deploys a version of an action, for example an earlier one. */
 import * as Schema from "effect/Schema"
-import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { ActionVersion } from "./listActionVersions.js"
 
@@ -21,5 +21,5 @@ export const deployActionVersion = /* @__PURE__ */ Operation.make("deployActionV
   success: ActionVersion,
   scope: "create:actions",
   idempotent: false,
-  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
 }))

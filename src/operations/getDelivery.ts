@@ -1,5 +1,5 @@
 /** Declares the operation that returns the delivery of an event. */
-import { Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { string } from "../Schemas.js"
 import { Delivery } from "./listDeliveries.js"
@@ -18,5 +18,5 @@ export const getDelivery = /* @__PURE__ */ Operation.make("getDelivery", () => (
   success: Delivery,
   scope: "read:event_deliveries",
   idempotent: true,
-  error: [Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
 }))

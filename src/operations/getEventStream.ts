@@ -1,6 +1,6 @@
 /** Declares the operation that returns an event stream. */
 import * as Schema from "effect/Schema"
-import { Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { list, omittable, oneOf, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
@@ -38,5 +38,5 @@ export const getEventStream = /* @__PURE__ */ Operation.make("getEventStream", (
   success: EventStream,
   scope: "read:event_streams",
   idempotent: true,
-  error: [Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
 }))

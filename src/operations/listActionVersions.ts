@@ -1,6 +1,6 @@
 /** Declares the operation that lists the versions of an action (contract: Endpoints 3). */
 import * as Schema from "effect/Schema"
-import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { integer, list, omittable, oneOf } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
@@ -101,5 +101,5 @@ export const listActionVersions = /* @__PURE__ */ Operation.make("listActionVers
   items: "versions",
   scope: "read:actions",
   idempotent: true,
-  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
 }))

@@ -1,5 +1,5 @@
 /** Declares the operation that redelivers a failed event (contract: Endpoints 4). */
-import { Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { string } from "../Schemas.js"
 
@@ -18,5 +18,5 @@ export const redeliverEvent = /* @__PURE__ */ Operation.make("redeliverEvent", (
   params: { id: string({ min: 26, max: 26 }), event_id: string({ min: 26, max: 26 }) },
   scope: "update:event_deliveries",
   idempotent: false,
-  error: [Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
 }))

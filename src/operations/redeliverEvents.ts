@@ -1,6 +1,6 @@
 /** Declares the operation that redelivers all failed events of a stream that match a filter. */
 import * as Schema from "effect/Schema"
-import { Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Conflict, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { dateTime, list, omittable, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
@@ -42,5 +42,5 @@ export const redeliverEvents = /* @__PURE__ */ Operation.make("redeliverEvents",
   success: RedeliveryFilter,
   scope: "update:event_deliveries",
   idempotent: false,
-  error: [Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
+  error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, Conflict, RateLimited]
 }))

@@ -51,11 +51,11 @@ const laws: Readonly<Record<string, () => void>> = {
       Common | Errors.BadRequest | Errors.NotFound | Errors.Conflict
     >()
   },
-  "listActionVersions fails with 400, 401, 403, 429 and ClientError": () => {
-    same<Operation.Failure<typeof listActionVersions>, Common | Errors.BadRequest>()
+  "listActionVersions fails with 400, 401, 403, 404, 429 and ClientError": () => {
+    same<Operation.Failure<typeof listActionVersions>, Common | Errors.BadRequest | Errors.NotFound>()
   },
-  "redeliverEvent fails with 404 and 409, but not with 400": () => {
-    same<Operation.Failure<typeof redeliverEvent>, Common | Errors.NotFound | Errors.Conflict>()
+  "redeliverEvent fails with 400, 404 and 409 as well": () => {
+    same<Operation.Failure<typeof redeliverEvent>, Common | Errors.BadRequest | Errors.NotFound | Errors.Conflict>()
   },
   "deleteEventStream fails with 400, 401, 403, 429 and ClientError": () => {
     same<Operation.Failure<typeof deleteEventStream>, Common | Errors.BadRequest>()
@@ -138,14 +138,14 @@ const laws: Readonly<Record<string, () => void>> = {
     void deleteEventStream({ id: "" }).pipe(Effect.catchTag("NotFound", () => Effect.void))
     // @ts-expect-error: an export has no Conflict
     void createUsersExport({}).pipe(Effect.catchTag("Conflict", () => Effect.void))
-    // @ts-expect-error: a redelivery has no BadRequest
-    void redeliverEvent({ id: "", event_id: "" }).pipe(Effect.catchTag("BadRequest", () => Effect.void))
+    // @ts-expect-error: a list of versions has no Conflict
+    void listActionVersions({ actionId: "" }).pipe(Effect.catchTag("Conflict", () => Effect.void))
   },
   "catchTags removes exactly the caught errors from the union": () => {
     const caught = redeliverEvent({ id: "", event_id: "" }).pipe(
       Effect.catchTags({ NotFound: () => Effect.void, Conflict: () => Effect.void })
     )
-    same<Effect.Effect.Error<typeof caught>, Common>()
+    same<Effect.Effect.Error<typeof caught>, Common | Errors.BadRequest>()
   },
   "status, tag and source have literal types": () => {
     same<Errors.NotFound["status"], 404>()
@@ -613,12 +613,12 @@ import updateTokenExchangeProfile`,
     readonly actionId: string;
     readonly page?: number | undefined;
     readonly per_page?: number | undefined;
-}): Effect<ActionVersions, BadRequest | ${client} | Forbidden | InsufficientScope | RateLimited | Unauthorized, IdentityClient>
+}): Effect<ActionVersions, BadRequest | ${client} | Forbidden | InsufficientScope | NotFound | RateLimited | Unauthorized, IdentityClient>
 import listActionVersions`,
   redeliverEvent: `(alias) redeliverEvent(input: {
     readonly id: string;
     readonly event_id: string;
-}): Effect<void, ${client} | Conflict | Forbidden | InsufficientScope | NotFound | RateLimited | Unauthorized, IdentityClient>
+}): Effect<void, BadRequest | ${client} | Conflict | Forbidden | InsufficientScope | NotFound | RateLimited | Unauthorized, IdentityClient>
 import redeliverEvent`,
   deleteEventStream: `(alias) deleteEventStream(input: {
     readonly id: string;

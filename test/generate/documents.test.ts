@@ -229,7 +229,7 @@ const kinds: ReadonlyArray<Kind> = [
       }
     },
     get:
-      "Schema.Union(Schema.Struct({ kind: Schema.Literal(\"cat\"), lives: omittable(Schema.Number) }), Schema.Struct({ kind: Schema.Literal(\"dog\"), tricks: list(Schema.String) }))"
+      "openUnion([\"kind\"], Schema.Struct({ kind: Schema.Literal(\"cat\"), lives: omittable(Schema.Number) }), Schema.Struct({ kind: Schema.Literal(\"dog\"), tricks: list(Schema.String) }))"
   },
   {
     title: "unions whose branches state their tags, which stay closed in responses",
@@ -473,7 +473,7 @@ const kinds: ReadonlyArray<Kind> = [
     },
     others: {
       "sendFile.ts":
-        "multipart: { file: File, other: Schema.optional(File), any: Schema.optional(File), name: Schema.String, tags: Schema.optional(Schema.String) }, scope: []",
+        "multipart: { file: File, other: Schema.optional(File), any: Schema.optional(File), name: Schema.String, tags: Schema.optional(Schema.String) }, success: Schema.Unknown, scope: []",
       "streamEvents.ts": "events: Schema.Struct({ id: omittable(Schema.String) })",
       "putForm.ts": "payload: { a: Schema.optional(Schema.String) }, success: Schema.UndefinedOr(Schema.String)"
     },
@@ -540,7 +540,7 @@ const kinds: ReadonlyArray<Kind> = [
     },
     others: {
       "lists.ts":
-        "items: \"lists\", paging: \"both\", scope: [\"read:a\", \"read:b\"], idempotent: true, error: [PaymentRequired, InsufficientScope, Forbidden, RateLimited, ServiceUnavailable]"
+        "items: \"lists\", paging: \"both\", scope: [\"read:a\", \"read:b\"], idempotent: true, error: [BadRequest, PaymentRequired, InsufficientScope, Forbidden, RateLimited, ServiceUnavailable]"
     },
     notes: ["no class of failures has the status 422, so it is an UnexpectedResponse"]
   },

@@ -11,7 +11,7 @@ const merged = (...allOf: ReadonlyArray<Json>) =>
   Effect.map(
     generated(documentOf({ body: { type: "object", required: ["a"], properties: { a: { allOf } } } })),
     (all) => ({
-      text: /payload: \{ a: (.*) \}, scope:/.exec(textOf(all, "createThing.ts"))?.[1],
+      text: /payload: \{ a: (.*) \}, success:/.exec(textOf(all, "createThing.ts"))?.[1],
       notes: all.notes
     })
   )

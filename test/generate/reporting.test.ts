@@ -38,6 +38,7 @@ const running = (paths: Paths, options: Partial<Parameters<typeof run>[0]> = {})
       only: [],
       group: [],
       stage: "beta" as const,
+      responses: "strict" as const,
       check: false,
       json: false,
       ...options

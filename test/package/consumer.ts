@@ -57,7 +57,13 @@ export const redeliver = (id: string) =>
       Conflict: ({ status }) => Effect.succeed(`${status satisfies 409}`)
     })
   )
-type Left = Errors.Unauthorized | Errors.InsufficientScope | Errors.Forbidden | Errors.RateLimited | Errors.ClientError
+type Left =
+  | Errors.BadRequest
+  | Errors.Unauthorized
+  | Errors.InsufficientScope
+  | Errors.Forbidden
+  | Errors.RateLimited
+  | Errors.ClientError
 same<Effect.Effect.Error<ReturnType<typeof redeliver>>, Left>()
 same<Effect.Effect.Error<ReturnType<typeof getEventStream>>, Gone | Errors.RateLimited | Errors.ClientError>()
 same<Effect.Effect.Context<ReturnType<typeof redeliver>>, IdentityClient.IdentityClient>()

@@ -2,7 +2,7 @@
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { stages } from "../../generate/model/operation.js"
+import { responses, stages } from "../../generate/model/operation.js"
 import { define } from "../shared/definition.js"
 import { Exited } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
@@ -32,7 +32,7 @@ const names = (name: string, text: string) => Options.text(name).pipe(Options.wi
 
 export const definition = define({
   name: "generate",
-  usage: "--spec FILE --out FOLDER [--overlay FILE…] [--only NAME…] [--group NAME…] [--check] [--json]",
+  usage: "--spec FILE --out FOLDER [--overlay FILE…] [--only NAME…] [--group NAME…] [--responses lenient] [--check] [--json]",
   about: "Writes a declaration for each operation of an OpenAPI document. Needs packages of its own, which it names.",
   config: {
     spec: Options.text("spec").pipe(Options.withDescription("The OpenAPI document, 3.0 or 3.1, as JSON or YAML")),
@@ -48,6 +48,12 @@ export const definition = define({
     stage: Options.choice("stage", stages).pipe(
       Options.withDefault("beta" as const),
       Options.withDescription("ga: only what is generally available; ea: early access, too; beta: all (default)")
+    ),
+    responses: Options.choice("responses", responses).pipe(
+      Options.withDefault("strict" as const),
+      Options.withDescription(
+        "lenient: fields of responses that have another type, or are missing, do not fail a call (default: strict)"
+      )
     ),
     check: Options.boolean("check").pipe(
       Options.withDescription("Write nothing; fail if the folder differs from what would be written")

@@ -65,5 +65,8 @@ export const stages = ["ga", "ea", "beta"] as const
 
 export type Stage = typeof stages[number]
 
+/** Whether fields of a response that have another type, or are missing, fail a call. */
+export const responses = ["strict", "lenient"] as const
+
 /** The side that a schema is for. */
 export type Direction = "request" | "response"

@@ -67,6 +67,8 @@ export interface ObjectShape {
 interface UnionShape {
   readonly _tag: "Union"
   readonly branches: ReadonlyArray<Shape>
+  /** The fields that tell its objects apart. In responses an object with other values is one, too. */
+  readonly tags?: readonly [string, ...ReadonlyArray<string>]
 }
 
 export type Shape =

@@ -4,6 +4,7 @@ import { freeName, schemaName } from "../model/names.js"
 import type { Direction, Operation } from "../model/operation.js"
 import { children, type Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
+import { factor, type Tags, tagsOf } from "../model/tags.js"
 import type { SchemaReader } from "../read/schemaReader.js"
 import { fieldsOf, loosen, SchemaPrinter } from "./schema.js"
 
@@ -117,13 +118,19 @@ export class Components {
           fields: shape.fields.map((field) => ({ ...field, shape: this.close(field.shape) })),
           additional: typeof shape.additional === "string" ? shape.additional : this.close(shape.additional)
         }
-      case "Union":
-        return {
-          ...shape,
-          branches: shape.branches.map((branch) =>
-            this.close(this.#isUnionOfObjects(shape) ? this.#withClosedTags(branch) : branch)
-          )
+      case "Union": {
+        if (!this.#isUnionOfObjects(shape)) {
+          return {
+            ...shape,
+            branches: shape.branches.map((each) => this.close(each))
+          }
         }
+        const { branches, tags } = this.#branchesOf(shape)
+        const factored = tags === undefined ? factor(branches.map((each) => this.#reader.dereference(each))) : undefined
+        if (factored !== undefined) return this.close(factored)
+        const closed = branches.map((branch) => this.close(this.#withClosedTags(branch)))
+        return { _tag: "Union", branches: closed, ...tags !== undefined && { tags } }
+      }
       default:
         return shape
     }
@@ -141,6 +148,20 @@ export class Components {
           : field
       })
     }
+  }
+
+  /** The branches of a union, those of unions within it included, and the fields that tell its objects apart. */
+  #branchesOf(shape: Shape): { readonly branches: ReadonlyArray<Shape>; readonly tags: Tags | undefined } {
+    const branches = this.#flatten(shape)
+    const objects = branches.map((each) => this.#reader.dereference(each)).filter((each) => each._tag === "Object")
+    return { branches, tags: tagsOf(objects, (field) => this.#reader.dereference(field)) }
+  }
+
+  #flatten(shape: Shape): ReadonlyArray<Shape> {
+    const target = this.#reader.dereference(shape)
+    return target._tag === "Union" && (shape._tag === "Union" || this.#isUnionOfObjects(target))
+      ? target.branches.flatMap((branch) => this.#flatten(branch))
+      : [shape]
   }
 
   #isUnionOfObjects(shape: Shape): boolean {

@@ -35,6 +35,9 @@ const errorClasses: Readonly<Record<number, ReadonlyArray<string>>> = {
   503: ["ServiceUnavailable"]
 }
 
+/** The name of a type or of a value in an import. */
+const imported = (name: string): string => name === "Unrecognized" ? `type ${name}` : name
+
 /** The imports of one file. */
 class Imports implements Names {
   readonly #used = new Set<string>()
@@ -75,7 +78,7 @@ class Imports implements Names {
       ...this.#used.has("Schema") ? ["import * as Schema from \"effect/Schema\""] : [],
       ...this.#errors.size > 0 ? [`import { ${[...this.#errors].sort().join(", ")} } from "${library}/Errors"`] : [],
       ...this.#isOperation ? [`import * as Operation from "${library}/Operation"`] : [],
-      ...helpers.length > 0 ? [`import { ${helpers.join(", ")} } from "${library}/Schemas"`] : [],
+      ...helpers.length > 0 ? [`import { ${helpers.map(imported).join(", ")} } from "${library}/Schemas"`] : [],
       ...this.#used.has("Timestamp") ? [`import { Timestamp } from "${library}/Timestamp"`] : [],
       ...Object.entries(byFile).map(([file, variants]) =>
         `import { ${variants.map(({ name }) => name).sort().join(", ")} } from "${folder}/${file}.js"`
@@ -88,8 +91,10 @@ export class FilePrinter {
   readonly #components: Components
   readonly #reader: SchemaReader
   readonly #title: string
+  readonly #isLenient: boolean
 
-  constructor(components: Components, reader: SchemaReader, title: string) {
+  constructor(components: Components, reader: SchemaReader, title: string, isLenient: boolean) {
+    this.#isLenient = isLenient
     this.#components = components
     this.#reader = reader
     this.#title = `"${paragraphs(title).join(" ")}"`
@@ -217,10 +222,13 @@ export class FilePrinter {
   }
 
   #success(success: Operation["success"], imports: Imports): ReadonlyArray<string> {
-    if (success === undefined) return []
+    if (success === undefined) return [`success: ${imports.use("Schema")}.Unknown`]
     const schema = new SchemaPrinter(imports, "response").print(this.#components.close(success.shape))
     if (success.isStream) return [`events: ${schema}`]
-    return [`success: ${success.isOptional ? `${imports.use("Schema")}.UndefinedOr(${schema})` : schema}`]
+    return [
+      `success: ${success.isOptional ? `${imports.use("Schema")}.UndefinedOr(${schema})` : schema}`,
+      ...this.#isLenient ? [`responses: "lenient"`] : []
+    ]
   }
 }
 

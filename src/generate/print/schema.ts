@@ -59,8 +59,10 @@ export const loosen = (shape: Shape): Shape => {
       return { _tag: "Number", integer: false }
     case "Array":
       return { _tag: "Array", items: shape.items, unique: false }
-    case "Union":
-      return union(shape.branches.map(loosen))
+    case "Union": {
+      const loose = union(shape.branches.map(loosen))
+      return loose._tag === "Union" && shape.tags !== undefined ? { ...loose, tags: shape.tags } : loose
+    }
     default:
       return shape
   }
@@ -118,7 +120,7 @@ export class SchemaPrinter {
       case "Object":
         return this.#object(target)
       case "Union":
-        return this.#union(target.branches)
+        return this.#union(target.branches, target.tags)
     }
   }
 
@@ -219,7 +221,7 @@ export class SchemaPrinter {
     return this.#helper("omittable", target === unknown ? this.#names.use("nonNull") : this.print(target))
   }
 
-  #union(branches: ReadonlyArray<Shape>): string {
+  #union(branches: ReadonlyArray<Shape>, tags: ReadonlyArray<string> = []): string {
     const others = branches.filter(({ _tag }) => _tag !== "Null")
     const known = others.flatMap((branch) => isLiteralStrings(branch) && !branch.isTag ? branch.values : [])
     // A string beside literals is an open list of known values.
@@ -227,7 +229,11 @@ export class SchemaPrinter {
     const literals = isOpen ? [this.#helper("oneOf", ...known.map(literal))] : []
     const rest = others.filter((branch) => !isOpen || (!isLiteralStrings(branch) && !isPlainString(branch)))
     const schemas = [...literals, ...rest.map((branch) => this.print(branch))]
-    const schema = schemas.length === 1 ? schemas.join("") : Spelling.unionOf(this.#names.use("Schema"), schemas)
+    const schema = schemas.length === 1
+      ? schemas.join("")
+      : tags.length > 0 && this.#direction === "response"
+      ? this.#helper("openUnion", `[${tags.map(quote).join(", ")}]`, ...schemas)
+      : Spelling.unionOf(this.#names.use("Schema"), schemas)
     return others.length === branches.length ? schema : this.#schema(`NullOr(${schema})`)
   }
 }

@@ -62,9 +62,12 @@ export class TypePrinter {
         const branches = isOpen
           ? union(target.branches.filter((branch) => !isLiteralStrings(branch)))
           : target
-        return branches._tag === "Union"
-          ? [...new Set(branches.branches.map((branch) => this.print(branch)))].join(" | ")
-          : this.print(branches)
+        if (branches._tag !== "Union") return this.print(branches)
+        const types = branches.branches.map((branch) => this.print(branch))
+        const others = this.#direction === "response" && target.tags !== undefined
+          ? [`${this.#names.use("Unrecognized")}<${target.tags.map(quote).join(" | ")}>`]
+          : []
+        return [...new Set([...types, ...others])].join(" | ")
       }
     }
   }

@@ -1,6 +1,6 @@
 /** Reads the bodies of requests. */
 import type { Body } from "../model/operation.js"
-import type { ObjectShape, Shape } from "../model/shape.js"
+import { nullable, type ObjectShape, type Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
 import * as Json from "./json.js"
 import type { SchemaReader } from "./schemaReader.js"
@@ -60,8 +60,30 @@ const writable = (shape: ObjectShape): ObjectShape => {
   return { ...shape, fields: [...fields, ...untyped], required }
 }
 
+/** Checks that a schema has an object among its forms. */
+const isObject = (reader: SchemaReader, shape: Shape): boolean => {
+  const target = reader.dereference(shape)
+  return target._tag === "Object" ||
+    (target._tag === "Union" && target.branches.some((branch) => isObject(reader, branch)))
+}
+
+/** A change of an object, in which `null` clears each optional object, whether the document says so or not. */
+const clearing = (reader: SchemaReader, shape: ObjectShape): ObjectShape => ({
+  ...shape,
+  fields: shape.fields.map((field) =>
+    shape.required.includes(field.name) || !isObject(reader, field.shape)
+      ? field
+      : { ...field, shape: nullable(field.shape._tag === "Object" ? clearing(reader, field.shape) : field.shape) }
+  )
+})
+
 /** The body of a request; `undefined` if the operation has none. */
-export const readBody = (reader: SchemaReader, value: unknown, valuePointer: string): Body | undefined => {
+export const readBody = (
+  reader: SchemaReader,
+  value: unknown,
+  valuePointer: string,
+  isChange: boolean
+): Body | undefined => {
   if (value === undefined) return undefined
   const [body, pointer] = reader.resolve(value, valuePointer)
   const place = at(pointer, "content")
@@ -89,5 +111,6 @@ export const readBody = (reader: SchemaReader, value: unknown, valuePointer: str
     reader.note(schemaPlace, "fields without names are not sent")
   }
   if (target.max !== undefined) reader.note(at(schemaPlace, "maxProperties"), "the limit is not checked")
-  return { _tag: "Payload", shape: writable(target) }
+  const payload = writable(target)
+  return { _tag: "Payload", shape: isChange ? clearing(reader, payload) : payload }
 }

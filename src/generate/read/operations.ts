@@ -69,14 +69,19 @@ const scopesOf = ({ document, operation, pointer }: Place): ReadonlyArray<string
   return [...new Set(scopes)]
 }
 
-const statusesOf = ({ operation, pointer, reader }: Place): ReadonlyArray<number> => {
+/** Failures that come whether the document names them or not: an invalid request, a resource that does not exist, too many calls. */
+const alwaysOf = (path: string): ReadonlyArray<number> => [400, ...path.includes("{") ? [404] : [], 429]
+
+const statusesOf = ({ operation, path, pointer, reader }: Place): ReadonlyArray<number> => {
   const place = at(pointer, "responses")
   const statuses = Object.keys(Json.objectOrEmpty(operation["responses"], place)).map(Number)
     .filter((status) => status >= 300)
   for (const status of statuses.filter((status) => !classes.includes(status))) {
     reader.note(at(place, status), `no class of failures has the status ${status}, so it is an UnexpectedResponse`)
   }
-  return [...new Set([...statuses.filter((status) => classes.includes(status)), 429])].sort((a, b) => a - b)
+  return [...new Set([...statuses.filter((status) => classes.includes(status)), ...alwaysOf(path)])].sort((a, b) =>
+    a - b
+  )
 }
 
 const readOperation = (place: Place, name: string, base: string): Operation => {
@@ -103,7 +108,7 @@ const readOperation = (place: Place, name: string, base: string): Operation => {
     description: Json.string(operation["description"]) ?? Json.string(item["description"]),
     deprecated: operation["deprecated"] === true,
     ...parameters,
-    body: readBody(reader, operation["requestBody"], at(pointer, "requestBody")),
+    body: readBody(reader, operation["requestBody"], at(pointer, "requestBody"), method === "PATCH"),
     success,
     paging: readPaging(reader, path, parameters.query, success),
     scopes: scopesOf(place),

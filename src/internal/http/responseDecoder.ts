@@ -1,7 +1,7 @@
 /** Decodes a response to the operation's value, unknown fields included, or to one of its declared errors, or to `UnexpectedResponse`. */
 import type * as Clock from "effect/Clock"
 import * as Either from "effect/Either"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import { type Issue, TransportError, UnexpectedResponse } from "../../Errors.js"
@@ -10,6 +10,7 @@ import { memoizeByEndpoint } from "../runtime/memoize.js"
 import * as Decode from "../schema/decode.js"
 import * as Issues from "../schema/issues.js"
 import { parseJson } from "../schema/parseJson.js"
+import { isUndescribed } from "../schema/schemaTree.js"
 import { hostOf } from "./baseUrl.js"
 import * as ErrorBody from "./errorBody.js"
 import * as EventStream from "./media/eventStream.js"
@@ -24,13 +25,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = (body: RawBody["body"]): string | undefined =>
   typeof body === "string" ? body : Either.getOrUndefined(Either.try(() => utf8.decode(body)))
 
-/** Checks that the body of a response with this status is decoded. */
-export const isDecoded = (endpoint: Pick<Any, "success">, status: number): boolean =>
-  isSuccess(status) && endpoint.success !== undefined
+/** Checks that the success of an operation needs the body of a response with this status. */
+export const isDecoded = ({ success }: Pick<Any, "success">, status: number): boolean =>
+  isSuccess(status) && success !== undefined && !isUndescribed(success)
 
-/** Limits a body that is decoded to `max` bytes, any other to the size of an error. */
-export const bodyLimit = (endpoint: Pick<Any, "success">, max: number): BodyLimit => (status) =>
-  isDecoded(endpoint, status) ? max : bodyLimits.drained
+/** Limits a body that may be decoded to `max` bytes, any other to the size of an error. */
+export const bodyLimit = ({ success }: Pick<Any, "success">, max: number): BodyLimit => (status) =>
+  isSuccess(status) && success !== undefined ? max : bodyLimits.drained
 
 /** Fails with an `UnexpectedResponse` whose message this library writes. */
 type Refuse = (
@@ -39,7 +40,9 @@ type Refuse = (
   path?: string
 ) => Either.Either<never, UnexpectedResponse>
 
-const decoderOf = memoizeByEndpoint(({ success = Schema.Unknown }) => Decode.make(success))
+const decoderOf = memoizeByEndpoint(({ items, responses, success = Schema.Unknown }) =>
+  responses === "lenient" ? Decode.makeLenient(success, items) : Decode.make(success)
+)
 
 /** Decodes JSON. Nothing, `null` and `""` are an absent value where it may be absent. */
 const decodeJson = (endpoint: Any, value: unknown): Either.Either<unknown, Issue> => {
@@ -55,8 +58,9 @@ const decode = <Input, Success, Failure>(
   { body, completeness, headers: { "content-type": contentType = "" } }: RawResponse,
   refuse: Refuse
 ): Either.Either<Success, UnexpectedResponse> => {
-  const isVoid = endpoint.success === undefined
-  if (completeness === "truncated" && !isVoid) {
+  const { success } = endpoint
+  const isNeeded = success !== undefined && !isUndescribed(success)
+  if (completeness === "truncated" && isNeeded) {
     return refuse("size", "the response body is larger than maxBodySize")
   }
   const text = decodeText(body)
@@ -65,7 +69,8 @@ const decode = <Input, Success, Failure>(
   if (endpoint.events !== undefined && !/^text\/event-stream\b/i.test(contentType)) {
     return refuse("schema", "expected server-sent events")
   }
-  if (isVoid) return Either.right(undefined as Success) // sound: without a schema, `Success` is `void`
+  // Sound: without a schema `Success` is `void`, and without a description `unknown`.
+  if (!isNeeded) return Either.right((success && undescribed(text, completeness)) as Success)
   if (text === undefined || completeness === "corrupt") {
     return refuse("encoding", "the response body is not valid UTF-8 or gzip")
   }
@@ -80,6 +85,29 @@ const decode = <Input, Success, Failure>(
     ? refuse("json", "the response body is not JSON")
     : refuse("schema", decoded.left.message, decoded.left.path)
 }
+
+/** The JSON of a body that the operation does not describe; `undefined` for anything else. */
+const undescribed = (text: string | undefined, completeness: RawBody["completeness"]): unknown =>
+  completeness === "complete" ? Either.getOrUndefined(parseJson(text ?? "")) : undefined
+
+/** What an unusable response says about the call, and the value of a success. */
+const outcomeOf = (
+  { method }: Any,
+  { body, headers, redirected, status }: RawResponse,
+  reason: UnexpectedResponse["reason"]
+): Pick<UnexpectedResponse, "outcome" | "value"> => {
+  if (redirected || reason === "redirect" || reason === "html") {
+    return { outcome: method === "GET" ? "not-done" : "unknown" }
+  }
+  const json = isSuccess(status) ? Either.getOrUndefined(parseJson(ErrorBody.text(body))) : undefined
+  const value = json === undefined ? {} : { value: Redacted.make(json) }
+  if (method === "GET") return { outcome: "not-done", ...value }
+  // Text on a success may come from a proxy.
+  if (isSuccess(status)) return { outcome: json !== undefined || isJson(headers) ? "done" : "unknown", ...value }
+  return { outcome: status >= 400 && status < 500 && status !== 408 ? "not-done" : "unknown" }
+}
+
+const isJson = ({ "content-type": contentType = "" }: RawResponse["headers"]): boolean => /\bjson\b/i.test(contentType)
 
 /** The prefix of all paths of the contract. A base URL without it is the most frequent reason for a 404 of every call. */
 const pathPrefix = "/api/v2"
@@ -103,11 +131,13 @@ export const interpret = <Input, Success, Failure>(
     const source = response.redirected ? "another URL" : hostOf(tenant)
     const path = at === "" ? undefined : redactor.code(at)
     const what = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
-    const message = `${operation}: status ${status} from ${source}: ${what}`
+    const known = outcomeOf(endpoint, response, reason)
+    const done = known.outcome === "done" ? "the change was carried out, but its response cannot be used: " : ""
+    const message = `${operation}: status ${status} from ${source}: ${done}${what}`
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
-    const known = { operation, status, errorCode, requestId, retryAfter, raw }
-    return Either.left(new UnexpectedResponse(defined({ ...known, reason, message, contentType, path, shape })))
+    const details = { operation, status, errorCode, requestId, retryAfter, raw, ...known }
+    return Either.left(new UnexpectedResponse(defined({ ...details, reason, message, contentType, path, shape })))
   }
   // 304 is no redirect, but few services send it: an operation that declares it gets its error.
   const isDeclared304 = status === 304 && endpoint.error.some((error) => error.status === status)
@@ -122,9 +152,10 @@ export const interpret = <Input, Success, Failure>(
   if (isSuccess(status)) {
     const isCut = response.completeness === "interrupted" && isDecoded(endpoint, status)
     if (!isCut) return decode(endpoint, response, refuse)
-    const what = `the connection to ${hostOf(tenant)} broke while the response was read`
-    const message = `${endpoint.name}: ${what} (status ${status})`
-    return Either.left(new TransportError({ operation: endpoint.name, outcome: "unknown", message }))
+    const what = `the connection to ${hostOf(tenant)} broke while the response was read (status ${status})`
+    const isDone = endpoint.method !== "GET" && !ErrorBody.isHtml(ErrorBody.text(response.body))
+    const message = `${endpoint.name}: ${isDone ? "the change was carried out, but " : ""}${what}`
+    return Either.left(new TransportError({ operation: endpoint.name, outcome: isDone ? "done" : "unknown", message }))
   }
   const found = read()
   // The bare reason phrase comes from a router: no handler of the service has seen the request.

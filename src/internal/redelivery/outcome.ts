@@ -1,5 +1,6 @@
 /** The outcome of a redelivery, as the response or its absence tells it. */
 import type {
+  BadRequest,
   ClientError,
   Conflict,
   Forbidden,
@@ -43,7 +44,15 @@ export interface Result {
 }
 
 /** The failures of a redelivery call. */
-export type CallFailure = ClientError | Unauthorized | InsufficientScope | Forbidden | NotFound | Conflict | RateLimited
+export type CallFailure =
+  | BadRequest
+  | ClientError
+  | Unauthorized
+  | InsufficientScope
+  | Forbidden
+  | NotFound
+  | Conflict
+  | RateLimited
 
 /** The outcome of a request that was sent, or was about to be sent. */
 export interface SendResult {
@@ -68,7 +77,7 @@ export const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
     case "NotFound":
       return "gone"
     case "TransportError":
-      return error.outcome === "unknown" ? "unknown" : "failed"
+      return error.outcome === "not-sent" ? "failed" : "unknown"
     case "UnexpectedResponse": // a 408, a server's failure and another host's response may come after the service has accepted the event
       return error.reason === "redirect" || error.status === 408 || error.status < 400 || error.status >= 500
         ? "unknown"

@@ -10,7 +10,7 @@ import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import { getOrInsert } from "../runtime/memoize.js"
 import { issuesOf } from "./parseIssues.js"
-import { fromSchema, type SchemaNode, type Struct, typesOf } from "./schemaTree.js"
+import { fromSchema, type SchemaNode, type Struct, typesOf, unwrap } from "./schemaTree.js"
 import * as Validator from "./validator.js"
 
 /** Returns the value itself if it is valid, else a copy without nulls if that is valid, else the first issue. */
@@ -30,6 +30,31 @@ export const make = (schema: Schema.Schema.AnyNoContext): Decoder => {
   }
   return (value) =>
     isValid(value) ? Either.right(value) : Either.getOrElse(Either.try(() => clean(value)), () => Either.left(tooDeep))
+}
+
+/** Checks that a value is an object or a list where the schema expects one. */
+const isOfKind = (node: SchemaNode, value: unknown): boolean =>
+  typesOf(unwrap(node)).map(unwrap).some(({ _tag }) =>
+    (_tag === "Struct" && Predicate.isReadonlyRecord(value)) ||
+    (_tag === "Array" && Array.isArray(value))
+  )
+
+/**
+ * A decoder that accepts objects and lists with fields of other types or without required ones. A page must have its list, in the field
+ * `items` or as a whole: without it a listing would end too early.
+ */
+export const makeLenient = (schema: Schema.Schema.AnyNoContext, items: string | undefined): Decoder => {
+  const decode = make(schema)
+  const node = fromSchema(schema)
+  const clean = (value: unknown) => withoutNulls(node, value, { known: new Map(), validators: new Map() })
+  const isUsable = (value: unknown): boolean =>
+    isOfKind(node, value) &&
+    (items === undefined || Array.isArray(value) || (Predicate.isReadonlyRecord(value) && Array.isArray(value[items])))
+  return (value) =>
+    Either.orElse(
+      decode(value),
+      (issue) => isUsable(value) ? Either.mapLeft(Either.try(() => clean(value)), () => tooDeep) : Either.left(issue)
+    )
 }
 
 /** The issue of a value that exhausts the stack. */

@@ -1,11 +1,14 @@
-/** Detects drift: fields and enumeration values in responses that the schema does not know, before they hurt a user. */
+/**
+ * Detects drift: fields and enumeration values in responses that the schema does not know, before they hurt a user; and in lenient
+ * responses also fields of another type and missing ones.
+ */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { getOrInsert } from "../runtime/memoize.js"
 import { fromSchema, type SchemaNode, type Struct, typesOf, unwrap } from "./schemaTree.js"
 import { looseNode, type Validator } from "./validator.js"
 
-/** Receives each new field and, with `value`, each new value of an enumeration. */
+/** Receives each new field and, with `value`, each new value of an enumeration, `(missing)` or `(another type)`. */
 export type Report = (path: string, value: string | undefined) => void
 
 /** Limits that keep drift detection cheap, whatever the service sends. */
@@ -47,12 +50,15 @@ const unknownFields = (node: SchemaNode, value: unknown): number => {
 export class DriftDetector {
   private readonly root: SchemaNode
   private readonly report: Report
+  private readonly isLenient: boolean
   private readonly reported = new Set<string>()
   private readonly validators = new WeakMap<SchemaNode, Validator>()
   private nextAt = -Infinity
 
-  constructor(schema: Schema.Schema.AnyNoContext, report: Report) {
+  /** `isLenient`: the values need not match the schema, so that this reports, too, where they do not. */
+  constructor(schema: Schema.Schema.AnyNoContext, report: Report, isLenient = false) {
     this.root = fromSchema(schema)
+    this.isLenient = isLenient
     this.report = report
   }
 
@@ -74,6 +80,8 @@ export class DriftDetector {
       this.report(path, value)
     }
 
+    const mismatch = (path: string, what: string): void => this.isLenient ? found(path, what) : undefined
+
     const visitFields = (struct: Struct, value: Readonly<Record<string, unknown>>, path: string, depth: number) => {
       const known = new Map(struct.fields.map(({ name, type }) => [name, type]))
       // The keys of a record are content, so only its values are visited. A struct that allows any other field knows none.
@@ -87,6 +95,9 @@ export class DriftDetector {
         const type = known.get(name) ?? record
         if (type === undefined) found(at(isMap ? "*" : shown(name)))
         else visit(type, value[name], at(known.has(name) ? name : "*"), depth + 1)
+      }
+      for (const { isOptional, name } of struct.fields) {
+        if (!isOptional && !Object.hasOwn(value, name)) mismatch(at(String(name)), "(missing)")
       }
     }
 
@@ -104,17 +115,21 @@ export class DriftDetector {
             return known.includes(value) ? undefined : found(path, shown(value))
           }
           const type = this.closest(types, value)
-          return type === undefined ? undefined : visit(type, value, path, depth + 1)
+          return type === undefined ? mismatch(path, "(another type)") : visit(type, value, path, depth + 1)
         }
         case "Array": {
-          if (!Array.isArray(value)) return
+          if (!Array.isArray(value)) return mismatch(path, "(another type)")
           return value.forEach((item, index) => {
             const type = node.elements[index] ?? node.rest[0]
             if (type !== undefined) visit(type, item, `${path}[]`, depth + 1)
           })
         }
         case "Struct":
-          return Predicate.isReadonlyRecord(value) ? visitFields(node, value, path, depth) : undefined
+          return Predicate.isReadonlyRecord(value)
+            ? visitFields(node, value, path, depth)
+            : mismatch(path, "(another type)")
+        default:
+          return this.accepts(node, value) ? undefined : mismatch(path, "(another type)")
       }
     }
 

@@ -75,6 +75,9 @@ export const fromAST = (ast: AST.AST): SchemaNode =>
 
 export const fromSchema = (schema: Schema.Schema.AnyNoContext): SchemaNode => fromAST(schema.ast)
 
+/** Recognizes `Schema.Unknown`, which says nothing about a value. */
+export const isUndescribed = (schema: Schema.Schema.AnyNoContext): boolean => fromSchema(schema)._tag === "Unknown"
+
 /** The schema without `undefined`, its annotations kept. */
 export const withoutUndefined = ({ ast }: Schema.Schema.AnyNoContext): Schema.Schema.AnyNoContext =>
   Schema.make(

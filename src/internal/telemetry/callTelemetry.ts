@@ -23,7 +23,7 @@ const noWait = 1
 /** Makes the state that all calls of one operation share. */
 const makeShared = (
   tenant: string,
-  { method, name, path, success }: Any,
+  { method, name, path, responses, success }: Any,
   quotaWarnings: ReturnType<typeof makeQuotaWarnings>,
   propagateTrace: boolean
 ) => {
@@ -37,7 +37,7 @@ const makeShared = (
     propagateTrace,
     drift: success && new DriftDetector(success, (path, value) => {
       Metrics.update(metrics.drift(path, value), 1, Metrics.noLabels)
-    }),
+    }, responses === "lenient"),
     nextWaitWarningAt: -Infinity
   }
 }

@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type * as Endpoint from "../../Endpoint.js"
+import { isUndescribed } from "../../internal/schema/schemaTree.js"
 import * as JsonSchema from "../docs/jsonSchema.js"
 import { emptyResponse, eventsResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
 import type { OperationHandler } from "./operationHandler.js"
@@ -12,7 +13,7 @@ import { sample } from "./sample.js"
 const withoutNext = (value: unknown): unknown => Predicate.isRecord(value) ? Struct.omit(value, "next") : value
 
 const makeResponse = ({ events, name, paging, success = events }: Endpoint.Any): PlainResponse => {
-  if (success === undefined) return emptyResponse(204)
+  if (success === undefined || isUndescribed(success)) return emptyResponse(204)
   const fits = Schema.is(success)
   const converter = JsonSchema.make()
   const schema = converter.convert(success, "response")
@@ -28,7 +29,9 @@ const makeResponse = ({ events, name, paging, success = events }: Endpoint.Any):
 export const schemaHandler = (endpoint: Endpoint.Any): OperationHandler<never> => {
   let made: PlainResponse | undefined
   return {
-    status: endpoint.success === undefined && endpoint.events === undefined ? 204 : 200,
+    status: endpoint.events === undefined && (endpoint.success === undefined || isUndescribed(endpoint.success))
+      ? 204
+      : 200,
     run: (_, state) => [made ??= makeResponse(endpoint), state]
   }
 }

@@ -101,7 +101,7 @@ const named = (name: string): Shape => ({ _tag: "Ref", name })
 const field = (name: string, shape: Shape) => ({ name, shape, readOnly: false, writeOnly: false, deprecated: false })
 const listOf = (items: Shape): Shape => ({ _tag: "Array", items, unique: false })
 const extra: Shape = { _tag: "Object", fields: [field("fragile", boolean)], required: [], additional: "closed" }
-const plain = { statuses: [429], scopes: [], idempotent: true, paging: null }
+const plain = { statuses: [400, 429], scopes: [], idempotent: true, paging: null }
 const optional = (place: "query" | "body", shape: Shape) => ({ in: place, required: false, shape })
 
 const operations: Interface["operations"] = {
@@ -124,7 +124,7 @@ const operations: Interface["operations"] = {
       "x-trace": { in: "header", required: true, shape: { _tag: "String", patterns: [], max: 36 } }
     },
     success: { shape: named("Order"), isOptional: false, isStream: false },
-    statuses: [409, 429],
+    statuses: [400, 409, 429],
     scopes: ["create:orders"],
     idempotent: false,
     paging: null
@@ -163,7 +163,7 @@ const operations: Interface["operations"] = {
     },
     success: null,
     ...plain,
-    statuses: [404, 429]
+    statuses: [400, 404, 429]
   },
   streamEvents: {
     method: "GET",
@@ -176,7 +176,7 @@ const operations: Interface["operations"] = {
 
 /** Those of responses are without limits. A name that is used on both sides gets a second one for requests. */
 const schemas: Interface["schemas"] = {
-  Event: { _tag: "Union", branches: [named("Paid"), named("Sent")] },
+  Event: { _tag: "Union", branches: [named("Paid"), named("Sent")], tags: ["type"] },
   Id: { _tag: "String", patterns: ["^[a-z]+$"], min: 2 },
   Label: { _tag: "Literal", values: ["new", "paid"] },
   LabelInput: { _tag: "Literal", values: ["new", "paid"] },
@@ -254,7 +254,7 @@ describe("interface.json", () => {
       const written = stringify((yield* generated(documentOf({}))).interface)
       const facts = [
         "\"success\":{\"shape\":{\"_tag\":\"Unknown\"},\"isOptional\":false,\"isStream\":false}",
-        "\"statuses\":[429],\"scopes\":[],\"idempotent\":true,\"paging\":null"
+        "\"statuses\":[400,429],\"scopes\":[],\"idempotent\":true,\"paging\":null"
       ].join()
       assert.strictEqual(
         written,

@@ -72,7 +72,7 @@ const silent = {
   query: [],
   headers: [],
   scopes: ["read:things"],
-  statuses: [429],
+  statuses: [400, 429],
   idempotent: true
 }
 
@@ -118,7 +118,7 @@ describe("the operations of a document", () => {
           deprecated: true,
           params: [id],
           success: { shape: text(), isOptional: false, isStream: false },
-          statuses: [401, 404, 429]
+          statuses: [400, 401, 404, 429]
         }
       },
       {
@@ -153,6 +153,7 @@ describe("the operations of a document", () => {
           summary: "One thing",
           description: "What there is of it.",
           params: [id],
+          statuses: [400, 404, 429],
           scopes: ["delete:things", "write:things"]
         }
       }
