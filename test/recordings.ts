@@ -1,5 +1,6 @@
 /**
- * `npm run test:recordings -- --from FOLDER [--spec FILE]`: generates the operations of the document, and replays the recorded exchanges of
+ * `npm run test:recordings -- --from FOLDER [--spec FILE]`: generates the operations of the document with
+ * the overlay `auth0`, and replays the recorded exchanges of
  * the folder with them and with the built-in operations, over a socket: each request is made from an input, each response is served as it
  * was recorded. Without `--spec` the document is `../openapi/management-part.json` of the folder. Prints what is refused, sent otherwise,
  * not decoded, changed or a defect. The last line is JSON.
@@ -79,7 +80,7 @@ const replayAll = (endpointsOf: EndpointsOf) =>
     return yield* Effect.forEach(exchanges, (exchange) =>
       Effect.gen(function*() {
         const found = new Map<string, Finding & { readonly by: string }>()
-        let undescribed = 0
+        let undescribed: ReadonlyArray<string> = []
         const endpoints = endpointsOf(exchange)
         if (endpoints.length === 0) found.set("", { kind: "defect", reason: "was not generated", by: "generated" })
         for (const [by, endpoint] of endpoints) {
@@ -99,7 +100,7 @@ const replayAll = (endpointsOf: EndpointsOf) =>
 
 const project = await makeProject()
 try {
-  const { code, output } = await generate(project, file)
+  const { code, output } = await generate(project, file, "--overlay", "auth0")
   if (code !== 0) throw new Error(output)
   const types = await checkTypes(project)
   const complaints = [...types.complaints].flatMap(([path, messages]) =>
@@ -117,7 +118,7 @@ try {
       lines.set(line, (lines.get(line) ?? 0) + 1)
     }
     for (const { by, kind, reason } of findings) add(`${kind} (${by}): ${reason}`)
-    if (undescribed > 0) add(`${undescribed} undescribed (sent by IdentityClient.withFields)`)
+    if (undescribed.length > 0) add(`sent by IdentityClient.withFields: ${undescribed.join(", ")}`)
   }
   for (const [line, count] of lines) console.log(count === 1 ? line : `${line} (${count} times)`)
 
@@ -130,7 +131,7 @@ try {
     accepted: share(without("refused", "sent")),
     described: share(
       replayed.filter(({ findings, undescribed }) =>
-        undescribed === 0 && !findings.some(({ kind }) => kind === "refused" || kind === "sent")
+        undescribed.length === 0 && !findings.some(({ kind }) => kind === "refused" || kind === "sent")
       ).length
     ),
     decoded: share(without("undecoded")),

@@ -25,8 +25,8 @@ export interface Finding {
 
 export interface Replayed {
   readonly findings: ReadonlyArray<Finding>
-  /** The number of fields that the operation does not describe. */
-  readonly undescribed: number
+  /** The fields of the request that the operation does not describe. */
+  readonly undescribed: ReadonlyArray<string>
 }
 
 const send = (endpoint: AnyEndpoint, fields: unknown, { body, query }: Extra) => {
@@ -58,16 +58,16 @@ const issuesOf = (error: unknown): ReadonlyArray<Issue> =>
   isTagged(error, "InvalidInput") ? error["issues"] as ReadonlyArray<Issue> : [] // sound: the class has them
 
 /** Calls with an input. Fields that the operation does not describe are sent as they are. */
-const call = (endpoint: AnyEndpoint, input: Input, undescribed = 0): Effect.Effect<
-  { readonly result: Result; readonly undescribed: number },
+const call = (endpoint: AnyEndpoint, input: Input, undescribed: ReadonlyArray<string> = []): Effect.Effect<
+  { readonly result: Result; readonly undescribed: ReadonlyArray<string> },
   never,
   IdentityClient.IdentityClient
 > =>
   Effect.flatMap(Effect.exit(send(endpoint, input.fields, input.extra)), (result) => {
     const unknown = issuesOf(failureOf(result)).filter(({ message }) => message === "unknown field")
-    if (unknown.length === 0 || undescribed > 100) return Effect.succeed({ result, undescribed })
+    if (unknown.length === 0 || undescribed.length > 100) return Effect.succeed({ result, undescribed })
     const next = unknown.reduce((input, { path }) => moved(input, path, endpoint.body !== undefined), input)
-    return call(endpoint, next, undescribed + unknown.length)
+    return call(endpoint, next, [...undescribed, ...unknown.map(({ path }) => path)])
   })
 
 /** An endpoint with the same responses and without input: it shows what a refused request would have got. */
@@ -166,7 +166,9 @@ export const replay = (
 ): Effect.Effect<Replayed, never, IdentityClient.IdentityClient> =>
   Effect.gen(function*() {
     server.respond(exchange)
-    const { result, undescribed } = yield* call(endpoint, inputOf(endpoint, exchange))
+    const input = inputOf(endpoint, exchange)
+    const first = Object.keys(input.extra.query).map((name) => `${name} (query)`)
+    const { result, undescribed } = yield* call(endpoint, input, [...first, ...Object.keys(input.extra.body)])
     const error = failureOf(result)
     if (!isTagged(error, "InvalidInput")) {
       const sent = sentOtherwise(endpoint, exchange, server.received())

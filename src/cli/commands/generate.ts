@@ -32,7 +32,8 @@ const names = (name: string, text: string) => Options.text(name).pipe(Options.wi
 
 export const definition = define({
   name: "generate",
-  usage: "--spec FILE --out FOLDER [--overlay FILE…] [--only NAME…] [--group NAME…] [--responses lenient] [--check] [--json]",
+  usage:
+    "--spec FILE --out FOLDER [--overlay FILE…] [--only NAME…] [--group NAME…] [--responses lenient] [--check] [--json]",
   about: "Writes a declaration for each operation of an OpenAPI document. Needs packages of its own, which it names.",
   config: {
     spec: Options.text("spec").pipe(Options.withDescription("The OpenAPI document, 3.0 or 3.1, as JSON or YAML")),

@@ -207,7 +207,7 @@ export class FilePrinter {
     if (body === undefined) return []
     const printer = new SchemaPrinter(imports, "request")
     if (body._tag === "Whole") {
-      const schema = printer.print(body.shape)
+      const schema = printer.print(this.#components.close(body.shape))
       return [`body: ${body.isOptional ? `${imports.use("Schema")}.UndefinedOr(${schema})` : schema}`]
     }
     const isFile = (shape: Shape) => this.#reader.dereference(shape)._tag === "File"

@@ -69,8 +69,8 @@ export const makeProject = async (): Promise<Project> => {
 }
 
 /** Generates the files as users do, with the command. */
-export const generate = ({ out }: Project, spec: string): Promise<Finished> =>
-  run(bin("tsx"), ["src/cli/bin.ts", "generate", "--spec", spec, "--out", out])
+export const generate = ({ out }: Project, spec: string, ...more: ReadonlyArray<string>): Promise<Finished> =>
+  run(bin("tsx"), ["src/cli/bin.ts", "generate", "--spec", spec, "--out", out, ...more])
 
 /** Lists the complaints by the file that they are about. */
 const byFile = (output: string, expression: RegExp): ReadonlyMap<string, ReadonlyArray<string>> => {
