@@ -29,14 +29,21 @@ export interface Replayed {
   readonly undescribed: ReadonlyArray<string>
 }
 
-const send = (endpoint: AnyEndpoint, fields: unknown, { body, query }: Extra) => {
-  const call = Effect.flatMap(IdentityClient.IdentityClient, (client) => client.execute(endpoint, fields)).pipe(
-    Retry.withoutRetries
+/** `IdentityClient.withFields`, which sends what an operation does not describe. */
+const withFields: (<A, E, R>(call: Effect.Effect<A, E, R>, fields: Extra) => Effect.Effect<A, E, R>) | undefined =
+  Reflect.get(
+    IdentityClient,
+    "withFields"
   )
-  const isEmpty = (value: object) => Object.keys(value).length === 0
-  return isEmpty(body) && isEmpty(query) || (IdentityClient as any).withFields === undefined
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0
+
+const send = (endpoint: AnyEndpoint, fields: unknown, extra: Extra) => {
+  const call = Effect.flatMap(IdentityClient.IdentityClient, (client) => client.execute(endpoint, fields))
+  const complete = withFields === undefined || (isEmpty(extra.body) && isEmpty(extra.query))
     ? call
-    : (IdentityClient as any).withFields(call, { body, query })
+    : withFields(call, extra)
+  return Retry.withoutRetries(complete)
 }
 
 type Result = Exit.Exit<unknown, unknown>
@@ -99,7 +106,7 @@ const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNul
 const queryOf = (text: string): ReadonlyArray<readonly [string, string]> =>
   [...new URLSearchParams(text)].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
 
-const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0
+const isEmptyObject = (value: Json): boolean => isObject(value) && isEmpty(value)
 
 /** A body as JSON; nothing for `{}`, which says no more. */
 const sentBodyOf = (text: string): Json | undefined => {

@@ -1,13 +1,38 @@
 /** Unions of objects: what tells their branches apart. */
 import { equals, type Field, type ObjectShape, type Shape, union } from "./shape.js"
 
+type Dereference = (shape: Shape) => Shape
+
+/** The number of objects among the branches of a union, those of unions within it included. */
+export const objectsIn = (shape: Shape, dereference: Dereference, open: ReadonlyArray<Shape> = []): number => {
+  const target = dereference(shape)
+  return target._tag === "Object"
+    ? 1
+    : target._tag === "Union" && !open.includes(target)
+    ? target.branches.reduce((sum, branch) => sum + objectsIn(branch, dereference, [...open, target]), 0)
+    : 0
+}
+
+/** The branches of a union, and in place of a union of objects within it that union's branches. */
+export const flatten = (
+  shape: Shape,
+  dereference: Dereference,
+  open: ReadonlyArray<Shape> = []
+): ReadonlyArray<Shape> => {
+  const target = dereference(shape)
+  return target._tag === "Union" && !open.includes(target) &&
+      (shape._tag === "Union" || objectsIn(target, dereference) > 0)
+    ? target.branches.flatMap((branch) => flatten(branch, dereference, [...open, target]))
+    : [shape]
+}
+
 /** The names of fields that tell the objects of a union apart. */
 export type Tags = readonly [string, ...ReadonlyArray<string>]
 
 const isDistinct = (values: ReadonlyArray<unknown>): boolean => new Set(values).size === values.length
 
 /** The one value that a required field of an object has, if it is a string. */
-const valueOf = ({ fields, required }: ObjectShape, name: string, dereference: (shape: Shape) => Shape) => {
+const valueOf = ({ fields, required }: ObjectShape, name: string, dereference: Dereference) => {
   const field = fields.find((field) => field.name === name)
   const target = field && required.includes(name) ? dereference(field.shape) : undefined
   if (target?._tag !== "Literal" || target.values.length > 1) return undefined
@@ -16,7 +41,7 @@ const valueOf = ({ fields, required }: ObjectShape, name: string, dereference: (
 }
 
 /** The tags of several objects: one field with another value in each of them or, if there is none, all fields with one value in each. */
-export const tagsOf = (objects: ReadonlyArray<ObjectShape>, dereference: (shape: Shape) => Shape): Tags | undefined => {
+export const tagsOf = (objects: ReadonlyArray<ObjectShape>, dereference: Dereference): Tags | undefined => {
   const [first] = objects
   if (first === undefined || objects.length === 1) return undefined
   const candidates = first.fields.map(({ name }) => ({

@@ -4,7 +4,7 @@ import { freeName, schemaName } from "../model/names.js"
 import type { Direction, Operation } from "../model/operation.js"
 import { children, type Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
-import { factor, type Tags, tagsOf } from "../model/tags.js"
+import { factor, flatten, objectsIn, type Tags, tagsOf } from "../model/tags.js"
 import type { SchemaReader } from "../read/schemaReader.js"
 import { fieldsOf, loosen, SchemaPrinter } from "./schema.js"
 
@@ -152,20 +152,13 @@ export class Components {
 
   /** The branches of a union, those of unions within it included, and the fields that tell its objects apart. */
   #branchesOf(shape: Shape): { readonly branches: ReadonlyArray<Shape>; readonly tags: Tags | undefined } {
-    const branches = this.#flatten(shape)
+    const branches = flatten(shape, (each) => this.#reader.dereference(each))
     const objects = branches.map((each) => this.#reader.dereference(each)).filter((each) => each._tag === "Object")
     return { branches, tags: tagsOf(objects, (field) => this.#reader.dereference(field)) }
   }
 
-  #flatten(shape: Shape): ReadonlyArray<Shape> {
-    const target = this.#reader.dereference(shape)
-    return target._tag === "Union" && (shape._tag === "Union" || this.#isUnionOfObjects(target))
-      ? target.branches.flatMap((branch) => this.#flatten(branch))
-      : [shape]
-  }
-
   #isUnionOfObjects(shape: Shape): boolean {
-    return shape._tag === "Union" && shape.branches.filter((branch) => this.#isObject(branch)).length > 1
+    return shape._tag === "Union" && objectsIn(shape, (each) => this.#reader.dereference(each)) > 1
   }
 
   /** The variants that an operation uses, those first that others refer to. */
@@ -261,12 +254,10 @@ export class Components {
       children(shape).forEach(visit)
     }
     for (const key of keys) visit(this.shape(key.slice(key.indexOf(" ") + 1)))
-    for (const operation of operations) Object.values(rootsOf(operation)).flat().forEach(visit)
+    for (const operation of operations) {
+      Object.values(rootsOf(operation)).flat().forEach((shape) => visit(this.close(shape)))
+    }
     return found
-  }
-
-  #isObject(shape: Shape): boolean {
-    return this.#reader.dereference(shape)._tag === "Object"
   }
 
   #makeVariants(users: ReadonlyMap<Key, ReadonlySet<string>>): void {
