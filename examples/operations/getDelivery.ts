@@ -7,6 +7,7 @@ export const program = getDelivery({
 }).pipe(
   Effect.tap((value) => Console.log(value)),
   Effect.catchTags({
+    BadRequest: (error) => Console.log(error.message),
     Unauthorized: (error) => Console.log(error.message),
     InsufficientScope: (error) => Console.log("grant one of", error.required),
     Forbidden: (error) => Console.log(error.message),

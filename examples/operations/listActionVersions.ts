@@ -12,6 +12,7 @@ export const program = listActionVersions({
     Unauthorized: (error) => Console.log(error.message),
     InsufficientScope: (error) => Console.log("grant one of", error.required),
     Forbidden: (error) => Console.log(error.message),
+    NotFound: (error) => Console.log(error.message),
     RateLimited: (error) => Console.log("too many calls", error.retryAfter)
   })
 )

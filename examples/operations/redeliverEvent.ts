@@ -7,6 +7,7 @@ export const program = redeliverEvent({
 }).pipe(
   Effect.tap(() => Console.log("done")),
   Effect.catchTags({
+    BadRequest: (error) => Console.log(error.message),
     Unauthorized: (error) => Console.log(error.message),
     InsufficientScope: (error) => Console.log("grant one of", error.required),
     Forbidden: (error) => Console.log(error.message),

@@ -9,6 +9,7 @@ export const program = redeliverEvents({
 }).pipe(
   Effect.tap((value) => Console.log(value)),
   Effect.catchTags({
+    BadRequest: (error) => Console.log(error.message),
     Unauthorized: (error) => Console.log(error.message),
     InsufficientScope: (error) => Console.log("grant one of", error.required),
     Forbidden: (error) => Console.log(error.message),
