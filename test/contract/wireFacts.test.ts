@@ -71,13 +71,13 @@ describe("the operations are the contract's, and twelve of the vendor's document
       "update:token_exchange_profiles",
       "400 401 403 404 409 429"
     ],
-    ["listActionVersions", "GET", "/actions/actions/:actionId/versions", "read:actions", "400 401 403 429"],
+    ["listActionVersions", "GET", "/actions/actions/:actionId/versions", "read:actions", "400 401 403 404 429"],
     [
       "redeliverEvent",
       "POST",
       "/event-streams/:id/redeliver/:event_id",
       "update:event_deliveries",
-      "401 403 404 409 429"
+      "400 401 403 404 409 429"
     ],
     ["deleteEventStream", "DELETE", "/event-streams/:id", "delete:event_streams", "400 401 403 429"]
   ]
@@ -106,10 +106,10 @@ describe("the operations are the contract's, and twelve of the vendor's document
       "POST",
       "/actions/actions/:actionId/versions/:id/deploy",
       "create:actions",
-      "400 401 403 429"
+      "400 401 403 404 429"
     ],
     ["listEventStreams", "GET", "/event-streams", "read:event_streams", "400 401 403 429"],
-    ["getEventStream", "GET", "/event-streams/:id", "read:event_streams", "401 403 404 429"],
+    ["getEventStream", "GET", "/event-streams/:id", "read:event_streams", "400 401 403 404 429"],
     [
       "listDeliveries",
       "GET",
@@ -122,14 +122,14 @@ describe("the operations are the contract's, and twelve of the vendor's document
       "GET",
       "/event-streams/:id/deliveries/:event_id",
       "read:event_deliveries",
-      "401 403 404 429"
+      "400 401 403 404 429"
     ],
     [
       "redeliverEvents",
       "POST",
       "/event-streams/:id/redeliver",
       "update:event_deliveries",
-      "401 403 404 409 429"
+      "400 401 403 404 409 429"
     ]
   ]
   const all = [...contract, ...beyond]

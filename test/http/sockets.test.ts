@@ -150,7 +150,7 @@ for (const [name, network] of networks) {
         assert.strictEqual(raw && Redacted.value(raw).length, 65536)
       }))
 
-    it.scopedLive("an interrupted success is TransportError with outcome unknown", () =>
+    it.scopedLive("an interrupted success of a change is TransportError with outcome done", () =>
       Effect.gen(function*() {
         for (const type of ["text/plain", "application/json"]) {
           const head = { "content-type": type, "content-length": "1000" }
@@ -160,8 +160,8 @@ for (const [name, network] of networks) {
           const error = Either.getOrThrow(Either.flip(result))
           assert.instanceOf(error, Errors.TransportError)
           assert.deepInclude(error, {
-            outcome: "unknown",
-            message: `createUsersExport: the connection to ${host} broke while the response was read (status 200)`
+            outcome: "done",
+            message: `createUsersExport: the change was carried out, but the connection to ${host} broke while the response was read (status 200)`
           })
         }
       }))
@@ -238,7 +238,7 @@ for (const [name, network] of networks) {
           reason: "size",
           message: `createUsersExport: status 200 from ${
             new URL(server.url).host
-          }: the response body is larger than maxBodySize`
+          }: the change was carried out, but its response cannot be used: the response body is larger than maxBodySize`
         })
       }))
 

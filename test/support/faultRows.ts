@@ -18,7 +18,7 @@ export const maxBodySize = 100_000
 /** The result of a call. */
 export type Outcome =
   | { readonly tag: "success" }
-  | { readonly tag: "TransportError"; readonly outcome: "not-sent" | "unknown"; readonly code?: string }
+  | { readonly tag: "TransportError"; readonly outcome: "not-sent" | "unknown" | "done"; readonly code?: string }
   | { readonly tag: "UnexpectedResponse"; readonly status: number; readonly reason: UnexpectedResponse["reason"] }
   | { readonly tag: "declared"; readonly status: number }
 
@@ -125,7 +125,12 @@ const unexpected = (status: number, reason: UnexpectedResponse["reason"]): Outco
 )
 const status = (status: number): Outcome => ({ tag: "declared", status })
 /** This result for operations with a schema, and success for others, whose responses are not decoded. */
-const decoded = (outcome: Outcome) => ({ success: schema }: Endpoint.Any) => schema === undefined ? success : outcome
+const decoded = (outcome: Outcome) => ({ method, success: schema }: Endpoint.Any): Outcome =>
+  schema === undefined
+    ? success
+    : outcome === unknown && method !== "GET"
+    ? { tag: "TransportError", outcome: "done" } // the status said so
+    : outcome
 
 /** Ends the connection at this point of the response. */
 const broken = (name: string, fault: Fault, warm = false): Row => ({
