@@ -381,7 +381,7 @@ describe("unusual fields", () => {
       assert.deepInclude(error, {
         path: "type",
         message:
-          "createUsersExport: status 200 from tenant.example.com: unexpected response body at type: expected a string"
+          "createUsersExport: status 200 from tenant.example.com: the change was carried out, but its response cannot be used: unexpected response body at type: expected a string"
       })
     }))
 

@@ -161,7 +161,8 @@ for (const [name, network] of networks) {
           assert.instanceOf(error, Errors.TransportError)
           assert.deepInclude(error, {
             outcome: "done",
-            message: `createUsersExport: the change was carried out, but the connection to ${host} broke while the response was read (status 200)`
+            message:
+              `createUsersExport: the change was carried out, but the connection to ${host} broke while the response was read (status 200)`
           })
         }
       }))
